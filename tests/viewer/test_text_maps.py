@@ -121,7 +121,7 @@ def test_words_are_summed_as_keys_and_averaged_as_queries() -> None:
     (aligned,) = Words(model.tokenizer, 64, aligned=True).encode([Example("1", (Sentence(TEXT, words=spans),))])
     text = text_tokens(model.tokenizer, 64, TEXT)
     batch, attentions = collator(model)([aligned]), eager(model, text)
-    inner = [number for number, word in enumerate(text.words) if word.place]
+    inner = [number for number, word in enumerate(text.words) if word.span]
     assert len(inner) == len(spans)
     for layer, attention in enumerate(attentions, 1):
         rows = Rows(torch.from_numpy(attention)[None], batch, slice(0, 1), slice(0, len(text)))

@@ -21,14 +21,14 @@ def test_words_cover_all_tokens_in_order(tokenizer: PreTrainedTokenizerBase, fir
     assert [token for word in text.words for token in word.tokens] == list(range(len(text)))
     assert len(text.segment) == len(text.special) == len(text) <= 40
     for word in text.words:
-        if word.place:
-            segment, start, end = word.place
+        if word.span:
+            segment, start, end = word.span
             assert word.text == (first, second)[segment][start:end]  # type: ignore[index]
 
 
 def test_words_of_letters_with_an_apostrophe_and_of_chinese() -> None:
     text = text_tokens(tiny_tokenizer(), 64, "They weren't here, 3.5 km. 猫が好き")
-    words = [word.text for word in text.words if word.place]
+    words = [word.text for word in text.words if word.span]
     assert words[:9] == ["They", "weren't", "here", ",", "3", ".", "5", "km", "."]
     assert words[9:] == list("猫が好き")
 
@@ -61,7 +61,7 @@ def test_words_of_two_tokenizers_are_paired_by_their_place() -> None:
     other = text_tokens(byte_tokenizer(), 64, "The café slept.", "It did.")
     pairs = word_pairs(one, other)
     assert [one.words[first].text for first, _ in pairs] == ["The", "café", "slept", ".", "It", "did", "."]
-    assert all(one.words[first].place == other.words[second].place for first, second in pairs)
+    assert all(one.words[first].span == other.words[second].span for first, second in pairs)
 
 
 def test_a_long_text_is_cut() -> None:

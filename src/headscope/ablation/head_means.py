@@ -25,7 +25,7 @@ def head_means(
     Raises `HeadscopeError` for a model whose linear maps are not found.
     """
     layers = model.projections
-    sums = [np.zeros((each.heads, each.width)) for each in layers]
+    sums = [np.zeros((layer.heads, layer.width)) for layer in layers]
     tokens, real = 0, torch.empty(0)
 
     def add(layer: int, contexts: Tensor) -> None:
@@ -39,7 +39,7 @@ def head_means(
             tokens += int(real.sum())
             model.network(**batch.inputs)
             settings.on_progress(len(real))
-    whole = np.full((len(layers), max(each.heads for each in layers), max(each.width for each in layers)), np.nan)
+    means = np.full((len(layers), max(layer.heads for layer in layers), max(layer.width for layer in layers)), np.nan)
     for layer, total in enumerate(sums):
-        whole[layer, : total.shape[0], : total.shape[1]] = total / tokens
-    return whole
+        means[layer, : total.shape[0], : total.shape[1]] = total / tokens
+    return means

@@ -73,8 +73,8 @@ class Rerun:
             part = chosen[first : first + together]
             calls, states = self._stacked(len(part)), repeated(self._calls[1][layer].states, len(part))
             if layer < end:
-                each = self.projections[layer]
-                states = with_attention_output(self.stack, each, layer, states, calls[layer], outputs(part))
+                projection = self.projections[layer]
+                states = with_attention_output(self.stack, projection, layer, states, calls[layer], outputs(part))
             for higher in range(layer + 1, end):
                 states = self._layer(higher, states, calls[higher], above[higher])
             if self.rows is None:
@@ -91,20 +91,20 @@ class Rerun:
 
     def _outputs(self, layer: int) -> Callable[[Bool[np.ndarray, "variant head"]], States]:
         """A function from disabled heads to the output of the layer's output projection."""
-        each, contexts = self.projections[layer], self._contexts[layer]
+        projection, contexts = self.projections[layer], self._contexts[layer]
         # [example, token, head * width]
-        plain: States = each.output(contexts.flatten(2))
-        if not each.heads:
+        plain: States = projection.output(contexts.flatten(2))
+        if not projection.heads:
             return lambda chosen: repeated(plain, len(chosen))
         # [example_token, head, width]
         change = (self._replaced[layer] - contexts).flatten(0, 1)
         # [output, head, width]
-        mixed = weight(each.output).unflatten(1, (each.heads, each.width))
+        mixed = weight(projection.output).unflatten(1, (projection.heads, projection.width))
 
         def outputs(chosen: Bool[np.ndarray, "variant head"]) -> States:
             stacked = repeated(plain, len(chosen))
             for own, disabled in zip(stacked.chunk(len(chosen)), chosen, strict=True):
-                if heads := np.flatnonzero(disabled[: each.heads]).tolist():
+                if heads := np.flatnonzero(disabled[: projection.heads]).tolist():
                     # [example_token, output] += [example_token, heads_width] @ [heads_width, output]
                     own.flatten(0, 1).addmm_(change[:, heads].flatten(1), mixed[:, heads].flatten(1).T)
             return stacked
@@ -127,17 +127,17 @@ class Rerun:
 
     def _answers(self, states: States, variants: int) -> Iterator[Tensor]:
         """The logits of each variant from the output of the last layer; one by one to save memory."""
-        for each in states.chunk(variants):
-            yield self.stack.finish(self.inputs, each).logits
+        for chunk in states.chunk(variants):
+            yield self.stack.finish(self.inputs, chunk).logits
 
     def _answers_at(
         self, rows: Int[Tensor, "example row"], states: States, call: Call, disabled: Bool[np.ndarray, "variant head"]
     ) -> tuple[Tensor, ...]:
         """The logits of each variant from the input of the last layer, which runs for the tokens in `rows` alone."""
-        variants, each = len(states) // len(rows), self.projections[-1]
-        heads = torch.from_numpy(disabled[:, : each.heads]).to(states.device)
+        variants, projection = len(states) // len(rows), self.projections[-1]
+        heads = torch.from_numpy(disabled[:, : projection.heads]).to(states.device)
         heads = heads.repeat_interleave(len(states) // len(heads), dim=0)
-        with attending(LastLayerRows(each, states, heads, self.replacements[-1])):
+        with attending(LastLayerRows(projection, states, heads, self.replacements[-1])):
             states = self.stack.run(len(self.stack.layers) - 1, at(states, repeated(rows, variants)), call)
         inputs = {name: repeated(at(tensor, rows), variants) for name, tensor in self.inputs.items()}
         return self.stack.finish(inputs, states).logits.chunk(variants)

@@ -97,9 +97,9 @@ def sweep(
 
 def _layer(layer: int, heads: tuple[int, ...]) -> Variants:
     """Each head of a layer, and last all of them."""
-    every = existing(heads)[layer]
-    alone = np.eye(len(every), dtype=bool)[: heads[layer]]
-    return Variants(f"layer {layer + 1}", layer, np.vstack([alone, every]), np.zeros_like(existing(heads)))
+    present = existing(heads)[layer]
+    alone = np.eye(len(present), dtype=bool)[: heads[layer]]
+    return Variants(f"layer {layer + 1}", layer, np.vstack([alone, present]), np.zeros_like(existing(heads)))
 
 
 def _set(disabled: Heads, heads: tuple[int, ...]) -> Variants:

@@ -78,7 +78,7 @@ class SweptParts:
 
     def refuse_damaged(self, done: list[Swept]) -> None:
         """Raise `ValueError` for outputs of other sizes: a journal may be forged."""
-        variants = [1, *(len(each.heads) for each in self.variants)]
+        variants = [1, *(len(variant.heads) for variant in self.variants)]
         sizes = [(number, len(group)) for group in self.groups for number in variants]
         found = [part.outputs.shape[:2] for part in done]
         if found != sizes[: len(done)] or len({part.outputs.shape[2] for part in done}) > 1:

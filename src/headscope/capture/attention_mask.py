@@ -48,9 +48,9 @@ def mask_block(
     It is finite, also times any small factor, so that attention of 0 times a masked score is 0.
     """
     rows: Callable[[slice, slice, slice], Tensor] | None = getattr(bias, "rows", None)
-    whole = slice(None)
+    single = slice(None)
     parts = zip(bias.shape, (examples, heads, queries, keys), strict=True)
-    part = rows(examples, queries, keys) if rows else bias[tuple(part if size > 1 else whole for size, part in parts)]
+    part = rows(examples, queries, keys) if rows else bias[tuple(part if size > 1 else single for size, part in parts)]
     return part.clamp_min(floor_of(bias.dtype))
 
 

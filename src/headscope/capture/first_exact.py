@@ -14,7 +14,7 @@ Computation = TypeVar("Computation")
 def first_exact(
     makers: Iterable[Callable[[], Computation]],
     trial: Callable[[Computation], Tensor],
-    whole: Computation,
+    exact: Computation,
     dtype: torch.dtype,
 ) -> tuple[Computation, str]:
     """The first computation whose values on a trial are those of the whole one; the whole one if there is none.
@@ -30,7 +30,7 @@ def first_exact(
     >>> found is twice, reason
     (True, 'outputs would differ by 1.0e+00')
     """
-    expected, reason = trial(whole), ""
+    expected, reason = trial(exact), ""
     close = CLOSE[dtype] * max(1.0, float(expected.abs().max()))
     for make in makers:
         try:
@@ -43,4 +43,4 @@ def first_exact(
         if values.shape == expected.shape and furthest <= close:
             return computation, reason
         reason = f"outputs would differ by {furthest:.1e}"
-    return whole, reason
+    return exact, reason

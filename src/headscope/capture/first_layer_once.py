@@ -26,12 +26,12 @@ def first_layer_once(projections: Projections, ids: Int[np.ndarray, "example tok
     _, first, inverse = np.unique(ids * tokens + np.arange(tokens), return_index=True, return_inverse=True)
     chosen, places = torch.from_numpy(first), torch.from_numpy(inverse.reshape(ids.shape))
 
-    def once(whole: Callable[[Tensor], Tensor], states: States) -> States:
+    def once(forward: Callable[[Tensor], Tensor], states: States) -> States:
         if states.shape[:2] != ids.shape:  # such as embeddings of relative positions
-            return whole(states)
+            return forward(states)
         # [example, token, width] -> [example_token, width] -> [example, token, output]
-        return whole(states.flatten(0, 1)[chosen])[places]
+        return forward(states.flatten(0, 1)[chosen])[places]
 
     maps = {projections.query, projections.key, projections.value}
-    with instead({each: partial(once, each.forward) for each in maps}):
+    with instead({module: partial(once, module.forward) for module in maps}):
         yield

@@ -22,7 +22,7 @@ def hidden_states(
     """
     with fast(network):
         states = network.base_model(**inputs, output_hidden_states=True).hidden_states
-    if len({each.shape[-1] for each in states}) > 1:
-        kind, widths = network.config.model_type, sorted({each.shape[-1] for each in states})
+    if len({state.shape[-1] for state in states}) > 1:
+        kind, widths = network.config.model_type, sorted({state.shape[-1] for state in states})
         raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")
-    return tuple(each.to(home(network)) for each in states)
+    return tuple(state.to(home(network)) for state in states)

@@ -58,10 +58,10 @@ def means_written(
 ) -> Iterator[None]:
     """Within this context the output of each disabled head is the same vector for every token."""
     columns, vectors = [], []
-    for chosen, vector, each in zip(disabled, means, projections, strict=True):
-        columns.append(torch.from_numpy(chosen[: each.heads]).repeat_interleave(each.width))
+    for chosen, vector, projection in zip(disabled, means, projections, strict=True):
+        columns.append(torch.from_numpy(chosen[: projection.heads]).repeat_interleave(projection.width))
         # [head * width]
-        vectors.append(torch.from_numpy(vector[: each.heads, : each.width]).flatten())
+        vectors.append(torch.from_numpy(vector[: projection.heads, : projection.width]).flatten())
 
     def write(layer: int, contexts: Tensor) -> Tensor:
         return torch.where(columns[layer].to(contexts.device), vectors[layer].to(contexts), contexts)

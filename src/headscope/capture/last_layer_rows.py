@@ -92,11 +92,11 @@ class LastLayerRows:
 def last_layer_at(layers: Stack, projections: Projections, rows: Int[Tensor, "example row"]) -> Iterator[None]:
     """Within this context and `switchable`, the last layer and all that follows runs for the tokens `rows` alone."""
     last = layers.layers[-1]
-    whole = last.forward
+    forward = last.forward
 
     def few(states: Float[Tensor, "example token width"], *arguments: Any, **keywords: Any) -> Any:
         with attending(LastLayerRows(projections, states)):
-            return whole(at(states, rows), *arguments, **keywords)
+            return forward(at(states, rows), *arguments, **keywords)
 
     with instead({last: few}):
         yield

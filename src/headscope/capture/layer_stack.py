@@ -63,7 +63,9 @@ def stack(network: PreTrainedModel, layers: int) -> Stack | None:
     >>> type(stack(load("minilm").network, 6).layers[0]).__name__
     'BertLayer'
     """
-    lists = [tuple(each) for each in network.modules() if isinstance(each, nn.ModuleList) and len(each) == layers]
+    lists = [
+        tuple(module) for module in network.modules() if isinstance(module, nn.ModuleList) and len(module) == layers
+    ]
     for layers_ in filter(None, lists):
         with torch.inference_mode(), quiet(), _watched(layers_) as seen:
             network(**check_inputs(network))

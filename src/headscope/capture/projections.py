@@ -60,7 +60,7 @@ def projections(network: PreTrainedModel, capture: Capture) -> tuple[Projections
     >>> [each.width for each in projections(model.network, model.capture)]
     [32, 32, 32, 32, 32, 32]
     """
-    named = {each.output: each for each in attentions(network)}
+    named = {attention.output: attention for attention in attentions(network)}
     called = _called(network, capture, list(named))
     if [layer for layer, _, _ in called] != list(range(len(capture.heads))):
         return None
@@ -95,8 +95,8 @@ def at_contexts(
         return None if changed is None else (changed, *args[1:])
 
     # Modules that layers share are hooked once.
-    outputs = dict.fromkeys(each.output for each in projections)
-    handles = [network.register_forward_pre_hook(start), *(each.register_forward_pre_hook(at) for each in outputs)]
+    outputs = dict.fromkeys(projection.output for projection in projections)
+    handles = [network.register_forward_pre_hook(start), *(output.register_forward_pre_hook(at) for output in outputs)]
     try:
         yield
     finally:
@@ -127,7 +127,7 @@ def _linear(module: nn.Module, names: tuple[str, ...]) -> tuple[nn.Module, ...] 
         maps = tuple(attrgetter(name)(module) for name in names)
     except AttributeError:
         return None
-    return maps if all(isinstance(each, nn.Linear | Conv1D) for each in maps) else None
+    return maps if all(isinstance(module, nn.Linear | Conv1D) for module in maps) else None
 
 
 def _called(

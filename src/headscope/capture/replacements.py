@@ -23,10 +23,12 @@ def replacements(
 ) -> list[Replacement]:
     """The replacement of each layer; see `Model.changed` for the modes."""
     if mode == "uniform":
-        return [partial(uniform, heads=each.heads) for each in projections]
-    vectors = [np.zeros((each.heads, each.width), np.float32) for each in projections]
+        return [partial(uniform, heads=projection.heads) for projection in projections]
+    vectors = [np.zeros((projection.heads, projection.width), np.float32) for projection in projections]
     if mode == "mean" and means is not None:
-        vectors = [mean[: each.heads, : each.width] for mean, each in zip(means, projections, strict=True)]
+        vectors = [
+            mean[: projection.heads, : projection.width] for mean, projection in zip(means, projections, strict=True)
+        ]
     return [partial(_constant, torch.from_numpy(vector)) for vector in vectors]
 
 

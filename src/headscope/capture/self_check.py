@@ -25,7 +25,7 @@ from headscope.capture.unsupported import REFUSED
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 
-Place = tuple[slice, slice, slice, slice]
+Slices = tuple[slice, slice, slice, slice]
 ALL = slice(None)
 
 
@@ -69,7 +69,7 @@ class _Maps:
     """An observer that keeps the blocks of each layer, each with its place [example, head, query, key]."""
 
     key_ranges: bool
-    blocks: dict[int, list[tuple[Place, Tensor]]] = field(default_factory=dict)
+    blocks: dict[int, list[tuple[Slices, Tensor]]] = field(default_factory=dict)
 
     def __call__(
         self,
@@ -128,13 +128,13 @@ def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Obse
     return Seen(maps.layers(inputs["input_ids"].shape), output[0])
 
 
-def _whole(blocks: list[tuple[Place, Tensor]], examples: int, tokens: int) -> Tensor:
+def _whole(blocks: list[tuple[Slices, Tensor]], examples: int, tokens: int) -> Tensor:
     count = max(heads.stop for (_, heads, _, _), _ in blocks)
-    whole = blocks[0][1].new_full((examples, count, tokens, tokens), torch.nan)
-    for place, attention in blocks:
-        whole[place[:3]] = 0
-        whole[place] = attention
-    return whole
+    maps = blocks[0][1].new_full((examples, count, tokens, tokens), torch.nan)
+    for block, attention in blocks:
+        maps[block[:3]] = 0
+        maps[block] = attention
+    return maps
 
 
 def _compare(seen: Seen, expected: Seen, real: Bool[Tensor, "example token"], tolerance: float) -> str | None:

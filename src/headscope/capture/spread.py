@@ -46,6 +46,6 @@ def place_like(network: PreTrainedModel, other: PreTrainedModel) -> None:
         return
     from accelerate import dispatch_model
 
-    places = {name: "cpu" if place == "disk" else place for name, place in places.items()}
+    places = {name: "cpu" if device == "disk" else device for name, device in places.items()}
     skipped: Any = other._skip_keys_device_placement
     dispatch_model(network, places, home(other), skip_keys=skipped)

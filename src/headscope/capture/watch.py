@@ -36,8 +36,8 @@ def watching(watch: Watch) -> Iterator[None]:
     An observer takes the place of one around it; an intervention joins those around it.
     """
     watch.calls = 0
-    around = [each for each in _watches.get() if each.changes or watch.changes]
-    token = _watches.set(tuple(sorted([*around, watch], key=lambda each: not each.changes)))
+    around = [outer for outer in _watches.get() if outer.changes or watch.changes]
+    token = _watches.set(tuple(sorted([*around, watch], key=lambda entry: not entry.changes)))
     try:
         yield
     finally:

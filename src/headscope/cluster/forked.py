@@ -74,8 +74,8 @@ class ForkedEngine:
 
     def __init__(self, workers: int, device: torch.device):
         if sys.platform != "linux" or device.type != "cpu":
-            place = f"on {device.type}" if device.type != "cpu" else f"on {sys.platform}"
-            raise HeadscopeError(f"--workers: no local workers {place}; leave it out, or use --engine ray")
+            machine = f"on {device.type}" if device.type != "cpu" else f"on {sys.platform}"
+            raise HeadscopeError(f"--workers: no local workers {machine}; leave it out, or use --engine ray")
         self.workers = workers
 
     def values(self, tasks: Tasks) -> Generator[Json]:

@@ -94,7 +94,7 @@ class RayEngine:
             first, _ = self.ray.wait(list(pending), num_returns=1, timeout=WAIT)
             self.liveness.refuse_lost()
         ready, _ = self.ray.wait(list(pending), num_returns=len(pending), timeout=0)
-        return [pending[each] for each in ready]
+        return [pending[reference] for reference in ready]
 
 
 class _RayWorker:
@@ -141,8 +141,8 @@ class _RayWorker:
         if self.catch_up():
             return {"done": 0}
         theirs, ours = (
-            {name: value for name, value in each.items() if name not in OF_MACHINE}
-            for each in (message["fingerprint"], self.engine.fingerprint)
+            {name: value for name, value in fingerprint.items() if name not in OF_MACHINE}
+            for fingerprint in (message["fingerprint"], self.engine.fingerprint)
         )
         if changed := difference(theirs, ours):
             remedy = "all machines need the same files and versions"

@@ -50,10 +50,10 @@ class TaskQueue(Generic[Outcome]):
 
     def before(self, task: int) -> int | None:
         """The size of everything before a task; None as long as the size of an earlier task is missing."""
-        earlier = list(takewhile(lambda each: each != task, self.open))
-        if any(each not in self.sizes for each in earlier):
+        earlier = list(takewhile(lambda number: number != task, self.open))
+        if any(number not in self.sizes for number in earlier):
             return None
-        return self.preceding + sum(self.sizes[each] for each in earlier)
+        return self.preceding + sum(self.sizes[number] for number in earlier)
 
     def finish(self, task: int, outcome: Outcome) -> None:
         """Keep the outcome of a task."""

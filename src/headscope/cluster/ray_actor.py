@@ -74,7 +74,7 @@ class _WorkerEngine:
 
 def _live(entry: str, job: bytes, folder: str, channel: TaskChannel) -> None:
     module, _, name = entry.partition(":")
-    place = f"a worker on '{platform.node()}'"
+    worker = f"a worker on '{platform.node()}'"
     try:
         torch.set_num_threads(1)
         os.chdir(folder)
@@ -82,8 +82,8 @@ def _live(entry: str, job: bytes, folder: str, channel: TaskChannel) -> None:
     except ChannelClosed:
         return
     except FileNotFoundError:
-        channel.refuse(f"{place} has no folder '{folder}'; all machines need the same files at the same paths")
+        channel.refuse(f"{worker} has no folder '{folder}'; all machines need the same files at the same paths")
     except HeadscopeError as error:
-        channel.refuse(f"{place}: {error}")
+        channel.refuse(f"{worker}: {error}")
     except Exception as error:
         channel.fail(error, traceback.format_exc())

@@ -68,8 +68,8 @@ def failed_start(error: Exception) -> str:
     if FAILED_START not in text:
         return ""
     machine = re.search(r"\bip=([\w.:]+)", text)
-    place = f" on '{machine[1]}'" if machine else ""
-    return f"a worker{place} cannot start ({text.splitlines()[-1]}); all machines need the same packages"
+    at = f" on '{machine[1]}'" if machine else ""
+    return f"a worker{at} cannot start ({text.splitlines()[-1]}); all machines need the same packages"
 
 
 def _in_one_line(error: Exception) -> str:
@@ -121,6 +121,6 @@ def liveness_of(ray: Any) -> Liveness:
     """The raylet of this machine and the GCS of the cluster."""
     context = ray.get_runtime_context()
     host, _, port = context.gcs_address.rpartition(":")
-    (machine,) = (each for each in ray.nodes() if each["NodeID"] == context.get_node_id())
+    (machine,) = (node for node in ray.nodes() if node["NodeID"] == context.get_node_id())
     raylet = RayProcess("the raylet of this machine", machine["NodeManagerAddress"], machine["NodeManagerPort"], RAYLET)
     return Liveness((raylet, RayProcess("its head (gcs_server)", host.strip("[]"), int(port), GCS)))

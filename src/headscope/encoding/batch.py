@@ -58,16 +58,16 @@ class Batch:
         return torch.stack(groups, dim=1).to(torch.float32)
 
     @cached_property
-    def _places(self) -> dict[tuple[int, ...], "Place"]:
+    def _blocks(self) -> dict[tuple[int, ...], "BlockIndex"]:
         return {}
 
-    def place(self, examples: slice, queries: slice, keys: slice | None = None) -> "Place":
+    def block(self, examples: slice, queries: slice, keys: slice | None = None) -> "BlockIndex":
         """A part of the batch; the same one in every layer. None for all keys."""
         keys = keys or slice(0, self.real.shape[1])
         ends = (examples.start, examples.stop, queries.start, queries.stop, keys.start, keys.stop)
-        if ends not in self._places:
-            self._places[ends] = Place(self, examples, queries, keys)
-        return self._places[ends]
+        if ends not in self._blocks:
+            self._blocks[ends] = BlockIndex(self, examples, queries, keys)
+        return self._blocks[ends]
 
     @cached_property
     def sum_of_pieces(self) -> Float[Tensor, "example token word"]:
@@ -111,17 +111,17 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Some examples, queries and keys of a batch: what measures need to know of them, computed once for all layers."""
+class BlockIndex:
+    """Examples, queries and keys of a block, and what measures need of them, computed once for all layers."""
 
     batch: Batch
     examples: slice
     queries: slice
     keys: slice
-    _values: dict[Callable[["Place"], Any], Any] = field(default_factory=dict, repr=False)
+    _values: dict[Callable[["BlockIndex"], Any], Any] = field(default_factory=dict, repr=False)
 
-    def once(self, make: Callable[["Place"], Value]) -> Value:
-        """The value of `make(place)`, computed once."""
+    def once(self, make: Callable[["BlockIndex"], Value]) -> Value:
+        """The value of `make(block)`, computed once."""
         if make not in self._values:
             self._values[make] = make(self)
         return self._values[make]
@@ -174,9 +174,9 @@ class Rows:
         return self.examples, self.heads or slice(None), self.queries, self.keys or slice(None)
 
     @cached_property
-    def place(self) -> Place:
+    def block(self) -> BlockIndex:
         """The block's examples, queries and keys."""
-        return self.batch.place(self.examples, self.queries, self.keys)
+        return self.batch.block(self.examples, self.queries, self.keys)
 
     def gather(self, keys: Int[Tensor, "query number"]) -> Float[Tensor, "example head query number"]:
         """The attention of each query to some keys; 0 to those that the block does not have."""
@@ -188,17 +188,17 @@ class Rows:
         """Where keys stand in the last axis of `attention` (0 for others), and which do; None if all do."""
         if self._has_all_keys:
             return keys, None
-        start, stop = self.place.keys.start, self.place.keys.stop
+        start, stop = self.block.keys.start, self.block.keys.stop
         inside = (keys >= start) & (keys < stop)
         return torch.where(inside, keys - start, 0), inside
 
     @cached_property
     def received(self) -> Float[Tensor, "example head group key"]:
         """The attention that each key gets from this block's queries, summed over each of `QUERY_GROUPS`."""
-        received, groups = self.place.real_queries[:, :, None] @ self.attention, len(QUERY_GROUPS)
-        if self.place.special_queries is None:
+        received, groups = self.block.real_queries[:, :, None] @ self.attention, len(QUERY_GROUPS)
+        if self.block.special_queries is None:
             return self.for_all_keys(received, rows=groups - 1)
-        examples, rows, members = self.place.special_queries
+        examples, rows, members = self.block.special_queries
         # [example, 1, group, row] @ [example, head, row, key]
         special = members @ self.attention[examples, :, rows].transpose(1, 2)
         return self.for_all_keys(torch.cat([received, special], dim=2))
@@ -209,7 +209,7 @@ class Rows:
         """Values of the keys that the block has, and 0 for all others, and in so many rows more."""
         if not rows and self._has_all_keys:
             return values
-        keys = self.place.keys
+        keys = self.block.keys
         return pad(values, (keys.start, self.batch.real.shape[1] - keys.stop, 0, rows))
 
     @property
@@ -255,7 +255,7 @@ class Rows:
 
     def sum_of_real(self, values: Float[Tensor, "example head query"]) -> Float[Tensor, "example head"]:
         """The sum of a value of each query over the real queries of the block."""
-        return (values * self.place.real_queries).sum(-1)
+        return (values * self.block.real_queries).sum(-1)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Words:
         """
         index = first
         for example, encodings in self.tokenized(examples):
-            parts = [self.encoded(number, example, each) for number, each in enumerate(encodings, index)]
+            parts = [self.encoded(number, example, encoding) for number, encoding in enumerate(encodings, index)]
             self._count_unknown(parts)
             self._count_words(parts)
             index += len(parts)

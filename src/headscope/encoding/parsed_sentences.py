@@ -71,7 +71,7 @@ def parsed(
                 number,
                 unit,
                 np.array(list(index)),
-                tuple(forms[word.place] for word in present),
+                tuple(forms[word.position] for word in present),
                 np.array(heads),
                 np.array([word.relation for word in present]),
                 tuple(pieces[word.word] for word in present),

@@ -38,8 +38,8 @@ def curve(
     if len(series) > 1:
         raise ValueError(f"curve: '{array.name}' has {array.dims}; select one of {series} first")
     records = [row | {dim: float(row[dim])} for row in rows(array)]
-    whole = alt.Axis(tickMinStep=1) if array[dim].dtype.kind == "i" else alt.Axis()
-    axis = alt.Axis(format="%") if percent else whole
+    numbers = alt.Axis(tickMinStep=1) if array[dim].dtype.kind == "i" else alt.Axis()
+    axis = alt.Axis(format="%") if percent else numbers
     base = alt.Chart(inline(records)).encode(
         x=alt.X(f"{dim}:Q", title=title(dim), axis=axis, scale=alt.Scale(zero=False, nice=False)),
         color=_by_series(array, series[0], alt.Color, list(CATEGORIES)) if series else alt.ColorValue(CATEGORIES[0]),

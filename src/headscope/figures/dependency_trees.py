@@ -91,13 +91,13 @@ def _arc(edge: Edge, centres: Sequence[float], side: int, kind: str) -> list[dic
     return [
         {
             "x": round(float(at), 1),
-            "place": round(float(place), 2),
+            "place": round(float(along_words), 2),
             "y": round(float(height), 1),
             "edge": name,
             "point": number,
             "kind": kind,
         }
-        for number, (at, place, height) in enumerate(zip(across, along, up, strict=True))
+        for number, (at, along_words, height) in enumerate(zip(across, along, up, strict=True))
     ]
 
 

@@ -27,8 +27,8 @@ def fitted(spec: Spec, width: int) -> Spec:
     >>> fitted({"width": 600, "height": 200, "mark": "line"}, 317)["width"]
     317
     """
-    whole = {key: value for key, value in spec.items() if key != "datasets"}
-    copy = deepcopy(whole) | ({"datasets": spec["datasets"]} if "datasets" in spec else {})
+    chart = {key: value for key, value in spec.items() if key != "datasets"}
+    copy = deepcopy(chart) | ({"datasets": spec["datasets"]} if "datasets" in spec else {})
     _wrap_title(copy, width)
     if width < NARROW:
         _legends_below(copy, width)

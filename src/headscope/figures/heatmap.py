@@ -100,10 +100,10 @@ def _scale(array: xr.DataArray, diverging: bool, shared: bool, domain: tuple[flo
 
 def _description(array: xr.DataArray) -> str:
     panels = others(array, "layer", "head")
-    each = f", one panel for each {panels[0].replace('_', ' ')}" if panels else ""
+    by_panel = f", one panel for each {panels[0].replace('_', ' ')}" if panels else ""
     size = f"{array.sizes['layer']} layers by {array.sizes['head']} heads"
     low, high = float(array.min()), float(array.max())
-    return f"Heatmap of {size}{each}: {named(array)}. Values from {low:.3g} to {high:.3g}."
+    return f"Heatmap of {size}{by_panel}: {named(array)}. Values from {low:.3g} to {high:.3g}."
 
 
 def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart | alt.FacetChart:

@@ -56,8 +56,8 @@ def name_in_words(name: str) -> str:
     >>> name_in_words("js_divergence"), name_in_words("difference_cls_entropy"), name_in_words("uas")
     ('Jensen-Shannon divergence', 'difference in [CLS] entropy', 'UAS')
     """
-    whole = name.replace("difference_", "difference_in_", 1) if name.startswith("difference_") else name
-    return " ".join(ABBREVIATIONS.get(word, word) for word in whole.replace("_", " ").split(" "))
+    words = name.replace("difference_", "difference_in_", 1) if name.startswith("difference_") else name
+    return " ".join(ABBREVIATIONS.get(word, word) for word in words.replace("_", " ").split(" "))
 
 
 def title(dim: str) -> str:

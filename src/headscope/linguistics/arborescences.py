@@ -20,7 +20,7 @@ class Contraction:
     * `scores`: of each node as the head of each node.
     * `parent`: of each set, `NONE` for the set of all nodes and for numbers that are not used.
     * `dependent`, `head`, `cost`: nodes and reduced score of the best edge that enters each set.
-    * `first`, `last`: the part of `place` that each set covers; `place`: the position of each node on the path.
+    * `first`, `last`: the part of `position` that each set covers; `position`: that of each node on the path.
     """
 
     scores: Float[np.ndarray, "graph node node"]
@@ -30,14 +30,14 @@ class Contraction:
     cost: Float[np.ndarray, "graph set"] = field(init=False)
     first: Int[np.ndarray, "graph set"] = field(init=False)
     last: Int[np.ndarray, "graph set"] = field(init=False)
-    place: Int[np.ndarray, "graph node"] = field(init=False)
+    position: Int[np.ndarray, "graph node"] = field(init=False)
 
     def __post_init__(self) -> None:
         graphs, nodes = self.scores.shape[:2]
         self.parent, self.dependent, self.head, self.first, self.last = (
             np.full((graphs, 2 * nodes - 1), NONE, dtype=np.int32) for _ in range(5)
         )
-        self.cost, self.place = np.zeros((graphs, 2 * nodes - 1)), np.full((graphs, nodes), NONE, dtype=np.int32)
+        self.cost, self.position = np.zeros((graphs, 2 * nodes - 1)), np.full((graphs, nodes), NONE, dtype=np.int32)
         path = _Path(self)
         active = np.arange(graphs) if nodes > 1 else np.empty(0, dtype=int)
         while len(active):
@@ -49,13 +49,13 @@ class Contraction:
 
     def heads(self, roots: Int[np.ndarray, "*tree graph"]) -> Int[np.ndarray, "*tree graph node"]:
         """The heads of all nodes in the best tree from each root, `NONE` for the root itself."""
-        nodes = self.place.shape[1]
+        nodes = self.position.shape[1]
         heads = np.full((*roots.shape, nodes), NONE, dtype=np.int32)
         entered = np.repeat(roots[..., None], 2 * nodes - 1, axis=-1)  # the node by which the tree enters each set
         for number in range(2 * nodes - 2, -1, -1):
             graph = np.flatnonzero(self.parent[:, number] != NONE)
             passed = entered[..., graph, self.parent[graph, number]]
-            position, dependent = self.place[graph, passed], self.dependent[graph, number]
+            position, dependent = self.position[graph, passed], self.dependent[graph, number]
             within = (self.first[graph, number] <= position) & (position <= self.last[graph, number])
             entered[..., graph, number] = np.where(within, passed, dependent)
             *tree, cut = np.nonzero(~within)
@@ -71,7 +71,7 @@ class Contraction:
         for number in range(self.cost.shape[1] - 1, -1, -1):
             graph = np.flatnonzero(self.parent[:, number] != NONE)
             lost[graph, number] += lost[graph, self.parent[graph, number]]
-        return lost[:, : self.place.shape[1]].argmin(1)
+        return lost[:, : self.position.shape[1]].argmin(1)
 
 
 class _Path:
@@ -84,7 +84,7 @@ class _Path:
     """
 
     def __init__(self, contraction: Contraction):
-        graphs, self.nodes = contraction.place.shape
+        graphs, self.nodes = contraction.position.shape
         self.of, self.free = contraction, np.full(graphs, self.nodes)
         self.scores = contraction.scores.reshape(-1, self.nodes)  # [graph and dependent, head]
         self.rows, self.ends = np.empty_like(self.scores), np.empty(self.scores.shape, dtype=np.int16)
@@ -98,20 +98,20 @@ class _Path:
         self.rows[at] = self.scores.take(graph * self.nodes + node, axis=0)
         self.ends[at] = node[:, None]
         self.start[at], self.name[at] = position, node
-        self.of.place[graph, node] = self.of.first[graph, node] = self.of.last[graph, node] = position
+        self.of.position[graph, node] = self.of.first[graph, node] = self.of.last[graph, node] = position
         self.seen[graph] += 1
 
     def extend(self, graph: np.ndarray) -> None:
         """Take the best edge into the last set: its head joins the path, or closes a cycle."""
         at, number = graph * self.nodes + self.depth[graph], np.arange(len(graph))
-        place = self.of.place.take(graph, axis=0)
-        row = np.where(place >= self.start[at, None], -np.inf, self.rows.take(at, axis=0))
+        positions = self.of.position.take(graph, axis=0)
+        row = np.where(positions >= self.start[at, None], -np.inf, self.rows.take(at, axis=0))
         head = row.argmax(1)
         best, name = row[number, head], self.name[at]
         self.of.head[graph, name], self.of.cost[graph, name] = head, best
         self.of.dependent[graph, name] = self.ends[at, head]
         self.rows[at] = row - best[:, None]
-        self.target[graph] = position = place[number, head]
+        self.target[graph] = position = positions[number, head]
         is_new = position == NONE
         self._push(graph[is_new], head[is_new])
 

@@ -16,20 +16,20 @@ class Dependency(NamedTuple):
     """A word with its syntactic head.
 
     * `word`, `head`: numbered through all sentences of the example, from 0; the head of a root is `ROOT`.
-    * `place`: the place of the word in its sentence, from 0; `length`: the number of words of the sentence.
+    * `position`: of the word in its sentence, from 0; `length`: the number of words of the sentence.
     * `relation`: of the word to its head; "root" for a root, and "dep" where the treebank has no relations.
     """
 
     word: int
     head: int
-    place: int
+    position: int
     length: int
     relation: str
 
     @property
-    def head_place(self) -> int:
-        """The place of the head in the sentence, or `ROOT`."""
-        return ROOT if self.head == ROOT else self.head - self.word + self.place
+    def head_position(self) -> int:
+        """The position of the head in the sentence, or `ROOT`."""
+        return ROOT if self.head == ROOT else self.head - self.word + self.position
 
 
 def dependencies_of(example: Example, subtypes: bool = False) -> Iterator[Dependency]:
@@ -41,10 +41,10 @@ def dependencies_of(example: Example, subtypes: bool = False) -> Iterator[Depend
     """
     before = 0
     for sentence in example.sentences:
-        for place, head in enumerate(sentence.heads):
+        for index, head in enumerate(sentence.heads):
             head_word = before + head - 1 if head else ROOT
-            relation = _relation(sentence, place, subtypes)
-            yield Dependency(before + place, head_word, place, len(sentence.words), relation)
+            relation = _relation(sentence, index, subtypes)
+            yield Dependency(before + index, head_word, index, len(sentence.words), relation)
         before += len(sentence.words)
 
 
@@ -53,12 +53,12 @@ def sentence_numbers(example: Example) -> list[int]:
     return [number for number, sentence in enumerate(example.sentences) for _ in sentence.words]
 
 
-def _relation(sentence: Sentence, place: int, subtypes: bool) -> str:
-    if not sentence.heads[place]:
+def _relation(sentence: Sentence, index: int, subtypes: bool) -> str:
+    if not sentence.heads[index]:
         return "root"
     if not sentence.deprel:
         return "dep"
-    return sentence.deprel[place] if subtypes else sentence.deprel[place].partition(":")[0]
+    return sentence.deprel[index] if subtypes else sentence.deprel[index].partition(":")[0]
 
 
 class FixedWord(NamedTuple):
@@ -96,7 +96,7 @@ def best_fixed_word(places: Words, heads: Words, lengths: Words) -> FixedWord:
     ranked = [
         (-count, kind, abs(number), number)
         for kind, numbers in enumerate((heads - places, heads + 1, heads - lengths))
-        for number, count in zip(*(each.tolist() for each in np.unique(numbers, return_counts=True)), strict=True)
+        for number, count in zip(*(column.tolist() for column in np.unique(numbers, return_counts=True)), strict=True)
     ]
     _, kind, _, number = min(ranked, default=(0, 0, 0, 0))
     return FixedWord(position=number) if kind else FixedWord(number)

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, Place, Rows, Values
+from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import OFFSETS
 
@@ -22,7 +22,7 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "example head offset"]:
     """The attention at each offset, summed over the queries that have a real token there."""
-    keys, real = rows.place.once(_neighbours)
+    keys, real = rows.block.once(_neighbours)
     return (rows.attention.gather(-1, keys.expand(*rows.attention.shape[:3], -1)) * real).sum(2)
 
 
@@ -32,11 +32,11 @@ def finish(observed: Float[Tensor, "example head offset"], batch: Batch) -> Valu
     return Values(observed / queries.clamp_min(1)[:, None], queries > 0)
 
 
-def _neighbours(place: Place) -> tuple[Int[Tensor, "query offset"], Float[Tensor, "example 1 query offset"]]:
+def _neighbours(block: BlockIndex) -> tuple[Int[Tensor, "query offset"], Float[Tensor, "example 1 query offset"]]:
     """Where the block has the key at each offset from a query; 1 where query and key are real tokens, else 0."""
-    real = place.batch.real
-    queries = torch.arange(place.queries.start, place.queries.stop, device=real.device)[:, None]
+    real = block.batch.real
+    queries = torch.arange(block.queries.start, block.queries.stop, device=real.device)[:, None]
     keys = queries + torch.tensor(OFFSETS, device=real.device)
-    inside = keys.clamp(place.keys.start, place.keys.stop - 1)
-    both = real[place.examples, queries] & real[place.examples, inside] & (keys == inside)
-    return inside - place.keys.start, both[:, None].to(torch.float32)
+    inside = keys.clamp(block.keys.start, block.keys.stop - 1)
+    both = real[block.examples, queries] & real[block.examples, inside] & (keys == inside)
+    return inside - block.keys.start, both[:, None].to(torch.float32)

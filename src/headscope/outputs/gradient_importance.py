@@ -89,9 +89,9 @@ class _GradientReader:
         buffer, cumulative = Buffer(self.settings.seed, self.settings.resamples), Cumulative()
         for batch, gradients in gate_gradients(self.inputs, targets, self.settings):
             signed, absolute = gradients.sum(1), gradients.abs().sum(1)
-            every = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
+            valid = torch.ones(len(signed), dtype=torch.bool, device=signed.device)
             sums = {"size": signed.abs(), "absolute": absolute, "signed": signed, "tokens": batch.lengths[:, None]}
-            buffer.add(batch.index, {name: Values(values, every) for name, values in sums.items()})
+            buffer.add(batch.index, {name: Values(values, valid) for name, values in sums.items()})
             cumulative.add(batch.index.tolist(), signed.cpu().numpy().astype(np.float64))
             self.settings.on_progress(len(signed))
         return _GradientSums(buffer.flush(), cumulative)

@@ -55,10 +55,10 @@ def collated(targets: Sequence[Target], device: torch.device) -> Tensor:
     """
     if not isinstance(targets[0], np.ndarray):
         return torch.tensor(targets, device=device)
-    whole = np.full((len(targets), max(map(np.size, targets))), IGNORED)
-    for row, target in zip(whole, targets, strict=True):
+    padded = np.full((len(targets), max(map(np.size, targets))), IGNORED)
+    for row, target in zip(padded, targets, strict=True):
         row[: np.size(target)] = target
-    return torch.from_numpy(whole).to(device)
+    return torch.from_numpy(padded).to(device)
 
 
 def refuse_non_finite(model_name: str, outputs: Tensor) -> None:

@@ -48,7 +48,7 @@ class TaskInputs:
         """Some of the inputs as one batch on the model's device."""
         batch = self._collate(list(group))
         index: list[int] = batch.index.tolist()
-        pieces = [self.masked_pieces[each] for each in index] if self.masked_pieces else None
+        pieces = [self.masked_pieces[number] for number in index] if self.masked_pieces else None
         targets = None if pieces is None else collated(pieces, self.model.device)
         return TaskBatch(self.task.kind, self.model.name, batch.inputs, index, targets)
 

@@ -50,7 +50,7 @@ class Buffer:
                 [number for numbers, _ in self.pending for number in numbers], self.seed, self.resamples
             )
             new = {name: tally(*self._joined(name), draws) for name in self.pending[0][1]}
-            merged = {name: self.tallies[name] + each for name, each in new.items()} if self.tallies else new
+            merged = {name: self.tallies[name] + tally for name, tally in new.items()} if self.tallies else new
             self.tallies, self.pending = merged, []
         return self.tallies
 
@@ -116,4 +116,4 @@ def added(one: Tallies, other: Tallies) -> Tallies:
     """
     if one.keys() != other.keys():
         raise ValueError(f"tallies of {', '.join(one)} and of {', '.join(other)}")
-    return {name: each + other[name] for name, each in one.items()}
+    return {name: tally + other[name] for name, tally in one.items()}

@@ -98,12 +98,12 @@ class _ShardArrays(Generic[Value]):
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
         observation, arrays = self.observe(group)
-        halved = [np.ascontiguousarray(each, dtype=np.float16) for each in arrays]
-        content = b"".join(each.tobytes() for each in halved)
+        halved = [np.ascontiguousarray(array, dtype=np.float16) for array in arrays]
+        content = b"".join(array.tobytes() for array in halved)
         self.file.write(self.size, content)
         self.size += len(content)
-        self.inputs += [each.index for each in group]
-        self.batches.append((observation, [each.shape for each in halved]))
+        self.inputs += [encoded.index for encoded in group]
+        self.batches.append((observation, [array.shape for array in halved]))
 
     def state(self) -> list[KeptShard[list[Value]]]:
         """The shard, as far as it was read; nothing of one without inputs."""
@@ -164,8 +164,8 @@ class _SentFile:
     def write(self, start: int, content: bytes) -> None:
         """Send the pieces of some content."""
         self.digest.update(content)
-        for place in range(0, max(1, len(content)), PIECE):
-            self.channel.piece(start=start + place, content=content[place : place + PIECE])
+        for offset in range(0, max(1, len(content)), PIECE):
+            self.channel.piece(start=start + offset, content=content[offset : offset + PIECE])
 
     def finish(self, first: int, size: int) -> str:
         """See `_Writable`."""

@@ -28,7 +28,7 @@ def attention_maps(
     model: Model, chosen: Sequence[MapChoice], settings: Settings = DEFAULTS
 ) -> list[Float[np.ndarray, "query key"]]:
     """The maps in the order of `chosen`."""
-    inputs = [replace(each.encoded, index=index) for index, each in enumerate(chosen)]
+    inputs = [replace(example.encoded, index=index) for index, example in enumerate(chosen)]
     observer = MapObserver(chosen)
     with observing(model, observer) as observe:
         for group in by_length(inputs, settings.batch_tokens, settings.seed):

@@ -66,10 +66,10 @@ def collate(
     length = max(pad_to, *map(len, group))
 
     def padded(arrays: list[np.ndarray], value: int) -> torch.Tensor:
-        whole = np.full((len(group), length), value, dtype=np.int64)
-        for row, array in zip(whole, arrays, strict=True):
+        rows = np.full((len(group), length), value, dtype=np.int64)
+        for row, array in zip(rows, arrays, strict=True):
             row[: len(array)] = array
-        return torch.from_numpy(whole).to(device)
+        return torch.from_numpy(rows).to(device)
 
     def rows(arrays: list[np.ndarray], width: int) -> torch.Tensor:
         numbered = [np.insert(array, 0, example, axis=1) for example, array in enumerate(arrays)]

@@ -77,7 +77,7 @@ class ArrayStore:
             result = run.fold(fold)
         for shard in result.value:
             self._open(files.folder / shard.name, shard.shapes)
-        observations = [each for shard in result.value for each in shard.observations]
+        observations = [observation for shard in result.value for observation in shard.observations]
         return PassResult(observations, result.coverage, result.attributes)
 
     def _folder(self, settings: Settings) -> Path:
@@ -86,9 +86,9 @@ class ArrayStore:
         return settings.journal.folder / f"arrays-{settings.journal.passes + 1}"
 
     def _open(self, path: Path, shapes: Sequence[tuple[int, ...]]) -> None:
-        whole, start = np.memmap(path, np.float16, mode="c") if path.stat().st_size else np.empty(0, np.float16), 0
+        values, start = np.memmap(path, np.float16, mode="c") if path.stat().st_size else np.empty(0, np.float16), 0
         for shape in shapes:
-            array = whole[start : start + prod(shape)].reshape(shape)
+            array = values[start : start + prod(shape)].reshape(shape)
             start += array.size
             if self.in_memory + array.nbytes <= self.budget:
                 self.in_memory += array.nbytes
@@ -124,8 +124,8 @@ def half_precision_tables(
             for _ in range(number - inside):
                 file.write(bytes(size))
             file.flush()
-        whole = np.memmap(file, dtype=np.float16, mode="r+", shape=(number - inside, *shape))
-        yield tables + [whole[place] for place in range(number - inside)]
+        on_disk = np.memmap(file, dtype=np.float16, mode="r+", shape=(number - inside, *shape))
+        yield tables + [on_disk[table] for table in range(number - inside)]
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def _refusing_full_disk(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        place = folder or tempfile.gettempdir()
+        directory = folder or tempfile.gettempdir()
         raise HeadscopeError(
-            f"vectors cannot be kept in '{place}': {error.strerror or error}; free space there, or raise --memory"
+            f"vectors cannot be kept in '{directory}': {error.strerror or error}; free space there, or raise --memory"
         ) from error

@@ -116,14 +116,14 @@ def misfit(kept: Any, new: Any) -> str:
     if isinstance(kept, np.ndarray) and isinstance(new, np.ndarray):
         return _of_arrays(kept, new, kept.shape == new.shape)
     if isinstance(kept, Columns) and isinstance(new, Columns):
-        return _first(_of_columns(getattr(kept, each.name), getattr(new, each.name)) for each in fields(new))
+        return _first(_of_columns(getattr(kept, field.name), getattr(new, field.name)) for field in fields(new))
     if isinstance(kept, list) and isinstance(new, list):
         filled = next((table for table in new if isinstance(table, Columns) and len(table)), None)
         return _first(misfit(table, filled) for table in kept if filled is not None and len(table))
     if isinstance(kept, Mapping):
         return _of_mappings(kept, new)
     if is_dataclass(new) and kept is not None:
-        return _first(misfit(getattr(kept, each.name), getattr(new, each.name)) for each in fields(new))
+        return _first(misfit(getattr(kept, field.name), getattr(new, field.name)) for field in fields(new))
     return ""
 
 

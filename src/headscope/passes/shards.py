@@ -93,7 +93,7 @@ class ReadShards(Generic[State]):
     def is_sound(self) -> bool:
         """Whether there are inputs, and no number of them is negative or infinite."""
         counts = (self.coverage.tokens, self.coverage.log_length, self.seconds, *self.counts.values())
-        return min(self.shards, self.coverage.inputs) >= 1 and all(0 <= each < inf for each in counts)
+        return min(self.shards, self.coverage.inputs) >= 1 and all(0 <= count < inf for count in counts)
 
     def plus(self, other: "ReadShards[State]", merge: Callable[[State, State], State]) -> "ReadShards[State]":
         """These shards and those that follow; a part without inputs leaves the state of the other as it is."""

@@ -73,15 +73,15 @@ def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataAr
     if not inputs:
         return {}
     heads, side = model.capture.heads, max(map(len, inputs))
-    whole = np.zeros((len(inputs), len(heads), max(heads), side, side), np.uint8)
-    maximum = np.full(whole.shape[:3], np.nan, np.float32)
+    maps = np.zeros((len(inputs), len(heads), max(heads), side, side), np.uint8)
+    maximum = np.full(maps.shape[:3], np.nan, np.float32)
     for layer, attention in enumerate(maps_of_inputs(model, inputs)):
         for number, encoded in enumerate(inputs):
             own = attention[number, :, : len(encoded), : len(encoded)]
             levels, peak = quantised(own)
-            whole[number, layer, : heads[layer], : len(encoded), : len(encoded)] = levels
+            maps[number, layer, : heads[layer], : len(encoded), : len(encoded)] = levels
             maximum[number, layer, : heads[layer]] = peak
-    return _variables(whole, maximum, _tokens(model.tokenizer, inputs), inputs)
+    return _variables(maps, maximum, _tokens(model.tokenizer, inputs), inputs)
 
 
 def maps_of_inputs(model: Model, inputs: Sequence[Encoded]) -> list[Float[np.ndarray, "input head query key"]]:
@@ -131,19 +131,19 @@ def _tokens(tokenizer: PreTrainedTokenizerBase, inputs: Sequence[Encoded]) -> di
 
 
 def _variables(
-    whole: UInt8[np.ndarray, "input layer head query key"],
+    levels: UInt8[np.ndarray, "input layer head query key"],
     maximum: Float[np.ndarray, "input layer head"],
     tokens: dict[str, list[list[str]]],
     inputs: Sequence[Encoded],
 ) -> dict[str, xr.DataArray]:
-    places = {"layer": np.arange(1, whole.shape[1] + 1), "head": np.arange(1, whole.shape[2] + 1)}
+    places = {"layer": np.arange(1, levels.shape[1] + 1), "head": np.arange(1, levels.shape[2] + 1)}
     names = [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs]
     coords = places | {"typical_input": names}
     coords |= {
-        name: (("typical_input", "typical_query"), np.array(each, dtype=object)) for name, each in tokens.items()
+        name: (("typical_input", "typical_query"), np.array(texts, dtype=object)) for name, texts in tokens.items()
     }
     first = ("typical_input", "layer", "head")
-    maps = xr.DataArray(whole, coords, (*first, "typical_query", "typical_key"))
+    maps = xr.DataArray(levels, coords, (*first, "typical_query", "typical_key"))
     maps.encoding = {"zlib": True, "complevel": 4}
     names = {"long_name": "attention maps of typical inputs", "units": "255ths of the largest attention of the map"}
     largest = {"long_name": "largest attention of each map of typical inputs", "units": "share of attention"}

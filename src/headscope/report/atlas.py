@@ -15,7 +15,7 @@ from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, 
 from headscope.report.parts import Figure, HeadKind
 
 STARTS = ("Ġ", "▁")  # of a word, as byte-level and SentencePiece tokenizers write it
-Place = tuple[int, int]
+HeadIndex = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class HeadPicture:
     does: tuple[HeadKind, ...]
 
     @property
-    def place(self) -> Place:
+    def index(self) -> HeadIndex:
         """Its layer and head."""
         return self.layer, self.head
 
@@ -151,7 +151,7 @@ def atlas_of(result: xr.Dataset, others: Sequence[xr.Dataset] = ()) -> Atlas | N
     return _atlas(shelf, []) if any(map(has_maps, shelf)) else None
 
 
-def atlas_of_heads(shelf: Sequence[xr.Dataset], heads: Sequence[Place]) -> Atlas:
+def atlas_of_heads(shelf: Sequence[xr.Dataset], heads: Sequence[HeadIndex]) -> Atlas:
     """The atlas of some heads by the results of a model, without maps where no result holds any."""
     return _atlas(shelf, heads)
 
@@ -161,7 +161,7 @@ def has_maps(result: xr.Dataset) -> bool:
     return "typical_map" in result and bool(result.sizes["typical_input"])
 
 
-def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[Place]) -> Atlas:
+def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[HeadIndex]) -> Atlas:
     kinds, first = head_kinds(shelf), next(filter(has_maps, shelf), None)
     inputs = () if first is None else typical_tokens(first)
     maps = {} if first is None else _maps(first, [len(typical.tokens) for typical in inputs])
@@ -172,7 +172,7 @@ def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[Place]) -> Atlas:
     return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs)
 
 
-def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[Place, tuple[tuple[str, ...], tuple[float, ...]]]:
+def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[HeadIndex, tuple[tuple[str, ...], tuple[float, ...]]]:
     """The images of each head that the model has, and the largest attention of each image."""
     levels = result["typical_map"].transpose("typical_input", "layer", "head", "typical_query", "typical_key").values
     maxima = result["typical_map_maximum"].transpose("typical_input", "layer", "head").values

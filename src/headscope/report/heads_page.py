@@ -7,7 +7,7 @@ from typing import Any
 
 from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
-from headscope.report.atlas import Place, atlas_of_heads
+from headscope.report.atlas import HeadIndex, atlas_of_heads
 from headscope.report.cards.card import Card
 from headscope.report.cards.main_numbers import head_values
 from headscope.report.cards.model_results import MeasuredModel
@@ -64,7 +64,7 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
     return page.write()
 
 
-def _all_maps(model: MeasuredModel, stem: str) -> dict[Place, list[Figure]]:
+def _all_maps(model: MeasuredModel, stem: str) -> dict[HeadIndex, list[Figure]]:
     """The most telling examples of each head."""
     cards = [Card(model, *head) for head in model.heads]
     return {(card.layer, card.head): _figures(card, f"{stem}-{card.name}", maps_only=True) for card in cards}

@@ -120,7 +120,7 @@ def _figures(measured: Measured) -> list[Figure]:
 def _cards(measured: Measured) -> list[Card]:
     """Cards of the heads of the atlas, if any result has numbers of heads."""
     model = measured.model if measured.model.heads else measured.joint
-    return [Card(model, *head.place).read() for head in measured.atlas.heads] if measured.atlas and model.heads else []
+    return [Card(model, *head.index).read() for head in measured.atlas.heads] if measured.atlas and model.heads else []
 
 
 def _top(measured: Measured) -> list[Table]:

@@ -135,8 +135,8 @@ class StudyPage:
 
     def _is_empty(self) -> bool:
         """Whether there are numbers, but none has a value."""
-        numbers = [each for name in results.means(self.result) if (each := self.result[name]).dtype.kind == "f"]
-        return bool(numbers) and all(bool(each.isnull().all()) for each in numbers)
+        numbers = [array for name in results.means(self.result) if (array := self.result[name]).dtype.kind == "f"]
+        return bool(numbers) and all(bool(array.isnull().all()) for array in numbers)
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

@@ -83,14 +83,14 @@ def _bracketed(value: str, bounds: str) -> str:
     return f"{value} [{bounds}]" if bounds else value
 
 
-def estimate(result: xr.Dataset, name: str, **place: object) -> Estimate:
+def estimate(result: xr.Dataset, name: str, **labels: object) -> Estimate:
     """One number of a result with its interval.
 
     >>> result = xr.Dataset({"uas": 0.5, "uas_ci": ("bound", [0.25, 0.75])}, {"bound": ["lower", "upper"]})
     >>> estimate(result, "uas").percent
     '50.0% [25.0, 75.0]'
     """
-    return of_array(with_interval(result, name).sel(place))
+    return of_array(with_interval(result, name).sel(labels))
 
 
 def of_array(array: xr.DataArray) -> Estimate:
@@ -184,11 +184,11 @@ def agree(count: int, one: str, many: str) -> str:
     return one if count < 2 else many
 
 
-def measured(result: xr.Dataset, name: str, **place: object) -> xr.DataArray | None:
+def measured(result: xr.Dataset, name: str, **labels: object) -> xr.DataArray | None:
     """One variable (or a part of it) with its interval; None where it is missing or has no value."""
     if name not in result:
         return None
-    array = with_interval(result, name).sel(place)
+    array = with_interval(result, name).sel(labels)
     return None if bool(array.isnull().all()) else array
 
 

@@ -13,7 +13,7 @@ def spearman(
     >>> spearman(np.array([[1.0, 2, 3], [1, 1, 1]]), np.array([[3.0, 2, 1], [1, 2, 3]])).tolist()
     [-1.0, nan]
     """
-    ranks = [rankdata(each, axis=-1) for each in (one, other)]
+    ranks = [rankdata(values, axis=-1) for values in (one, other)]
     x, y = (rank - rank.mean(-1, keepdims=True) for rank in ranks)
     size = np.sqrt((x**2).sum(-1) * (y**2).sum(-1))
     missing = np.isnan(one).any(-1) | np.isnan(other).any(-1)

@@ -93,7 +93,7 @@ def halves(rows: Rows, in_selection_half: Bool[np.ndarray, " row"] | None) -> tu
 
 def column(best: Iterable[BestHead | None], value: Callable[[BestHead], Any], missing: Any = np.nan) -> list[Any]:
     """A value of each best head, `missing` where there is none."""
-    return [missing if each is None else value(each) for each in best]
+    return [missing if head is None else value(head) for head in best]
 
 
 def held_out_scores(
@@ -106,8 +106,8 @@ def held_out_scores(
     Returns: the means and their 95% intervals.
     """
     best, missing = list(best), np.full(np.shape(row), np.nan)
-    means = column(best, lambda each: each.held_out.mean[row], missing)
+    means = column(best, lambda head: head.held_out.mean[row], missing)
     bounds = "share_interval" if share else "interval"
     unknown = np.stack([missing, missing], axis=-1)
-    intervals = column(best, lambda each: getattr(each.held_out, bounds)[row], unknown)
+    intervals = column(best, lambda head: getattr(head.held_out, bounds)[row], unknown)
     return np.array(means), np.array(intervals)

@@ -28,9 +28,9 @@ def encode(value: Any) -> Json:
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
         return {"dtype": value.dtype.str, "shape": list(value.shape), "data": value.tobytes()}
     if is_dataclass(value):
-        return {each.name: encode(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return [[encode(key), encode(each)] for key, each in value.items()]
+        return [[encode(key), encode(item)] for key, item in value.items()]
     if isinstance(value, list | tuple):
         return list(map(encode, value))
     if value is None or isinstance(value, bool | int | float | str):
@@ -49,7 +49,7 @@ def decode(json: Json, kind: Any) -> Any:
     """
     origin, parts = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, types.UnionType):
-        return None if json is None else decode(json, next(each for each in parts if each is not types.NoneType))
+        return None if json is None else decode(json, next(part for part in parts if part is not types.NoneType))
     if origin is np.ndarray or (isinstance(origin, type) and issubclass(origin, AbstractArray)):
         return _array(json, origin)
     if isinstance(origin, type) and is_dataclass(origin):
@@ -88,17 +88,17 @@ def _array(json: Json, kind: Any) -> np.ndarray:
 def _dataclass(json: Json, kind: type, parts: tuple[Any, ...]) -> Any:
     generic = dict(zip(getattr(kind, "__parameters__", ()), parts, strict=False))
     hints, values = get_type_hints(kind), _of(json, dict)
-    if values.keys() != {each.name for each in fields(kind)}:
+    if values.keys() != {field.name for field in fields(kind)}:
         raise ValueError(f"the fields of {kind.__name__} are not {', '.join(map(str, values))}")
     with jaxtyped("context"):  # an axis has one size in all arrays of a value
-        return kind(**{name: decode(each, generic.get(hints[name], hints[name])) for name, each in values.items()})
+        return kind(**{name: decode(item, generic.get(hints[name], hints[name])) for name, item in values.items()})
 
 
 def _items(json: Json, parts: tuple[Any, ...]) -> list[Any]:
     """The items of a list or a tuple; `parts` are the arguments of its type."""
     items = _of(json, list)
     kinds = [parts[0]] * len(items) if len(parts) == 1 or parts[1:] == (...,) else parts
-    return [decode(each, kind) for each, kind in zip(items, kinds, strict=True)]
+    return [decode(item, kind) for item, kind in zip(items, kinds, strict=True)]
 
 
 def _of(json: Json, kind: type) -> Any:

@@ -69,13 +69,13 @@ def files_within(folder: Path, pattern: str) -> list[Path]:
     Raises `OSError` for a folder that cannot be listed, unless it is missing.
     """
     files, seen = [], set[str]()
-    for place, folders, names in os.walk(folder, followlinks=True, onerror=_raised):
+    for directory, folders, names in os.walk(folder, followlinks=True, onerror=_raised):
         folders.sort()
-        if (real := os.path.realpath(place)) in seen:
+        if (real := os.path.realpath(directory)) in seen:
             folders.clear()
             continue
         seen.add(real)
-        files += [Path(place, name) for name in fnmatch.filter(names, pattern)]
+        files += [Path(directory, name) for name in fnmatch.filter(names, pattern)]
     return sorted(files)
 
 
@@ -110,11 +110,11 @@ def sync(path: Path) -> None:
     """Wait until a file, or the names of the files in a folder, are on the disk."""
     if path.is_dir() and (os.name == "nt" or not os.access(path, os.R_OK)):  # there it cannot be opened
         return
-    place = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
-        os.fsync(place)
+        os.fsync(descriptor)
     finally:
-        os.close(place)
+        os.close(descriptor)
 
 
 @contextmanager
@@ -145,13 +145,13 @@ def existing(folder: Path) -> Iterator[Path]:
     absent: list[Path] = []
     try:
         with writing(folder):
-            absent = [each for each in (folder, *folder.parents) if not each.exists()]
+            absent = [parent for parent in (folder, *folder.parents) if not parent.exists()]
             folder.mkdir(parents=True, exist_ok=True)
         yield folder
     finally:
-        for each in absent:  # the innermost first
+        for parent in absent:  # the innermost first
             with suppress(OSError):  # it has files
-                each.rmdir()
+                parent.rmdir()
 
 
 @contextmanager
@@ -181,8 +181,8 @@ def names_full_disk(error: BaseException) -> bool:
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    codes = {each.errno for each in causes if isinstance(each, OSError)}
-    return bool(codes & {errno.ENOSPC, errno.EDQUOT}) or any(words in str(each) for each in causes for words in FULL)
+    codes = {cause.errno for cause in causes if isinstance(cause, OSError)}
+    return bool(codes & {errno.ENOSPC, errno.EDQUOT}) or any(words in str(cause) for cause in causes for words in FULL)
 
 
 def replace_folder(source: Path, target: Path) -> None:

@@ -97,16 +97,16 @@ def difference(before: dict[str, Any], now: Fingerprint) -> str:
 FILE = "digests"
 
 
-def add_digest(content: Path, place: Path) -> None:
-    """Add the digest of a finished file or folder, which is then moved to `place`; first it comes onto the disk.
+def add_digest(content: Path, final: Path) -> None:
+    """Add the digest of a finished file or folder, which is then moved to `final`; first it comes onto the disk.
 
     Raises `HeadscopeError` if it cannot be written.
     """
-    path = place.with_name(FILE)
+    path = final.with_name(FILE)
     with writing(path, resumable=True), path.open("ab", buffering=0) as file:
-        for each in (content, *content.rglob("*")):
-            sync(each)
-        append_line(path, file, line_of({"name": place.name, "sha256": digest(content)}))  # type: ignore[arg-type]
+        for part in (content, *content.rglob("*")):
+            sync(part)
+        append_line(path, file, line_of({"name": final.name, "sha256": digest(content)}))  # type: ignore[arg-type]
 
 
 def damaged(places: Iterable[Path]) -> Path | None:
@@ -121,7 +121,7 @@ def damaged(places: Iterable[Path]) -> Path | None:
     for record in read_lines(path):
         if record is not None:
             digests[record.get("name")].add(record.get("sha256"))
-    return next((place for place in places if digest(place) not in digests[place.name]), None)
+    return next((path for path in places if digest(path) not in digests[path.name]), None)
 
 
 def digest(path: Path) -> str:
@@ -132,6 +132,6 @@ def digest(path: Path) -> str:
     with writing(path, resumable=True):
         if path.is_file():
             return sha256_of([path])
-        files = sorted(each for each in path.rglob("*") if each.is_file())
-        lines = [f"{each.relative_to(path)} {sha256_of([each])}" for each in files]
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        lines = [f"{file.relative_to(path)} {sha256_of([file])}" for file in files]
     return sha256("\n".join(lines).encode()).hexdigest()

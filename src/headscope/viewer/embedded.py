@@ -49,11 +49,11 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
     others = [head for head in heads if head not in chosen]
     for places in (chosen, others):
         for model, zoom in product(range(len(session.kept(text).maps)), reversed(range(maps.zooms))):
-            for place in places:
-                yield from _tiles(session, text, place, zoom, model)
+            for head in places:
+                yield from _tiles(session, text, head, zoom, model)
         for model in range(len(session.kept(text).maps)):
             measured = session.results_of(model)
-            for layer, head in [place for place in places if measured and place in measured.heads]:
+            for layer, head in [head for head in places if measured and head in measured.heads]:
                 yield f"api/card/{layer}/{head}?model={model}", session.card(layer, head, model)
             if places is chosen:
                 for number in range(len(session.numbers(model)["panels"])):

@@ -102,11 +102,11 @@ def _weights(
     session: ViewSession,
     text: str,
     state: ViewState,
-    place: tuple[int, int, int],
+    map_index: tuple[int, int, int],
     units: tuple[list[int], list[int]],
 ) -> Float[np.ndarray, "query key"]:
-    """Attention between the units; `place` is layer, head and model."""
-    layer, head, model = place
+    """Attention between the units; `map_index` has layer, head and model."""
+    layer, head, model = map_index
     maps = session.maps(text, model)
     session.refuse_head(maps, layer, head)
     if state.words and len(maps.text.words) > MOST_WORDS:

@@ -23,11 +23,11 @@ WORD = re.compile(rf"[{IDEOGRAPH}]|[^\W{IDEOGRAPH}]+(?:['’][^\W{IDEOGRAPH}]+)*
 
 @dataclass(frozen=True)
 class TextWord:
-    """A word and its tokens; `place` is its segment and characters [start, end), None for a token outside of words."""
+    """A word and its tokens; `span` is its segment and characters [start, end), None for a token outside of words."""
 
     text: str
     tokens: tuple[int, ...]
-    place: tuple[int, int, int] | None
+    span: tuple[int, int, int] | None
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,8 @@ def text_tokens(
 
 def word_pairs(one: TextTokens, other: TextTokens) -> list[tuple[int, int]]:
     """The numbers of the words at the same place in the tokens of two models, in order."""
-    places = {word.place: number for number, word in enumerate(other.words) if word.place}
-    return [
-        (number, places[word.place]) for number, word in enumerate(one.words) if word.place and word.place in places
-    ]
+    places = {word.span: number for number, word in enumerate(other.words) if word.span}
+    return [(number, places[word.span]) for number, word in enumerate(one.words) if word.span and word.span in places]
 
 
 def _refuse(text: str) -> None:

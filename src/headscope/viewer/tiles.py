@@ -40,7 +40,7 @@ def quantised(attention: Float[np.ndarray, "query key"]) -> Tile:
     return Tile(maximum, np.rint(scaled).astype(np.uint8))
 
 
-def cut(whole: Tile, zoom: int, row: int, column: int) -> Tile:
+def cut(tile: Tile, zoom: int, row: int, column: int) -> Tile:
     """The tile of a map at a zoom; `row` and `column` count tiles of 256 x 256 cells from 0.
 
     >>> whole = quantised(np.array([[0.5, 0.1], [0.2, 0.8]]))
@@ -49,7 +49,7 @@ def cut(whole: Tile, zoom: int, row: int, column: int) -> Tile:
     """
     reach = TILE << zoom
     rows, columns = slice(row * reach, (row + 1) * reach), slice(column * reach, (column + 1) * reach)
-    return pooled(Tile(whole.maximum[rows], whole.levels[rows, columns]), zoom)
+    return pooled(Tile(tile.maximum[rows], tile.levels[rows, columns]), zoom)
 
 
 def pooled(tile: Tile, zoom: int) -> Tile:
@@ -63,9 +63,9 @@ def pooled(tile: Tile, zoom: int) -> Tile:
     return Tile(maximum, np.maximum.reduceat(scaled, rows, axis=0))
 
 
-def overview(whole: Tile, side: int) -> tuple[float, UInt8[np.ndarray, "row column"]]:
+def overview(tile: Tile, side: int) -> tuple[float, UInt8[np.ndarray, "row column"]]:
     """A map of at most `side` cells on a side, relative to its largest attention. Returns: that, and the levels."""
-    small = pooled(whole, zoom_of(len(whole.maximum), side))
+    small = pooled(tile, zoom_of(len(tile.maximum), side))
     largest = float(small.maximum.max())
     return largest, _rescaled(small.levels, small.maximum, np.full_like(small.maximum, largest))
 

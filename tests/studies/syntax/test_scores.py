@@ -70,7 +70,7 @@ def test_as_coded_far_offsets_and_positions_are_not_tried() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_no_other_fixed_word_is_better(seed: int) -> None:
     words, _ = random_answers(40, 1, seed)
-    rows = list(zip(words.place.tolist(), words.head.tolist(), words.length.tolist(), strict=True))
+    rows = list(zip(words.position.tolist(), words.head.tolist(), words.length.tolist(), strict=True))
     counted = [sum(head >= 0 and head == place + offset for place, head, _ in rows) for offset in range(-60, 61)]
     counted += [sum(head == position for _, head, _ in rows) for position in range(60)]
     counted += [sum(head >= 0 and head == length - position for _, head, length in rows) for position in range(60)]

@@ -21,7 +21,7 @@ VARIABLE = Variable(
 
 def observe(one: Rows, other: Rows) -> Float[Tensor, "example head 3"]:
     """The products of the block's real rows, summed; for later queries of the same examples this is added up."""
-    return (products(one, other) @ one.place.real_queries[..., None]).squeeze(-1)
+    return (products(one, other) @ one.block.real_queries[..., None]).squeeze(-1)
 
 
 def finish(observed: Float[Tensor, "example head 3"], batch: Batch) -> Values:

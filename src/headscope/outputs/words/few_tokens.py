@@ -42,7 +42,7 @@ def whole(model: Model) -> Reader:
 
     def read(part: PredictedPieces) -> Logits:
         with fast(model.network):
-            return _logits(model, part)[part.row, part.place]
+            return _logits(model, part)[part.row, part.token]
 
     return read
 
@@ -52,7 +52,7 @@ def head_alone(model: Model) -> Reader:
     network: Any = model.network
 
     def read(part: PredictedPieces) -> Logits:
-        with fast(network), chosen_states(network.base_model, lambda states: states[part.row, part.place][None]):
+        with fast(network), chosen_states(network.base_model, lambda states: states[part.row, part.token][None]):
             return _logits(model, part)[0]
 
     return read
@@ -68,7 +68,7 @@ def last_layer_alone(model: Model) -> Reader:
         raise LookupError("the layers are not called one after the other")
 
     def read(part: PredictedPieces) -> Logits:
-        rows = torch.from_numpy(part.place[:, None]).to(model.device)
+        rows = torch.from_numpy(part.token[:, None]).to(model.device)
         with switchable(model.network), last_layer_at(layers, projections[-1], rows):
             return _logits(model, part)[:, 0]
 
@@ -111,6 +111,6 @@ def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token pie
 def _trial(model: Model) -> PredictedPieces:
     """Two short inputs that differ at their end, and what is read: one token of each input of a masked model."""
     ids = np.resize(sorted(model.tokenizer.get_vocab().values())[-5:], 5)[[[0, 1, 2, 3], [0, 1, 2, 4]]]
-    row, place = ([0, 1, 1], [2, 0, 3]) if is_causal(model.network) else ([0, 1], [2, 3])
+    row, token = ([0, 1, 1], [2, 0, 3]) if is_causal(model.network) else ([0, 1], [2, 3])
     none = np.zeros(0, int)
-    return PredictedPieces(ids, np.array(row), np.array(place), none, none, none)
+    return PredictedPieces(ids, np.array(row), np.array(token), none, none, none)

@@ -44,7 +44,7 @@ def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool 
             units = np.zeros(len(places), int)
         else:
             words = encoding.word_ids
-            units = places if plain else np.array([words[place] for place in places], int)
+            units = places if plain else np.array([words[token] for token in places], int)
         ids = np.array([*start, *encoding.ids], int)
         places = places + len(start)
         if is_causal(model.network):
@@ -73,7 +73,7 @@ class PredictedPieces:
     """Inputs of one length, and the predictions that are read off them.
 
     * `ids`: the inputs.
-    * `row`, `place`: the input and the token of each read of the vocabulary's logits, by ascending row.
+    * `row`, `token`: the input and the token of each read of the vocabulary's logits, by ascending row.
     * `read`: the number of the read of each prediction, in ascending order; `target`: the piece that is predicted;
       `text`: the number of the text that needs it.
     * `positions`, `seen`: of inputs that are prefix trees, the position of each token and the tokens that it sees.
@@ -81,7 +81,7 @@ class PredictedPieces:
 
     ids: Int[np.ndarray, "row token"]
     row: Int[np.ndarray, " read"]
-    place: Int[np.ndarray, " read"]
+    token: Int[np.ndarray, " read"]
     read: Int[np.ndarray, " prediction"]
     target: Int[np.ndarray, " prediction"]
     text: Int[np.ndarray, " prediction"]
@@ -108,7 +108,7 @@ class PredictedPieces:
                 self,
                 ids=self.ids[rows],
                 row=self.row[reads] - first,
-                place=self.place[reads],
+                token=self.token[reads],
                 read=self.read[predictions] - start,
                 target=self.target[predictions],
                 text=self.text[predictions],

@@ -53,20 +53,22 @@ class ItemInputs:
         """Some of the inputs as one batch on the model's device."""
         index = [encoded.index for encoded in group]
         device = self.model.device
-        places, targets = (_padded([rows[each] for each in index], self.most) for rows in (self.places, self.targets))
-        real = np.arange(self.most) < np.array([[len(self.places[each])] for each in index])
+        places, targets = (
+            _padded([rows[number] for number in index], self.most) for rows in (self.places, self.targets)
+        )
+        real = np.arange(self.most) < np.array([[len(self.places[number])] for number in index])
         if (places == places[:, :1]).all():  # a masked copy has one masked token that is read
             places = places[:, :1]
         inputs = collator(self.model)(list(group)).inputs
         return PredictionBatch(
-            self.model.name, inputs, *(torch.from_numpy(each).to(device) for each in (places, targets, real))
+            self.model.name, inputs, *(torch.from_numpy(array).to(device) for array in (places, targets, real))
         )
 
     def item_scores(self, predictions: Predictions) -> Float[np.ndarray, "*variant item 2"]:
         """The highest score of the worse texts, and that of the good one, from the log-probabilities of all inputs."""
         counts = np.array([len(item.candidates) for item in self.items])
         scores = np.zeros((*predictions.shape[:-2], counts.sum()))
-        real = np.arange(self.most) < np.array([[len(each)] for each in self.texts])
+        real = np.arange(self.most) < np.array([[len(text)] for text in self.texts])
         # [*variant, prediction of an input]
         flat, texts = predictions[..., real].astype(np.float64), np.concatenate(self.texts)
         np.add.at(scores.reshape(-1, counts.sum()).T, texts, flat.reshape(-1, flat.shape[-1]).T)
@@ -102,8 +104,8 @@ class PredictionBatch:
         if rows is None:
             logits = logits.gather(1, self.rows[..., None].expand(-1, -1, logits.shape[-1]))
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        every = logits.expand(-1, self.targets.shape[1], -1)  # [example, prediction, piece]
-        values = every.gather(-1, self.targets[..., None])[..., 0] - logits.logsumexp(-1)
+        expanded = logits.expand(-1, self.targets.shape[1], -1)  # [example, prediction, piece]
+        values = expanded.gather(-1, self.targets[..., None])[..., 0] - logits.logsumexp(-1)
         refuse_non_finite(self.model_name, values)
         return torch.where(self.real, values, 0.0).to(torch.float32).cpu().numpy()
 
@@ -149,7 +151,7 @@ def _inputs(model: Model, texts: Sequence[ScoredPieces]) -> tuple[list[Encoded],
         row = group.row[group.read]
         for number, ids in enumerate(group.ids):
             inputs.append(_encoded(len(inputs), ids))
-            for part, values in zip(parts, (group.place[group.read], group.target, group.text), strict=True):
+            for part, values in zip(parts, (group.token[group.read], group.target, group.text), strict=True):
                 part.append(values[row == number])
     return inputs, *parts
 

@@ -71,7 +71,7 @@ class WordPredictor:
         Raises `HeadscopeError` if one is not finite.
         """
         logits = self.logits(part)
-        read, target = (torch.from_numpy(each).to(logits.device) for each in (part.read, part.target))
+        read, target = (torch.from_numpy(numbers).to(logits.device) for numbers in (part.read, part.target))
         values = logits[read, target] - logits.logsumexp(-1)[read]
         refuse_non_finite(self.model.name, values)
         return values.double().cpu().numpy()

@@ -67,7 +67,7 @@ def tree_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPieces]
             for row, tree in enumerate(trees)
             for text, path in zip(tree.texts, tree.paths, strict=True)
         ]
-        reads = [(row, path[place - 1]) for row, text, path in owners for place in texts[text].places]
+        reads = [(row, path[token - 1]) for row, text, path in owners for token in texts[text].places]
         numbers = np.array([text for _, text, _ in owners])
         chosen = [texts[number] for number in numbers]
         counts = [len(text.places) for text in chosen]

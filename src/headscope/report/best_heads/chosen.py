@@ -34,7 +34,7 @@ class BestHeads:
     * `random`: the score with random weights; of many heads, the highest.
     * `cases`, `held_out`: numbers of cases in all inputs, and in the half that gives the scores.
     * `rate`: the false discovery rate of a head.
-    * `place`: the start of the variables of its layer and head.
+    * `prefix`: the start of the variables of its layer and head.
     """
 
     dims: tuple[str, ...]
@@ -47,13 +47,13 @@ class BestHeads:
     cases: str = ""
     held_out: str = ""
     rate: str = "q_value"
-    place: str = "chosen"
+    prefix: str = "chosen"
 
     def variables_of(self, result: xr.Dataset) -> list[str]:
         """The names of its variables, with those of their intervals that a result has."""
         numbers = [self.score, *self.gains, *self.baselines.values(), self.random]
         chosen = [self.direction, self.reference, self.cases, self.held_out, self.rate]
-        places = [f"{self.place}_{name}" for name in HEAD]
+        places = [f"{self.prefix}_{name}" for name in HEAD]
         optional = {self.random, *(f"{name}_ci" for name in numbers)}
         names = [*places, *numbers, *chosen, *sorted(optional)]
         return [name for name in dict.fromkeys(names) if name and (name in result or name not in optional)]
@@ -119,7 +119,7 @@ def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
     combinations = product(*(result[dim].values.tolist() for dim in study.dims))
     read = result[study.variables_of(result)]  # to select a label of all variables takes longer than all else
     parts = [read.sel(dict(zip(study.dims, labels, strict=True))) for labels in combinations]
-    heads = [_chosen(part, study) for part in parts if bool(part[f"{study.place}_layer"].notnull())]
+    heads = [_chosen(part, study) for part in parts if bool(part[f"{study.prefix}_layer"].notnull())]
     return [head for head in heads if head.is_known]
 
 
@@ -147,7 +147,7 @@ def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> 
 
 
 def _chosen(part: xr.Dataset, study: BestHeads) -> ChosenHead:
-    position: dict[str, Any] = {name: int(part[f"{study.place}_{name}"]) for name in HEAD}
+    position: dict[str, Any] = {name: int(part[f"{study.prefix}_{name}"]) for name in HEAD}
     direction = {"direction": str(part[study.direction].item())} if study.direction else {}
     return head_at(part, study, position | direction)
 

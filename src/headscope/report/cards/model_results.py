@@ -148,18 +148,18 @@ def model_of(result: xr.Dataset, *others: xr.Dataset) -> MeasuredModel:
     return MeasuredModel((str(result.attrs["model"]),), "", sources)
 
 
-def found_in(place: Path) -> list[Path]:
+def found_in(folder: Path) -> list[Path]:
     """The results of a folder and those within it; a file is a result itself.
 
     Raises `HeadscopeError` if there is none.
     """
-    if place.is_file():
-        return [place]
-    if not place.is_dir():
-        raise HeadscopeError(f"folder '{place}' does not exist; name folders that studies wrote with -o")
-    paths = [path for path in files_within(place, "result.nc") if not path.parent.name.startswith(".")]
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise HeadscopeError(f"folder '{folder}' does not exist; name folders that studies wrote with -o")
+    paths = [path for path in files_within(folder, "result.nc") if not path.parent.name.startswith(".")]
     if not paths:
-        raise HeadscopeError(f"folder '{place}' has no results (result.nc); name folders that studies wrote with -o")
+        raise HeadscopeError(f"folder '{folder}' has no results (result.nc); name folders that studies wrote with -o")
     return paths
 
 

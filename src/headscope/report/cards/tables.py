@@ -31,11 +31,11 @@ def of_card(lines: list[Row], name: str, caption: str) -> Table:
         "n": lambda row: _unless_missing(row.n, lambda n: f"{int(n):,} {row.cases}"),
     }
     cells = {words: [write(row) for row in lines] for words, write in writers.items()}
-    kept = {words: each for words, each in cells.items() if words in ALWAYS or any(each)}
+    kept = {words: cell_column for words, cell_column in cells.items() if words in ALWAYS or any(cell_column)}
     places = [(row.long_name, row.words) for row in lines]
     columns = tuple(Column(words.lower(), words) for words in kept)
-    whole = [(place, list(line)) for place, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
-    return Table(name, caption, ("Number", "Of"), columns, whole)
+    rows = [(label, list(line)) for label, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
+    return Table(name, caption, ("Number", "Of"), columns, rows)
 
 
 def index(model: MeasuredModel, name: str = "heads") -> Table:

@@ -72,14 +72,14 @@ def question(row: Row) -> str:
     return f"{row.long_name}: {row.words}" if row.words else str(row.long_name)
 
 
-def ordinal(place: int) -> str:
-    """A place as it is spoken.
+def ordinal(rank: int) -> str:
+    """A rank as it is spoken.
 
-    >>> [ordinal(place) for place in (1, 2, 3, 4, 11, 12, 21, 72, 113)]
+    >>> [ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 21, 72, 113)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '21st', '72nd', '113th']
     """
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th") if place % 100 not in (11, 12, 13) else "th"
-    return f"{place}{ending}"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th") if rank % 100 not in (11, 12, 13) else "th"
+    return f"{rank}{ending}"
 
 
 def value(row: Row) -> str:

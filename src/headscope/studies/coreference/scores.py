@@ -28,7 +28,7 @@ HEAD, BASELINES, ADVANTAGE = 0, list(range(1, 1 + len(NAMES))), 1 + len(NAMES)
 class AntecedentPredictions(Columns):
     """A row for each case, in the order of the corpus; heads of all layers stand in a row.
 
-    * `unit`: what is resampled together; `input`, `place`: of the case in the corpus.
+    * `unit`: what is resampled together; `input`, `position`: of the case in the corpus.
     * `kind`: of the mention; `gender`: masculine, feminine, or "" where a pronoun does not tell.
     * `question`: whether the case is a question of the corpus; `answerable`: whether a candidate is right, and
       `first`: whether the first candidate is.
@@ -40,7 +40,7 @@ class AntecedentPredictions(Columns):
 
     unit: Int[np.ndarray, " case"]
     input: Int[np.ndarray, " case"]
-    place: Int[np.ndarray, " case"]
+    position: Int[np.ndarray, " case"]
     kind: np.ndarray
     gender: np.ndarray
     question: Bool[np.ndarray, " case"]
@@ -74,7 +74,7 @@ def predictions(
     return AntecedentPredictions(
         unit=np.array([case.unit for case in cases], dtype=np.int64),
         input=numbers[:, 0],
-        place=numbers[:, 1],
+        position=numbers[:, 1],
         kind=_words(case.mention.kind for case in cases),
         gender=_words(gender(case.mention.head) for case in cases),
         question=np.array([question is not None for question in questions], dtype=bool),
@@ -101,7 +101,7 @@ def gender(pronoun: str) -> str:
 def joined(parts: Sequence[AntecedentPredictions]) -> AntecedentPredictions:
     """The predictions of several batches, in the order of the corpus."""
     whole = AntecedentPredictions.concatenate([part for part in parts if len(part)] or parts[:1])
-    return whole[np.lexsort((whole.place, whole.input, whole.unit))]
+    return whole[np.lexsort((whole.position, whole.input, whole.unit))]
 
 
 def _words(values: Iterable[str]) -> np.ndarray:

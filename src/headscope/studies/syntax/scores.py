@@ -27,7 +27,7 @@ class HeadPredictions(Columns):
     """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 29 MB.
 
     * `input`: the number of the input that the word is in, `unit`: of its document; `word`: its own number there.
-    * `place`: of the word in its sentence, `head`: of its syntactic head, -1 for a root; `length`: of the sentence.
+    * `position`: of the word in its sentence, `head`: of its syntactic head, -1 for a root; `length`: of the sentence.
     * `relation`: of the word to its head.
     * `equals`: how many words each head of the model predicts alike, in each of `results.DIRECTIONS`, where the
       syntactic head is one of them; 0 where it is not, 255 for more.
@@ -36,7 +36,7 @@ class HeadPredictions(Columns):
     input: Int[np.ndarray, " word"]
     unit: Int[np.ndarray, " word"]
     word: Int[np.ndarray, " word"]
-    place: Int[np.ndarray, " word"]
+    position: Int[np.ndarray, " word"]
     head: Int[np.ndarray, " word"]
     length: Int[np.ndarray, " word"]
     relation: np.ndarray
@@ -64,7 +64,7 @@ def hits(words: HeadPredictions, fixed: FixedWord, as_coded: bool = False) -> Bo
 
     An offset that leads out of the sentence is wrong; the released code stops at the sentence's ends.
     """
-    predicted = fixed.places(words.place, words.length)
+    predicted = fixed.places(words.position, words.length)
     if as_coded:
         predicted = np.clip(predicted, 0, words.length - 1)
     return (predicted == words.head) & (words.head != ROOT)
@@ -73,7 +73,7 @@ def hits(words: HeadPredictions, fixed: FixedWord, as_coded: bool = False) -> Bo
 def best_baseline(words: HeadPredictions, as_coded: bool = False) -> FixedWord:
     """The fixed word that is right for most of the words; the released code tries the offsets -3 to 2 alone."""
     if not as_coded:
-        return best_fixed_word(words.place, words.head, words.length)
+        return best_fixed_word(words.position, words.head, words.length)
     return min(map(FixedWord, AS_CODED), key=lambda fixed: (-hits(words, fixed, True).sum(), abs(fixed.offset), fixed))
 
 

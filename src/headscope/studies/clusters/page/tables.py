@@ -10,7 +10,7 @@ from headscope.figures.labels import head_name, label
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import number
 
-Place = tuple[int, int]
+HeadIndex = tuple[int, int]
 MEANS = {
     "[CLS]": ("attention_to", {"token_class": "cls"}),
     "[SEP]": ("attention_to", {"token_class": "sep"}),
@@ -28,7 +28,7 @@ class Cluster:
     """A cluster: its number, its heads, and the mean divergence of two of them (NaN of one head)."""
 
     number: int
-    heads: list[Place]
+    heads: list[HeadIndex]
     divergence: float
 
     @property
@@ -48,7 +48,7 @@ class Cluster:
 
 def clusters(result: xr.Dataset) -> list[Cluster]:
     """The clusters of a result, the largest first."""
-    places: dict[int, list[Place]] = {}
+    places: dict[int, list[HeadIndex]] = {}
     for place in _places(result):
         places.setdefault(int(result["cluster"].sel(layer=place[0], head=place[1])), []).append(place)
     every = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
@@ -78,20 +78,20 @@ def remote(result: xr.Dataset) -> list[tuple[str, float]]:
     return [(head_name(*places[head]), float(means[head])) for head in order]
 
 
-def _places(result: xr.Dataset) -> list[Place]:
+def _places(result: xr.Dataset) -> list[HeadIndex]:
     """The heads that there are."""
     layers, heads = result["layer"].values.tolist(), result["head"].values.tolist()
     cluster = result["cluster"].transpose("layer", "head").values
     return [(layers[row], heads[column]) for row, column in np.argwhere(cluster > 0).tolist()]
 
 
-def _within(divergence: xr.DataArray, heads: list[Place]) -> float:
+def _within(divergence: xr.DataArray, heads: list[HeadIndex]) -> float:
     if len(heads) < 2:
         return float("nan")
     return float(_matrix(divergence, heads)[np.triu_indices(len(heads), 1)].mean())
 
 
-def _matrix(divergence: xr.DataArray, heads: list[Place]) -> np.ndarray:
+def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> np.ndarray:
     """The divergences of these heads from each other."""
     layer, head = (xr.DataArray(list(each), dims="one") for each in zip(*heads, strict=True))
     other_layer, other_head = layer.rename(one="other"), head.rename(one="other")

@@ -33,15 +33,16 @@ def main_of(tags: tuple[str, ...], relation: str):
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
         words = dependencies(sentence)
-        candidates = [each for each in words if sentence.upos and sentence.upos[each.place] in tags]
+        candidates = [word for word in words if sentence.upos and sentence.upos[word.position] in tags]
         main = [
-            each.place
-            for each in candidates
-            if each.relation == relation and words[each.head_place].head_place < 0 <= each.head_place
+            word.position
+            for word in candidates
+            if word.relation == relation and words[word.head_position].head_position < 0 <= word.head_position
         ]
         if len(candidates) > 1 and len(main) == 1:
             yield from (
-                (((each.place, each.place + 1),), "main" if each.place == main[0] else "other") for each in candidates
+                (((word.position, word.position + 1),), "main" if word.position == main[0] else "other")
+                for word in candidates
             )
 
     return cases
@@ -64,7 +65,7 @@ def sentence_length(sentence: Sentence) -> Iterator[tuple]:
 
 def tree_depth(sentence: Sentence) -> Iterator[tuple]:
     """The largest number of edges between a word and the root, from 1 to 8 or more."""
-    above = [each.head_place for each in dependencies(sentence)]
+    above = [each.head_position for each in dependencies(sentence)]
     deepest = 0
     for place in range(len(above)):
         depth, at = 0, above[place]
@@ -80,7 +81,7 @@ def number_of(relation: str):
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
         words = dependencies(sentence)
-        places = [each.place for each in words if each.relation == relation and _is_root(words, each.head_place)]
+        places = [each.position for each in words if each.relation == relation and _is_root(words, each.head_position)]
         if len(places) == 1 and (number := NUMBERS.get(feature(sentence, places[0], "Number"))):
             yield WHOLE, number
 
@@ -91,9 +92,9 @@ def tense(sentence: Sentence) -> Iterator[tuple]:
     """The tense of the main clause: of the only finite verb that is the root or an auxiliary or copula of it."""
     words = dependencies(sentence)
     main = [
-        each.place
+        each.position
         for each in words
-        if each.head_place < 0 or (each.relation in ("aux", "cop") and _is_root(words, each.head_place))
+        if each.head_position < 0 or (each.relation in ("aux", "cop") and _is_root(words, each.head_position))
     ]
     finite = [place for place in main if feature(sentence, place, "VerbForm") == "Fin"]
     if len(finite) == 1 and (label := TENSES.get(feature(sentence, finite[0], "Tense"))):
@@ -118,7 +119,7 @@ def _content(sentence: Sentence) -> set[str]:
 
 
 def _is_root(words: Sequence[Dependency], place: int) -> bool:
-    return place >= 0 and words[place].head_place < 0
+    return place >= 0 and words[place].head_position < 0
 
 
 CONNEAU = "Conneau et al. 2018, section 2"

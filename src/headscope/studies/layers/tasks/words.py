@@ -34,7 +34,7 @@ def ancestor(generation: int):
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
         if sentence.upos and sentence.heads:
-            above = [each.head_place for each in dependencies(sentence)]
+            above = [each.head_position for each in dependencies(sentence)]
             for place in range(len(above)):
                 at = place
                 for _ in range(generation):
@@ -55,8 +55,8 @@ LIU = "Liu et al. 2019, section 3, with heads in the place of phrases"
 def dependency_label(sentence: Sentence) -> Iterator[tuple]:
     """The relation of each word to its head, both given; without subtypes, roots and punctuation."""
     for each in dependencies(sentence):
-        if each.head_place >= 0 and each.relation != PUNCTUATION and sentence.deprel:
-            yield _spans(each.place, each.head_place), each.relation, sentence.forms[each.place].lower()
+        if each.head_position >= 0 and each.relation != PUNCTUATION and sentence.deprel:
+            yield _spans(each.position, each.head_position), each.relation, sentence.forms[each.position].lower()
 
 
 def dependency_arc(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
@@ -64,10 +64,10 @@ def dependency_arc(texts: Texts, part: Part, random: np.random.Generator) -> Ite
     for number in texts.order[part]:
         words = dependencies(texts.sentences[number])
         for each in words:
-            others = [place for place in range(len(words)) if place not in (each.place, each.head_place)]
-            if each.head_place >= 0 and each.relation != PUNCTUATION and others:
-                yield ProbeCase(number, _spans(each.place, each.head_place), "head")
-                yield ProbeCase(number, _spans(each.place, int(random.choice(others))), "other")
+            others = [place for place in range(len(words)) if place not in (each.position, each.head_position)]
+            if each.head_position >= 0 and each.relation != PUNCTUATION and others:
+                yield ProbeCase(number, _spans(each.position, each.head_position), "head")
+                yield ProbeCase(number, _spans(each.position, int(random.choice(others))), "other")
 
 
 def _spans(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -38,7 +38,7 @@ PHRASES = replace(
     direction="",
     random="random_f1",
     held_out="",
-    place="chosen_f1",
+    prefix="chosen_f1",
 )
 TREE_COLUMNS = ("Head", "Direction", "Score", "Gain", "Random weights")
 PHRASE_COLUMNS = ("Special tokens", "Head", "F1", "Gain", "Random weights")
