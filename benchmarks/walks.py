@@ -2,6 +2,8 @@
 
 A walk has the files whose functions a command calls, in the order in which each is entered for the first time. A room
 is what stands at the root of the package: a folder, or a module. A return is a step back into a room that was left.
+"report" is the way of a saved result to its page, "ablate" the whole command with its page, and "sweep" the part of it
+from the start of the sweep to what its tallies give.
 
     python -m benchmarks.walks                                # the package as it is
     PYTHONPATH=OTHER/src python -m benchmarks.walks --json    # that of another source tree
@@ -22,12 +24,13 @@ from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from transformers import BertConfig, BertForSequenceClassification
 
 import headscope
+from headscope.ablation.sweep import sweep
 
 ROOT = Path(headscope.__file__).parent
 ROWS = ("A man sings.", "It rains and rains.", "She left, but he stayed.", "We ate bread.", "Is it you?", "No, not me.")
@@ -39,11 +42,9 @@ class Walk:
 
     files: dict[str, None] = field(default_factory=dict)
 
-    def step(self, frame: FrameType, event: str, _: Any) -> None:
-        """Note a call; see `sys.setprofile`."""
-        code = frame.f_code
-        path = code.co_filename
-        if event == "call" and code.co_flags & CO_OPTIMIZED and path.startswith(f"{ROOT}/") and path.endswith(".py"):
+    def enter(self, path: str) -> None:
+        """Note the file of a function that is called."""
+        if path.startswith(f"{ROOT}/") and path.endswith(".py"):
             self.files[path] = None
 
     @property
@@ -57,17 +58,28 @@ class Walk:
         return {"files": len(self.files), "rooms": len(rooms), "returns": len(self.rooms) - len(rooms)}
 
 
-def walked(call: Callable[[], Any]) -> Walk:
-    """The walk of a call, in all threads."""
-    walk = Walk()
-    threading.setprofile(walk.step)
-    sys.setprofile(walk.step)
+def walked(call: Callable[[], Any], within: CodeType | None = None) -> tuple[Walk, Walk]:
+    """The walk of a call, in all threads, and the part of it in which the function of the code `within` runs."""
+    all_of_it, part, inside = Walk(), Walk(), False
+
+    def step(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal inside
+        code = frame.f_code
+        if code is within and event in ("call", "return"):
+            inside = event == "call"
+        if event == "call" and code.co_flags & CO_OPTIMIZED:
+            all_of_it.enter(code.co_filename)
+            if inside:
+                part.enter(code.co_filename)
+
+    threading.setprofile(step)
+    sys.setprofile(step)
     try:
         call()
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-    return walk
+    return all_of_it, part
 
 
 def command(words: Sequence[str]) -> None:
@@ -103,7 +115,10 @@ def main() -> None:
         with suppress(ImportError):
             importlib.import_module(module.name)
     with TemporaryDirectory() as folder:
-        walks = {name: walked(lambda words=words: command(words)) for name, words in prepared(Path(folder)).items()}
+        commands = prepared(Path(folder))
+        report, _ = walked(lambda: command(commands["report"]))
+        ablate, swept = walked(lambda: command(commands["ablate"]), sweep.__code__)
+    walks = {"report": report, "ablate": ablate, "sweep": swept}
     if as_json:
         print(json.dumps({name: walk.counts() | {"walk": walk.rooms} for name, walk in walks.items()}))
     for name, walk in () if as_json else walks.items():

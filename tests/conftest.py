@@ -12,7 +12,7 @@ import torch
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from headscope.errors import on_command_line
+from headscope.front.cli.errors import on_command_line
 
 # A shell that starts the tests in the background makes them deaf to Ctrl-C, which some of them are about.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,8 +1,7 @@
 """Errors that a user can mend: one line that names the thing, the value and the remedy."""
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 MOST_NAMES = 20
@@ -39,16 +38,6 @@ class HeadscopeError(Exception):
     def __str__(self) -> str:
         line = str(self.args[0])
         return line if HeadscopeError.names_options else in_python(line)
-
-
-@contextmanager
-def on_command_line() -> Iterator[None]:
-    """Within this context errors name options of the command line."""
-    before, HeadscopeError.names_options = HeadscopeError.names_options, True
-    try:
-        yield
-    finally:
-        HeadscopeError.names_options = before
 
 
 def in_python(line: str) -> str:

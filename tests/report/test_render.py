@@ -2,6 +2,10 @@
 
 import json
 
+import altair as alt
+
+from headscope.report.page import specified
+from headscope.report.parts import Figure
 from headscope.report.render import embedded, script_json
 
 
@@ -9,3 +13,8 @@ def test_numbers_that_json_does_not_have_are_missing() -> None:
     rows = [{"value": value} for value in (0.5, float("nan"), float("inf"))]
     made = json.loads(script_json(embedded({"chart": {"datasets": {"rows": rows}}})))
     assert made["data"]["rows"] == {"value": [0.5, None, None]}
+
+
+def test_charts_have_no_characters_that_cannot_be_drawn() -> None:
+    chart = alt.Chart(alt.Data(values=[{"label": "a\x1bb"}])).mark_bar()
+    assert "a\\ufffdb" in json.dumps(specified(Figure("name", "Section", chart, "", "")))

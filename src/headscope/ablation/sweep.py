@@ -115,12 +115,12 @@ def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> 
     If there is none, full passes, whose name then gives the reason.
     """
     model, full = task_inputs.model, FullPasses(task_inputs.model, mode, means)
+    batch = task_inputs.batch(_few(task_inputs.inputs))
 
     def trial(strategy: Strategy) -> Tensor:
         return torch.from_numpy(_trial(strategy, batch, model.capture.heads))
 
     with torch.inference_mode(), quiet():
-        batch = task_inputs.batch(_few(task_inputs.inputs))
         strategy, reason = first_exact(_partial_reruns(model, mode, means), trial, full, model.network.dtype)
     why = reason or "its layers are not called one after the other"
     return replace(full, name=f"{full.name}: {why}") if strategy is full else strategy

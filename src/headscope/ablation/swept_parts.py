@@ -62,14 +62,14 @@ class SweptParts:
     def fingerprint(self) -> Fingerprint:
         """Model, inputs, variants, machine and settings, as far as the last bit of an output depends on them."""
         arrays = [array for encoded in self.task_inputs.inputs for array in encoded.inputs.values()]
-        return {
+        return of_machine(self.task_inputs.model, self.settings) | {
             "model": of_model(self.task_inputs.model),
             "inputs": hash_of(array.tobytes() for array in (*arrays, *self.task_inputs.masked_pieces)),
             "mode": self.mode,
             "variants": "; ".join(variants.name for variants in self.variants),
             "seed": self.settings.seed,
             "batch_tokens": self.settings.batch_tokens,
-        } | of_machine(self.task_inputs.model, self.settings)
+        }
 
     @property
     def passes(self) -> int:

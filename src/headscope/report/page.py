@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from headscope.errors import HeadscopeError
 from headscope.extras import missing
+from headscope.figures.conversion import without_controls
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
 from headscope.storage.files import write_atomically
@@ -65,5 +66,5 @@ class Page:
 
 
 def specified(figure: Figure) -> Spec:
-    """The Vega-Lite specification of a figure."""
-    return figure.chart.to_dict(validate=False)
+    """The Vega-Lite specification of a figure, without characters that cannot be drawn."""
+    return without_controls(figure.chart.to_dict(validate=False))

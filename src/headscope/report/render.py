@@ -21,7 +21,6 @@ from markupsafe import Markup, escape
 
 from headscope.errors import HeadscopeError
 from headscope.extras import missing, require
-from headscope.figures.conversion import replace_controls
 from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
 from headscope.storage.files import write_atomically
@@ -157,12 +156,12 @@ def _rounded(value: float) -> float | None:
 
 
 def script_json(value: object) -> str:
-    """JSON whose texts cannot end the script element, and have no characters that a chart cannot draw.
+    """JSON whose texts cannot end the script element.
 
     >>> script_json("</script><!--")
     '"\\\\u003c/script>\\\\u003c!--"'
     """
-    return replace_controls(json.dumps(value, separators=(",", ":"), allow_nan=False)).replace("<", "\\u003c")
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
 def digest(script: str) -> str:

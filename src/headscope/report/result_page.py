@@ -130,8 +130,8 @@ def _top(measured: Measured) -> list[Table]:
 
 # Charts come first: processes make their files while the words and tables are made.
 DRAWN: Parts[Measured] = {
-    "figures": ("the figures", _figures),
     "atlas": ("the atlas", lambda measured: measured.atlas),
+    "figures": ("the figures", _figures),
     "atlas_figure": ("the figure of the atlas", lambda measured: [measured.atlas.figure()] if measured.atlas else []),
 }
 # The words of the study, then those of its heads.

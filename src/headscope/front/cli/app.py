@@ -141,21 +141,24 @@ def report(
 ) -> None:
     """Write the page and the figures of saved results again; of several results, also heads.html and layers.html."""
     with user_errors(debug), ExitStack() as locks:
+        from headscope import results
         from headscope.results.hub import fetch
 
-        files, directories = formats(figures, no_figures), list(map(fetch, directories))
+        files, show = formats(figures, no_figures), shown(quiet=False)
+        directories = list(map(fetch, directories))
         for folder in {path.resolve(): path for path in directories if path.is_dir()}.values():
             locks.enter_context(run_lock(folder, "headscope report", on_no_lock=notice))
-        from headscope.report import rebuild
-
         if len(directories) == 1 and (directories[0] / "result.nc").exists():
-            with drawing_bar("page", show=shown(quiet=False)) as on_figure:
-                page = rebuild(directories[0], formats=files, on_figure=on_figure)
+            result = results.read(directories[0])
+            from headscope.report import write
+
+            with drawing_bar("page", show=show) as on_figure:
+                page = write(result, directories[0], formats=files, on_figure=on_figure)
             _print_pages([page], directories, json=json)
             return
         pages = list[Path]()
         try:
-            with progress_bar("pages", None, show=shown(quiet=False)) as (advance, expect):
+            with progress_bar("pages", None, show=show) as (advance, expect):
                 for page in _all_pages(*directories, formats=files, again=again, on_total=expect):
                     pages.append(page)
                     advance(1)

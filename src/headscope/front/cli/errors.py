@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from headscope.errors import ClusterLostError, DrawingError, HeadscopeError, nearest, on_command_line
+from headscope.errors import ClusterLostError, DrawingError, HeadscopeError, nearest
 from headscope.front.cli.printing import printable
 from headscope.storage.files import names_full_disk, unopened
 
@@ -19,6 +19,16 @@ INTERRUPTED = 130
 FULL = "no space left on the disk; make room there, or for temporary files name another folder as TMPDIR"
 WORDS = "headscope.words"
 UsageError: Any = typer.BadParameter.__mro__[1]  # typer has no public name for it
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Within this context errors name options of the command line."""
+    before, HeadscopeError.names_options = HeadscopeError.names_options, True
+    try:
+        yield
+    finally:
+        HeadscopeError.names_options = before
 
 
 @contextmanager
