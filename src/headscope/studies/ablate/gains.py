@@ -40,15 +40,15 @@ class Gains:
     @cached_property
     def scores(self) -> Float[np.ndarray, "variant metric"]:
         """The scores of the variants, after that of the model."""
-        every = np.concatenate([self.before[None], self.outputs])
-        return np.stack([score(metric, every, self.targets) for metric in self.metrics], axis=-1)
+        swept = np.concatenate([self.before[None], self.outputs])
+        return np.stack([score(metric, swept, self.targets) for metric in self.metrics], axis=-1)
 
     @cached_property
     def resampled_scores(self) -> Float[np.ndarray, "resample variant metric"]:
         """Scores of the model and its variants in each resample."""
-        every = np.concatenate([self.before[None], self.outputs])
+        swept = np.concatenate([self.before[None], self.outputs])
         draws = poisson_draws(self.units, self.seed, self.resamples)
-        return np.stack([resampled(metric, every, self.targets, draws) for metric in self.metrics], axis=-1)
+        return np.stack([resampled(metric, swept, self.targets, draws) for metric in self.metrics], axis=-1)
 
     @property
     def signs(self) -> Float[np.ndarray, " metric"]:
@@ -97,32 +97,32 @@ def by_phenomenon(
     * `swept`: scores of the items, [..., item, 2]: of the best worse text, and of the good one.
     """
     names = list(dict.fromkeys(item.phenomenon for item in items))
-    every = [_gains(swept, [item.phenomenon == name for item in items], heads, settings) for name in names]
-    counts = Count([len(each.targets) for each in every], "items of each phenomenon", "items", ("phenomenon",))
+    of_phenomena = [_gains(swept, [item.phenomenon == name for item in items], heads, settings) for name in names]
+    counts = Count([len(gains.targets) for gains in of_phenomena], "items of each phenomenon", "items", ("phenomenon",))
     variables = Variables({"phenomenon": names}, SOURCE, **PAIRED)
     variables.add(
         "phenomenon_baseline",
-        [each.scores[0, 0] for each in every],
+        [gains.scores[0, 0] for gains in of_phenomena],
         ("phenomenon",),
         long_name="accuracy with all heads",
         units="fraction",
         interval=[
-            intervals(["accuracy"], each.scores[0, :1], each.resampled_scores[:, 0, :1], equal_units(each.units))[0]
-            for each in every
+            intervals(["accuracy"], gains.scores[0, :1], gains.resampled_scores[:, 0, :1], equal_units(gains.units))[0]
+            for gains in of_phenomena
         ],
         count=counts,
     )
-    for place, (metric, units) in enumerate((("accuracy", "fraction"), ("margin", "nats"))):
+    for index, (metric, units) in enumerate((("accuracy", "fraction"), ("margin", "nats"))):
         variables.add(
             "phenomenon_gain" if metric == "accuracy" else "phenomenon_margin_gain",
-            _placed([each.gains[:, place] for each in every], heads),
+            _placed([part.gains[:, index] for part in of_phenomena], heads),
             DIMS,
             long_name=f"gain of {metric} without each head",
             units=units,
-            interval=np.moveaxis(_placed([each.interval[:, place] for each in every], heads), -2, -1),
+            interval=np.moveaxis(_placed([part.interval[:, index] for part in of_phenomena], heads), -2, -1),
             count=counts,
         )
-    return variables.arrays | _tests(every, heads, names)
+    return variables.arrays | _tests(of_phenomena, heads, names)
 
 
 def _gains(swept: Sweep, chosen: list[bool], heads: tuple[int, ...], settings: Settings) -> Gains:
@@ -137,9 +137,9 @@ def _placed(by_phenomenon: list[np.ndarray], heads: tuple[int, ...]) -> Float[np
     return by_layer(np.stack(by_phenomenon, axis=-1), heads)
 
 
-def _tests(every: list[Gains], heads: tuple[int, ...], names: list[str]) -> dict[str, xr.DataArray]:
+def _tests(of_phenomena: list[Gains], heads: tuple[int, ...], names: list[str]) -> dict[str, xr.DataArray]:
     """P-value and false discovery rate of a change of accuracy, over all heads and phenomena."""
-    p = [mcnemar(each.outputs.argmax(-1) == 1, each.before.argmax(-1) == 1) for each in every]
+    p = [mcnemar(part.outputs.argmax(-1) == 1, part.before.argmax(-1) == 1) for part in of_phenomena]
     values = _placed(p, heads)
     variables, change = Variables({"phenomenon": names}, MCNEMAR), "a change of accuracy without each head"
     variables.add("phenomenon_p_value", values, DIMS, long_name=f"p-value of {change}", units="probability")

@@ -121,10 +121,10 @@ def _inputs(model: Model, task: Task, seed: int) -> TaskInputs | ItemInputs:
 def _metrics(given: str, task: Task) -> tuple[str, ...]:
     """The scores that are asked for: those named, or the task's own and its loss."""
     choices = METRICS[task.kind]
-    names = [each.strip() for each in given.split(",")] if given else [*task.metrics, choices[-1]]
-    for each in names:
-        if each not in choices:
-            raise HeadscopeError(f"metric '{each}' is none of a {task.kind} task; {suggest(each, choices)}")
+    names = [metric.strip() for metric in given.split(",")] if given else [*task.metrics, choices[-1]]
+    for metric in names:
+        if metric not in choices:
+            raise HeadscopeError(f"metric '{metric}' is none of a {task.kind} task; {suggest(metric, choices)}")
     return tuple(dict.fromkeys(names))
 
 

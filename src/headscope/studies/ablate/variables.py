@@ -65,9 +65,9 @@ class Effects:
         """The kinds of variants that there are."""
         heads, layers = sum(self.heads), sum(self.heads) + len(self.heads)
         one = Kind("head", slice(heads), ("layer", "head"), "without each head")
-        whole = Kind("layer", slice(heads, layers), ("layer",), "without all heads of each layer")
+        of_layers = Kind("layer", slice(heads, layers), ("layer",), "without all heads of each layer")
         some = Kind("set", slice(layers, None), ("head_set",), "without each set of heads")
-        return [one, whole, some] if self.sets else [one, whole]
+        return [one, of_layers, some] if self.sets else [one, of_layers]
 
     @property
     def coords(self) -> dict[str, Sequence]:
@@ -159,15 +159,15 @@ class Effects:
         units, unit = np.unique(self.gains.units, return_inverse=True)
         order = np.random.default_rng(self.settings.seed).permutation(len(units))
         halves = [np.flatnonzero(np.isin(unit, half)) for half in np.array_split(order, 2)]
-        every, places = np.arange(len(self.metrics)), np.argwhere(existing(self.heads)) + 1
+        numbers, places = np.arange(len(self.metrics)), np.argwhere(existing(self.heads)) + 1
         own, other, bounds, names = [], [], [], []
         for half, rest in zip(halves, halves[::-1], strict=True):
             gains = self.gains.part(half, self.kinds[0].rows).gains
             best = gains.argmax(0)
             confirmed = self.gains.part(rest, best)
-            own.append(gains[best, every])
-            other.append(confirmed.gains[every, every])
-            bounds.append(confirmed.interval[every, every])
+            own.append(gains[best, numbers])
+            other.append(confirmed.gains[numbers, numbers])
+            bounds.append(confirmed.interval[numbers, numbers])
             names.append(["{}-{}".format(*places[head]) for head in best])
         dims, words = ("half", "metric"), "gain of score without the head that is best on one half of the examples"
         variables.add("choosing_gain", own, dims, long_name=f"{words}, on that half", units="score")
@@ -191,7 +191,7 @@ def _correlation(
     ranks: Float[np.ndarray, "head estimator"], others: Float[np.ndarray, "*resample head metric"]
 ) -> Float[np.ndarray, "*resample estimator metric"]:
     """Pearson's correlation over heads; NaN where all are equal."""
-    one, other = (each - each.mean(-2, keepdims=True) for each in (ranks, others))
+    one, other = (values - values.mean(-2, keepdims=True) for values in (ranks, others))
     norms = np.sqrt((one**2).sum(-2)[:, None] * (other**2).sum(-2)[..., None, :])
     products = np.einsum("he,...hm->...em", one, other)  # [..., estimator, metric]
     return np.divide(products, norms, out=np.full(products.shape, np.nan), where=norms > 0)

@@ -45,8 +45,8 @@ def controlled(items: Sequence[ClozeItem], control: str, seed: int) -> list[Cloz
 
 
 def _shuffled(item: ClozeItem, random: Random) -> ClozeItem:
-    keys = [random.random() for _ in range(max(len(each.text.split()) for each in item.candidates) + 1)]
-    return item.with_candidates(tuple(_in_order(each, keys) for each in item.candidates))
+    keys = [random.random() for _ in range(max(len(candidate.text.split()) for candidate in item.candidates) + 1)]
+    return item.with_candidates(tuple(_in_order(candidate, keys) for candidate in item.candidates))
 
 
 def _in_order(candidate: Candidate, keys: Sequence[float]) -> Candidate:
@@ -55,8 +55,8 @@ def _in_order(candidate: Candidate, keys: Sequence[float]) -> Candidate:
     mark = text[len(text.rstrip(ENDS)) :]
     if not candidate.is_answer:
         words = _sorted(text[: len(text) - len(mark)].split(), keys)
-        whole = " ".join(words) + mark
-        return Candidate(whole, 0, len(whole))
+        sentence = " ".join(words) + mark
+        return Candidate(sentence, 0, len(sentence))
     before, after = candidate.text[: candidate.start], text[candidate.end :]
     mark = mark if len(mark) <= len(after) else ""
     first, last = before.split(), after[: len(after) - len(mark)].split()
@@ -68,15 +68,17 @@ def _in_order(candidate: Candidate, keys: Sequence[float]) -> Candidate:
 
 
 def _sorted(words: Sequence[str], keys: Sequence[float]) -> list[str]:
-    return [word for _, word in sorted(zip(keys, words, strict=False), key=lambda each: each[0])]
+    return [word for _, word in sorted(zip(keys, words, strict=False), key=lambda pair: pair[0])]
 
 
 def _truncated(item: ClozeItem) -> ClozeItem:
     if item.good.is_answer:
-        return item.with_candidates(tuple(_cut(each, len(each.text[: each.start].split())) for each in item.candidates))
-    words = [each.text.split() for each in item.candidates]
+        return item.with_candidates(
+            tuple(_cut(candidate, len(candidate.text[: candidate.start].split())) for candidate in item.candidates)
+        )
+    words = [candidate.text.split() for candidate in item.candidates]
     shared = next((at for at, same in enumerate(zip(*words, strict=False)) if len(set(same)) > 1), min(map(len, words)))
-    return item.with_candidates(tuple(_cut(each, shared) for each in item.candidates))
+    return item.with_candidates(tuple(_cut(candidate, shared) for candidate in item.candidates))
 
 
 def _cut(candidate: Candidate, word: int) -> Candidate:

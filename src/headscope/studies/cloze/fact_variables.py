@@ -52,10 +52,10 @@ def fact_variables(
         kept = np.stack([np.where(matched, np.nan, right), np.where(matched | guessed, np.nan, right)], axis=1)
         _add(variables, "accuracy_by_name_filter", kept, group, settings)
     facts = [f"{item.phenomenon} {item.fact}" if item.fact else "" for item in items]
-    agreement, every = _over_wordings(facts, own)
+    agreement, in_all = _over_wordings(facts, own)
     if np.isfinite(agreement).any():
         _add(variables, "consistency", agreement[:, None], group, settings)
-        _add(variables, "right_in_all", every[:, None], group, settings)
+        _add(variables, "right_in_all", in_all[:, None], group, settings)
     return variables.arrays
 
 
@@ -67,12 +67,12 @@ def _over_wordings(
     for number, fact in enumerate(facts):
         if fact and own.rank[number]:
             wordings[fact].append(number)
-    agreement, every = np.full(len(facts), np.nan), np.full(len(facts), np.nan)
+    agreement, in_all = np.full(len(facts), np.nan), np.full(len(facts), np.nan)
     for numbers in wordings.values():
         if len(numbers) > 1:
             agreement[numbers[0]] = np.mean([one == other for one, other in combinations(own.choice[numbers], 2)])
-            every[numbers[0]] = float((own.correct[numbers] == 1).all())
-    return agreement, every
+            in_all[numbers[0]] = float((own.correct[numbers] == 1).all())
+    return agreement, in_all
 
 
 def _add(

@@ -79,7 +79,7 @@ def joined(parts: Sequence[ItemScores]) -> ItemScores:
         name: np.concatenate([getattr(part, name) for part in parts]) for name in ("good", "bad", "rank", "choice")
     }
     left_out, counted = (
-        sum((Counter(each) for each in counts), Counter[str]())
+        sum((Counter(count) for count in counts), Counter[str]())
         for counts in ([part.left_out for part in parts], [part.counted for part in parts])
     )
     return ItemScores(**arrays, tokens=sum(part.tokens for part in parts), left_out=left_out, counted=counted)
@@ -123,13 +123,15 @@ def _ranked(
     quiet = settings if prior is None else replace(settings, on_progress=lambda done: None)
     ranked = [items[number] for number in numbers]
     ranks = answer_ranks(predictor, ranked, quiet, prior=values, answers=answers)
-    whole = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
+    log_probabilities = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
     rank, choice = np.zeros(len(items), int), np.full(len(items), -1)
-    whole["good"][numbers], whole["bad"][numbers] = ranks.good, ranks.other
+    log_probabilities["good"][numbers], log_probabilities["bad"][numbers] = ranks.good, ranks.other
     rank[numbers], choice[numbers] = ranks.rank, ranks.choice
     reasons = {-1: "long", 0: "without a scored piece"}
     left_out = Counter(reasons.get(pieces, "answer outside the vocabulary") for pieces in ranks.pieces if pieces != 1)
-    return ItemScores(**whole, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
+    return ItemScores(
+        **log_probabilities, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={}
+    )
 
 
 def write_items(

@@ -60,12 +60,12 @@ def _alone(predictor: WordPredictor) -> Float[Tensor, " piece"]:
         (text,) = scored_pieces(model, [sentence("a")])
         if not len(text.places):
             return torch.full((_size(predictor),), -math.log(_size(predictor)), device=model.device)
-        ids, place = text.ids[: text.places[0]], int(text.places[0]) - 1
+        ids, before = text.ids[: text.places[0]], int(text.places[0]) - 1
     else:
         ids = np.array(model.tokenizer(str(mask), verbose=False)["input_ids"])
-        place = ids.tolist().index(model.tokenizer.mask_token_id)
+        before = ids.tolist().index(model.tokenizer.mask_token_id)
     none = np.zeros(0, int)
-    logits = predictor.logits(PredictedPieces(ids[None], np.zeros(1, int), np.array([place]), none, none, none))[0]
+    logits = predictor.logits(PredictedPieces(ids[None], np.zeros(1, int), np.array([before]), none, none, none))[0]
     return logits - logits.logsumexp(-1)
 
 

@@ -90,32 +90,32 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     started = time.monotonic()
     suites = _read(suites, data, limit, per_condition, skip_bad)
-    every = [item for suite in suites for item in suite.items]
+    scored = [item for suite in suites for item in suite.items]
     predictor = WordPredictor(model)
     plain = masking == "plain"
-    texts = sum(max(1, len(item.candidates)) for item in every)
+    texts = sum(max(1, len(item.candidates)) for item in scored)
     settings.on_total(texts * (1 + random + len(CONTROLS) * controls))
     scoring = Scoring(settings, plain)
-    own = scoring.scores("the model", predictor, every)
-    every, suites = every[: len(own.good)], _first(suites, len(own.good))
+    own = scoring.scores("the model", predictor, scored)
+    scored, suites = scored[: len(own.good)], _first(suites, len(own.good))
     _refuse_unscored(suites, own)
     quiet = replace(settings, on_progress=lambda done: None)
     of_pieces = prior(predictor, unigrams)
-    baselines = {"unigram": item_scores(predictor, every, quiet, plain=plain, prior=of_pieces)}
+    baselines = {"unigram": item_scores(predictor, scored, quiet, plain=plain, prior=of_pieces)}
     if random and not scoring.interrupted:
         by_chance = WordPredictor(untrained(model, settings.seed))
-        baselines = scoring.complete("random weights", by_chance, every) | baselines
+        baselines = scoring.complete("random weights", by_chance, scored) | baselines
     changed = dict[str, ItemScores]()
     for name in CONTROLS if controls else ():
-        changed |= scoring.complete(name, predictor, controlled(every, name, settings.seed))
+        changed |= scoring.complete(name, predictor, controlled(scored, name, settings.seed))
     names = [suite.name for suite in suites for _ in suite.items]
     if directory is not None:
-        write_items(directory, every, names, own, items)
+        write_items(directory, scored, names, own, items)
     vocabulary = len(of_pieces.log_probabilities)
-    variables = to_variables(every, names, own, baselines, changed, settings, vocabulary=vocabulary)
+    variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary)
     if not scoring.interrupted:
-        guesses = name_guesses(predictor, every, quiet)
-        variables |= fact_variables(every, own, string_matches(every), guesses, settings)
+        guesses = name_guesses(predictor, scored, quiet)
+        variables |= fact_variables(scored, own, string_matches(scored), guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
     attributes |= _counts(suites, own) | {
         "masking": masking,

@@ -67,7 +67,7 @@ def to_variables(
     columns = {
         "own": own.correct,
         "margin": own.good - own.bad,
-        "chance": np.array([1 / (len(each.candidates) if each.bad else vocabulary) for each in items]),
+        "chance": np.array([1 / (len(item.candidates) if item.bad else vocabulary) for item in items]),
     }
     columns |= {name: scores.correct for name, scores in [*baselines.items(), *controls.items()]}
     values = np.stack([np.where(scored, column, np.nan) for column in columns.values()], axis=1)

@@ -26,7 +26,7 @@ def behaviour(result: xr.Dataset) -> xr.DataArray:
     holds = {"broadly": entropy > BROAD}
     holds |= {name: near.sel(offset=offset) > NEIGHBOUR for name, offset in offsets.items()}
     holds |= {name: to.sel(token_class=name) > SPECIAL for name in ("sep", "cls", "punct")}
-    names = np.select([each.values for each in holds.values()], list(holds), "several")
+    names = np.select([mask.values for mask in holds.values()], list(holds), "several")
     return _words(
         entropy, np.where(entropy.isnull(), "", names), "what a head attends to", "Clark et al. 2019, Figure 6"
     )
@@ -39,8 +39,8 @@ def pattern(folder: Path, model: Model) -> xr.DataArray:
     """
     share = _read(folder, "patterns", model)["share"]
     share = (share.mean("task") if "task" in share.dims else share).transpose("layer", "head", "pattern")
-    place = np.where(share.isnull().any("pattern"), -1, share.fillna(0).argmax("pattern"))
-    names = np.array([*PATTERNS, ""])[place]
+    best = np.where(share.isnull().any("pattern"), -1, share.fillna(0).argmax("pattern"))
+    names = np.array([*PATTERNS, ""])[best]
     return _words(share.isel(pattern=0), names, "pattern of most of a head's maps", "Kovaleva et al. 2019, 4.1")
 
 
@@ -55,8 +55,8 @@ def relation(folder: Path, model: Model) -> xr.DataArray:
     result = result.sel(relation=result["relation"] != "all")
     gain = (result["accuracy"] - result["baseline"]).where(result["special"] == 1).max("direction")
     gain = gain.transpose("layer", "head", "relation")
-    place = np.where(gain.isnull().all("relation"), -1, gain.fillna(-1).argmax("relation"))
-    names = np.array([*result["relation"].values.tolist(), ""])[place]
+    best = np.where(gain.isnull().all("relation"), -1, gain.fillna(-1).argmax("relation"))
+    names = np.array([*result["relation"].values.tolist(), ""])[best]
     return _words(gain.isel(relation=0), names, "relation that a head knows best", "Clark et al. 2019, section 4.2")
 
 

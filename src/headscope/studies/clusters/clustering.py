@@ -55,11 +55,13 @@ def groups(distances: Distances, number: int | None = None) -> Groups:
     """
     if number is not None:
         return _numbered(_grouped(distances, min(number, len(distances))))
-    tried = [_grouped(distances, each) for each in range(2, min(MOST + 1, len(distances)))]
+    tried = [_grouped(distances, count) for count in range(2, min(MOST + 1, len(distances)))]
     if not tried or not distances.any():
         return np.ones(len(distances), dtype=int)
-    balanced = [each for each in tried if 2 * np.bincount(each).max() <= len(each)]
-    return _numbered(max(balanced or tried, key=lambda each: silhouette_score(distances, each, metric="precomputed")))
+    balanced = [labels for labels in tried if 2 * np.bincount(labels).max() <= len(labels)]
+    return _numbered(
+        max(balanced or tried, key=lambda labels: silhouette_score(distances, labels, metric="precomputed"))
+    )
 
 
 def agreement(one: Groups, other: Groups) -> float:

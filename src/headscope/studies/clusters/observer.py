@@ -113,7 +113,7 @@ def _by_numpy(halves: Float[np.ndarray, "head cell"]) -> Float[np.ndarray, "head
 def _logarithm() -> tuple[np.ufunc, float]:
     """The fastest logarithm of NumPy, and its unit in nats: that to base 2 where there is vector code for it."""
     functions = np.lib.introspect.opt_func_info(func_name="^log2$", signature="float32")
-    scalar = all("baseline" in each["current"] for each in functions.get("log2", {}).values())
+    scalar = all("baseline" in signature["current"] for signature in functions.get("log2", {}).values())
     return (np.log, 1.0) if scalar else (np.log2, float(np.log(2)))
 
 

@@ -102,4 +102,6 @@ def run(
     coordinates["cluster"] = Variables({}, SOURCE, LABELS).add("cluster", cluster)
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
     result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
-    return results.check(result.assign_coords({name: each for name, each in coordinates.items() if each is not None}))
+    return results.check(
+        result.assign_coords({name: values for name, values in coordinates.items() if values is not None})
+    )

@@ -36,8 +36,8 @@ def refuse_unless_comparable(models: Sequence[Model]) -> None:
     first = models[0]
     if len(models) < 2:
         raise HeadscopeError(f"model '{first.name}' has no model to compare with; name two or more")
-    for place, model in enumerate(models[1:], start=1):
-        if any(model.network is other.network for other in models[:place]):
+    for index, model in enumerate(models[1:], start=1):
+        if any(model.network is other.network for other in models[:index]):
             raise HeadscopeError(f"model '{model.name}' is given twice as one object; load it twice")
         if model.device != first.device:
             raise HeadscopeError(
@@ -56,7 +56,7 @@ def _other_tokens(one: PreTrainedTokenizerBase, other: PreTrainedTokenizerBase) 
     if one.special_tokens_map != other.special_tokens_map:
         return f"their tokenizers have different special tokens; {remedy}"
     for first, second in PROBES:
-        tokens = [each(first, second, return_token_type_ids=None, verbose=False) for each in (one, other)]
+        tokens = [tokenizer(first, second, return_token_type_ids=None, verbose=False) for tokenizer in (one, other)]
         if dict(tokens[0]) != dict(tokens[1]):
             return f"their tokenizers split '{first}' differently; {remedy}"
     return None
@@ -122,10 +122,10 @@ def short_names(names: Sequence[str]) -> list[str]:
     """
     parts = [Path(name).parts for name in names]
     for number in range(1, max(map(len, parts)) + 1):
-        short = [str(Path(*each[-number:])) for each in parts]
+        short = [str(Path(*part[-number:])) for part in parts]
         if len(set(short)) == len(short):
             return short
-    times = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    times = [names[: index + 1].count(name) for index, name in enumerate(names)]
     return [name if time == 1 else f"{name} ({time})" for name, time in zip(names, times, strict=True)]
 
 

@@ -52,7 +52,7 @@ def lockstep(
         passes = [running.enter_context(closing(blocks(model, batch, by_ranges=by_ranges))) for model in models]
         for (layer, first), *others in zip(*passes, strict=True):
             places = [(number, *rows.slices) for number, rows in ((layer, first), *others)]
-            if any(place != places[0] for place in places):
+            if any(position != places[0] for position in places):
                 raise OtherBlocks(f"models show different blocks: {places}")
             yield layer, [first, *(rows for _, rows in others)]
 
@@ -130,10 +130,11 @@ def compared(models: Sequence[Model], batch: Batch, measures: Modules, compariso
         _observe(models, batch, own, pairs, by_ranges=False)
     first, *later = [observer.finish() for observer in own]
     compared_values = [observer.finish() for observer in pairs]
-    values = {name: _stacked([each[name] for each in compared_values]) for name in comparisons}
+    values = {name: _stacked([value[name] for value in compared_values]) for name in comparisons}
     layers = {f"layer_{name}": _by_layer(values[name], models[0].capture.heads) for name in comparisons}
     changed = {
-        f"difference_{name}": _stacked([_difference(each[name], first[name]) for each in later]) for name in measures
+        f"difference_{name}": _stacked([_difference(values[name], first[name]) for values in later])
+        for name in measures
     }
     return values | layers | changed
 
@@ -155,7 +156,7 @@ def _observe(
 def _stacked(values: list[Values]) -> Values:
     """A statistic of several models, [example, head, model, ...]."""
     return Values(
-        torch.stack([each.values for each in values], dim=2), torch.stack([each.valid for each in values], dim=1)
+        torch.stack([value.values for value in values], dim=2), torch.stack([value.valid for value in values], dim=1)
     )
 
 

@@ -39,7 +39,7 @@ def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Itera
 
     Raises `HeadscopeError` if the layers cannot be identified, or the weights differ in names or sizes.
     """
-    ours, theirs = (_parts(each, embeddings) for each in (model, source))
+    ours, theirs = (_parts(network, embeddings) for network in (model, source))
     for mine, other in zip(ours, theirs, strict=True):
         if _shapes(mine) != _shapes(other):
             raise HeadscopeError(
@@ -132,7 +132,7 @@ def restored_scores(
         own = _own(task, model)
         answers = _answers(model, first, own, layers, settings, embeddings)
         scored.append(_scored(own, answers, draws))
-    scores, resamples = (np.stack(each, axis=-3) for each in zip(*scored, strict=True))
+    scores, resamples = (np.stack(arrays, axis=-3) for arrays in zip(*scored, strict=True))
     variables = Variables(
         {"model": names, "restored": range(layers + 1), "metric": task.metrics}, SOURCE, _labels(task)
     )

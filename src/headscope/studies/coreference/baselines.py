@@ -20,13 +20,16 @@ def guesses(case: Case) -> tuple[float, ...]:
     * random: any head word of a candidate.
     """
     chosen = (nearest(case, case.candidates), nearest(case, _same_head(case)), rules(case))
-    words = {each.word for each in case.candidates}
-    return (*(float(each is not None and each.word in case.right) for each in chosen), len(case.right) / len(words))
+    words = {candidate.word for candidate in case.candidates}
+    return (
+        *(float(candidate is not None and candidate.word in case.right) for candidate in chosen),
+        len(case.right) / len(words),
+    )
 
 
 def nearest(case: Case, among: Iterable[Headed]) -> Headed | None:
     """The one of some candidates whose head word is nearest; of equals the first."""
-    return min(among, key=lambda each: abs(each.word - case.mention.word), default=None)
+    return min(among, key=lambda candidate: abs(candidate.word - case.mention.word), default=None)
 
 
 def rules(case: Case) -> Headed | None:
@@ -36,16 +39,16 @@ def rules(case: Case) -> Headed | None:
 
 
 def _same_words(case: Case) -> Iterator[Headed]:
-    return (each for each in case.candidates if each.forms == case.mention.forms)
+    return (candidate for candidate in case.candidates if candidate.forms == case.mention.forms)
 
 
 def _same_head(case: Case) -> Iterator[Headed]:
-    return (each for each in case.candidates if each.head == case.mention.head)
+    return (candidate for candidate in case.candidates if candidate.head == case.mention.head)
 
 
 def _agreeing(case: Case) -> Iterator[Headed]:
     own = _features(case.mention)
-    return (each for each in case.candidates if own.agrees(_features(each)))
+    return (candidate for candidate in case.candidates if own.agrees(_features(candidate)))
 
 
 def _features(mention: Headed) -> Features:

@@ -90,8 +90,8 @@ class Case:
 
     def where(self, readable: Sequence[bool]) -> "Case":
         """The case with those candidates only whose head word can be read."""
-        kept = tuple(each for each in self.candidates if readable[each.word])
-        return replace(self, candidates=kept, right=self.right & {each.word for each in kept})
+        kept = tuple(candidate for candidate in self.candidates if readable[candidate.word])
+        return replace(self, candidates=kept, right=self.right & {candidate.word for candidate in kept})
 
 
 def anaphoric(mentions: Sequence[Headed], unit: int = 0, since: int = 0) -> Iterator[Case]:
@@ -105,11 +105,13 @@ def anaphoric(mentions: Sequence[Headed], unit: int = 0, since: int = 0) -> Iter
     >>> [(case.mention.word, sorted(case.right)) for case in anaphoric([one, it])]
     [(3, [0])]
     """
-    ordered = sorted(mentions, key=lambda each: (each.word, each.start, -each.end))
+    ordered = sorted(mentions, key=lambda mention: (mention.word, mention.start, -mention.end))
     for mention in ordered:
         if mention.start >= since:
-            candidates = tuple(each for each in ordered if each.word < mention.word and not each.inside(mention))
-            right = frozenset(each.word for each in candidates if each.entity == mention.entity)
+            candidates = tuple(
+                candidate for candidate in ordered if candidate.word < mention.word and not candidate.inside(mention)
+            )
+            right = frozenset(candidate.word for candidate in candidates if candidate.entity == mention.entity)
             if right:
                 yield Case(mention, candidates, right, unit)
 

@@ -46,7 +46,7 @@ class MentionObserver(RowsObserver):
 
     def _prepare(self) -> None:
         """Source word, candidates and right candidates of each case, as padded tensors."""
-        words = [sorted({each.word for case in cases for each in case.candidates}) for cases in self.kept]
+        words = [sorted({candidate.word for case in cases for candidate in case.candidates}) for cases in self.kept]
         most = max(map(len, self.kept), default=0), max(map(len, words), default=0)
         source = np.zeros((len(words), most[0]), dtype=np.int64)
         target = np.zeros((len(words), most[1]), dtype=np.int64)
@@ -54,15 +54,15 @@ class MentionObserver(RowsObserver):
         first = np.zeros((len(words), most[0]), dtype=np.int64)
         for example, (cases, targets) in enumerate(zip(self.kept, words, strict=True)):
             target[example, : len(targets)] = targets
-            at = {word: place for place, word in enumerate(targets)}
+            at = {word: column for column, word in enumerate(targets)}
             for row, case in enumerate(cases):
                 source[example, row] = case.mention.word
-                allowed[example, row, [at[each.word] for each in case.candidates]] = True
+                allowed[example, row, [at[candidate.word] for candidate in case.candidates]] = True
                 right[example, row, [at[word] for word in case.right]] = True
                 first[example, row] = at[case.candidates[0].word]
         device, examples = self.batch.real.device, torch.arange(len(words))[:, None]
         self.allowed, self.is_right, self.at_first = (
-            torch.from_numpy(each).to(device) for each in (allowed, right, first)
+            torch.from_numpy(mask).to(device) for mask in (allowed, right, first)
         )
         if most[0]:
             self.sources = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]

@@ -97,7 +97,7 @@ class Pairs:
     @cached_property
     def preferred(self) -> Int[np.ndarray, "pair stereotype head"]:
         """1 where a head looks at the first candidate more than at the other one."""
-        return np.stack([_preferred(each, self.heads) for each in (self.pro, self.anti)], axis=1)
+        return np.stack([_preferred(side, self.heads) for side in (self.pro, self.anti)], axis=1)
 
     def attention_p(self) -> Float[np.ndarray, " head"]:
         """P-value that the attention is the same in both sentences (paired t-test, two-sided)."""
@@ -126,9 +126,9 @@ class Pairs:
 def pairs(cases: AntecedentPredictions, heads: int) -> Pairs:
     """The pairs among some cases; sentences without a partner are left out."""
     places: dict[str, dict[str, int]] = {}
-    for place, (pair, stereotype) in enumerate(zip(cases.pair.tolist(), cases.stereotype.tolist(), strict=True)):
+    for index, (pair, stereotype) in enumerate(zip(cases.pair.tolist(), cases.stereotype.tolist(), strict=True)):
         if stereotype in STEREOTYPES:
-            places.setdefault(pair, {})[stereotype] = place
+            places.setdefault(pair, {})[stereotype] = index
     both = [pair for pair in places.values() if len(pair) == 2]
     pro, anti = (cases[np.array([pair[name] for pair in both], dtype=np.int64)] for name in STEREOTYPES)
     return Pairs(pro, anti, heads)

@@ -100,8 +100,8 @@ def gender(pronoun: str) -> str:
 
 def joined(parts: Sequence[AntecedentPredictions]) -> AntecedentPredictions:
     """The predictions of several batches, in the order of the corpus."""
-    whole = AntecedentPredictions.concatenate([part for part in parts if len(part)] or parts[:1])
-    return whole[np.lexsort((whole.position, whole.input, whole.unit))]
+    joined = AntecedentPredictions.concatenate([part for part in parts if len(part)] or parts[:1])
+    return joined[np.lexsort((joined.position, joined.input, joined.unit))]
 
 
 def _words(values: Iterable[str]) -> np.ndarray:
@@ -137,7 +137,7 @@ def score(cases: AntecedentPredictions, heads: int, draws: Draws) -> MentionScor
 
 def best_reference(cases: AntecedentPredictions) -> int:
     """The number of the reference that is right most often; of equals the first."""
-    return max((NAMES.index(name) for name in REFERENCES), key=lambda place: (cases.guesses[:, place].sum(), -place))
+    return max((NAMES.index(name) for name in REFERENCES), key=lambda index: (cases.guesses[:, index].sum(), -index))
 
 
 def best(

@@ -57,7 +57,7 @@ def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments",
             f"corpus '{corpus.name}' has no coreference; name a treebank with Entity= (CoNLL-U), a file of CoNLL-2012, "
             "or --kind gap, winobias or winogender"
         )
-    documents = [each if singletons else _without_singletons(each) for each in _documents(corpus)]
+    documents = [document if singletons else _without_singletons(document) for document in _documents(corpus)]
     counts: Counter[str] = Counter()
     inputs: list[Example] = []
     cases: dict[str, tuple[Case, ...]] = {}
@@ -74,8 +74,8 @@ def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments",
             f"corpus '{corpus.name}': no mention has an antecedent in {room} tokens; use more --tokens"
         )
     skipped = corpus.skipped | dict(+counts)
-    whole = replace(corpus, n_examples=len(inputs), skipped=skipped, again=partial(iter, inputs))
-    return Plan(whole, cases, False)
+    segmented = replace(corpus, n_examples=len(inputs), skipped=skipped, again=partial(iter, inputs))
+    return Plan(segmented, cases, False)
 
 
 def parts(sizes: Sequence[int], room: int, context: Context) -> list[Part]:
@@ -113,7 +113,7 @@ def _documents(corpus: Corpus) -> Iterator[tuple[Sentence, ...]]:
 def _without_singletons(sentences: tuple[Sentence, ...]) -> tuple[Sentence, ...]:
     times = Counter(mention.entity for sentence in sentences for mention in sentence.mentions or ())
     return tuple(
-        replace(sentence, mentions=tuple(each for each in sentence.mentions or () if times[each.entity] > 1))
+        replace(sentence, mentions=tuple(mention for mention in sentence.mentions or () if times[mention.entity] > 1))
         for sentence in sentences
     )
 
@@ -135,5 +135,5 @@ def _questions(corpus: Corpus) -> Plan:
                 cases[example.id] = (question_case(sentence, question, unit),)
                 if question.stereotype:
                     sides.setdefault(question.pair, set()).add(question.stereotype)
-    alone = Counter({"sentences without a partner": sum(len(each) == 1 for each in sides.values())})
+    alone = Counter({"sentences without a partner": sum(len(sentences) == 1 for sentences in sides.values())})
     return Plan(replace(corpus, skipped=corpus.skipped | dict(+alone)), cases, True)

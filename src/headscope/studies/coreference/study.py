@@ -121,9 +121,9 @@ def _genders(
 ) -> dict[str, xr.DataArray]:
     """F1 by gender: of all heads and of the baselines; of the chosen head and of the baselines on the other half."""
     right, rest = predictions.unpacked(sum(heads)).astype(float), ~selection_half[predictions.unit]
-    every = f1(right, predictions, draws)
+    by_head = f1(right, predictions, draws)
     base = f1(predictions.guesses, predictions, draws)
-    arrays = variables.gender_variables(every, base, pronoun_counts(predictions), heads)
+    arrays = variables.gender_variables(by_head, base, pronoun_counts(predictions), heads)
     if head is None:
         return arrays
     held_out = f1(right[rest][:, [head]], predictions[rest], draws)

@@ -113,12 +113,12 @@ def _placed(values: list[np.ndarray], heads: Heads) -> np.ndarray:
     return by_layer(np.stack(values, axis=1), heads)  # [layer, head, mention type, ...]
 
 
-def gender_variables(every: F1, base: F1, counts: list[int], heads: Heads) -> dict[str, xr.DataArray]:
+def gender_variables(by_head: F1, base: F1, counts: list[int], heads: Heads) -> dict[str, xr.DataArray]:
     """F1 of all heads and of the baselines, by gender."""
     variables = Variables(COORDS, WEBSTER, GENDER_LABELS)
     count = Count(counts, "pronouns", "pronouns", ("gender",))
-    variables.add("f1", by_layer(every.f1, heads), interval=by_layer(every.f1_interval, heads), count=count)
-    variables.add("bias_ratio", by_layer(every.ratio, heads), interval=by_layer(every.ratio_interval, heads))
+    variables.add("f1", by_layer(by_head.f1, heads), interval=by_layer(by_head.f1_interval, heads), count=count)
+    variables.add("bias_ratio", by_layer(by_head.ratio, heads), interval=by_layer(by_head.ratio_interval, heads))
     _add_baselines(variables, base)
     return variables.arrays
 

@@ -93,7 +93,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         precision=precision, max_tokens=max_tokens, keep=keep,
     )  # fmt: skip
     rates = {"frozen": frozen_rate or learning_rate}
-    recipes = {each: replace(recipe, learning_rate=rates.get(each, learning_rate)) for each in inits}
+    recipes = {init: replace(recipe, learning_rate=rates.get(init, learning_rate)) for init in inits}
     limits = _limits(train_limit or [], tasks)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
     environment = run_environment(checkpoint, directory, **loading)
@@ -134,7 +134,7 @@ def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
             raise HeadscopeError(
                 f"train limit '{one}' is not [TASK=]N with TASK one of {', '.join(names.values())}; use e.g. sst-2=8000"
             )
-        limits |= {names[each]: int(number) for each in names if not task or each == plain_name(task)}
+        limits |= {names[name]: int(number) for name in names if not task or name == plain_name(task)}
     return limits
 
 

@@ -66,7 +66,7 @@ def to_variables(
         "init": list(inits),
         "seed": list(seeds),
         "metric": list(dict.fromkeys(metric for task in tasks for metric in task.metrics)),
-        "epoch": list(range(1, 1 + max(len(each.epoch_outputs) for each in trained.values()))),
+        "epoch": list(range(1, 1 + max(len(run.epoch_outputs) for run in trained.values()))),
         "progress": [(part + 1) / PARTS for part in range(PARTS)],
         "bound": BOUNDS,
     }
@@ -81,14 +81,14 @@ def to_variables(
             for name, values in _cell(task, of_seeds, targets, draws).items():
                 variables[name].loc[where | {"init": init}] = values
             variables["paper_score"].loc[where | {"init": init}] = paper_score(task.name, init, task.metrics)
-            losses = np.mean([loss_curve(each.train_loss) for each in of_seeds], axis=0)
+            losses = np.mean([loss_curve(run.train_loss) for run in of_seeds], axis=0)
             variables["train_loss"].loc[{"task": task.name, "init": init}] = losses
     return xr.Dataset({name: array for name, array in variables.items() if not bool(array.isnull().all())})
 
 
 def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray) -> dict[str, np.ndarray]:
     """The values of one task and init, [..., metric] or [..., metric, bound]."""
-    outputs = np.stack([each.outputs for each in trained])
+    outputs = np.stack([run.outputs for run in trained])
     by_seed = _scores(task, outputs, targets)
     resamples = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)
     values = {
@@ -99,7 +99,7 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     if len(trained) > 1:
         values |= {"score_std": by_seed.std(0, ddof=1), "score_by_seed": by_seed}
     if len(trained[0].epoch_outputs):
-        values["epoch_score"] = np.mean([_scores(task, each.epoch_outputs, targets) for each in trained], axis=0)
+        values["epoch_score"] = np.mean([_scores(task, run.epoch_outputs, targets) for run in trained], axis=0)
     return values
 
 

@@ -17,8 +17,8 @@ def alignments(ones: Sequence[Vectors], others: Sequence[Vectors]) -> Float[np.n
     >>> alignments([vectors], [3 * vectors + 1, vectors[::-1]]).round(2)[0, 0]
     np.float64(1.0)
     """
-    ones, others = [_centred(each) for each in ones], [_centred(each) for each in others]
-    own = [np.array([np.square(each.T @ each).sum() for each in group]) for group in (ones, others)]
+    ones, others = [_centred(vectors) for vectors in ones], [_centred(vectors) for vectors in others]
+    own = [np.array([np.square(vectors.T @ vectors).sum() for vectors in group]) for group in (ones, others)]
     products = np.array([[np.square(other.T @ one).sum() for other in others] for one in ones])
     return _divided(products, *own)
 
@@ -29,7 +29,7 @@ def own_alignments(vectors: Sequence[Vectors]) -> Float[np.ndarray, "one other"]
     >>> own_alignments([np.eye(3), 2 * np.eye(3)]).round(2).tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    vectors = [_centred(each) for each in vectors]
+    vectors = [_centred(vector) for vector in vectors]
     products = np.empty((len(vectors), len(vectors)))
     for row, one in enumerate(vectors):
         for column, other in enumerate(vectors[: row + 1]):

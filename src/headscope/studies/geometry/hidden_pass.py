@@ -83,7 +83,7 @@ class Growing(Generic[Sample]):
     def merge(self) -> Sample:
         """The sample, with all that was offered."""
         if self.pending:
-            parts = [each for each in (self.sample.rows, *self.pending) if each is not None]
+            parts = [rows for rows in (self.sample.rows, *self.pending) if rows is not None]
             rows = Occurrences.concatenate(parts)
             self.sample = replace(self.sample, rows=None) + replace(self.sample, rows=rows)
         self.pending = []
@@ -139,7 +139,7 @@ def averages(states: Spaces, among: Bool[Tensor, "example token"]) -> dict[str, 
     cosine = dots / (norm * length).clamp_min(torch.finfo(torch.float32).tiny)
     valid = among.any(-1)
     means = {"intra_sentence": cosine, "norm": norm}
-    return {name: Values(torch.einsum("et,set->es", weights, each), valid) for name, each in means.items()}
+    return {name: Values(torch.einsum("et,set->es", weights, mean), valid) for name, mean in means.items()}
 
 
 def occurrences(batch: Batch, states: Spaces, example: Tensor, position: Tensor, seed: int) -> Occurrences:

@@ -59,8 +59,8 @@ def keys(seed: int, *numbers: Int[np.ndarray, " row"]) -> UInt64[np.ndarray, " r
     """
     state = np.full(len(numbers[0]), seed, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for each in numbers:
-            state = (state ^ each.astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
+        for word in numbers:
+            state = (state ^ word.astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
             state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
             state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
             state ^= state >> np.uint64(31)
@@ -121,7 +121,7 @@ class RepeatedSample:
 
 
 def _joined(one: Occurrences | None, other: Occurrences | None) -> Occurrences | None:
-    parts = [each for each in (one, other) if each is not None]
+    parts = [rows for rows in (one, other) if rows is not None]
     if len(parts) < 2:
         return parts[0] if parts else None
     return Occurrences.concatenate(parts)

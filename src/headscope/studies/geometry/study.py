@@ -73,8 +73,8 @@ def run(
         raise HeadscopeError(f"corpus '{corpus.name}' has fewer than two tokens; name a larger corpus")
     aligned = None
     if other is not None and "interrupted" not in hidden.attributes:
-        beside, whole = load(other), replace(settings, keep_interrupted=False)
-        aligned = read_hidden(beside, corpus, whole, words, CONTEXTS).value
+        beside, uninterrupted = load(other), replace(settings, keep_interrupted=False)
+        aligned = read_hidden(beside, corpus, uninterrupted, words, CONTEXTS).value
         _refuse_other_tokens(model, beside, hidden.value, aligned)
         attributes |= {"other_model": beside.name}
     variables = to_variables(hidden.value, aligned, settings.seed, settings.resamples)

@@ -80,8 +80,8 @@ class Sizes:
         read = self.collector.finish()
         attention = {
             # `has_answer` becomes [example, 1, ...]
-            name: Values(each.values, each.valid & has_answer.reshape(-1, *[1] * (each.valid.ndim - 1)))
-            for name, each in read.items()
+            name: Values(values.values, values.valid & has_answer.reshape(-1, *[1] * (values.valid.ndim - 1)))
+            for name, values in read.items()
         }
         return attention | {
             "gradient": Values(means[:, :, 0], valid[:, 0]),

@@ -108,7 +108,9 @@ class _Hidden:
 def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
     labels: Any = model.network.config.id2label
     task = aligned(task, labels, model.name)
-    targets: Mapping[str, float] = dict(zip((each.id for each in corpus), task.targets(corpus).tolist(), strict=True))
+    targets: Mapping[str, float] = dict(
+        zip((example.id for example in corpus), task.targets(corpus).tolist(), strict=True)
+    )
 
     def question(encoded: Encoded) -> tuple[Encoded, Target]:
         assert encoded.example is not None
@@ -137,5 +139,5 @@ def _embedding_loss(name: str, network: nn.Module, batch: Batch, answers: Tensor
         return mean_state(states, batch.real)
 
     with torch.no_grad():
-        whole = embedding(torch.where(hidden, answers, batch.inputs["input_ids"]))
-    return 1 - cosine_similarity(embedding(batch.inputs["input_ids"]), whole, dim=-1), hidden.any(1)
+        embedded = embedding(torch.where(hidden, answers, batch.inputs["input_ids"]))
+    return 1 - cosine_similarity(embedding(batch.inputs["input_ids"]), embedded, dim=-1), hidden.any(1)

@@ -114,13 +114,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     examples = text.examples(start.tokenizer, masking, settings.seed)
     record = RunRecord(environment.directory / "run")
     settled = {"encoder": encoder, "held_out": held_out, "dropout": dropout} | {
-        f"mask_{name}": each for name, each in vars(masking).items()
+        f"mask_{name}": share for name, share in vars(masking).items()
     }
     record.open(_identity(environment, corpus, settings) | settled | recipe.as_settings(), settings.on_notice)
     before = dev_outputs(start.model, examples.outputs, settings)
     trained = _trained(start, corpus, examples, recipe, settings, record)
     variables = to_variables(
-        before, trained, examples, log_frequencies(counts), settings, [each.unit for each in text.dev]
+        before, trained, examples, log_frequencies(counts), settings, [segment.unit for segment in text.dev]
     )
     attributes = _attributes(start, environment, corpus, text, settings) | {
         "new_weights": ", ".join(start.new),

@@ -71,14 +71,16 @@ def _refusal(model: Model, reason: str, empty: Sequence[int] = ()) -> HeadscopeE
 def _uncuttable(model: Model) -> str | None:
     """The structural reason against cutting heads out of a model, or None."""
     maps = model.projections
-    if len({each.output for each in maps}) < len(maps):
+    if len({projection.output for projection in maps}) < len(maps):
         return "its layers share their weights"
-    if any(not each.fused and sizes(each.key)[1] != each.heads * each.width for each in maps):
+    if any(
+        not projection.fused and sizes(projection.key)[1] != projection.heads * projection.width for projection in maps
+    ):
         return "its heads share keys and values in groups"
     held = list(attentions(model.network))
-    if [each.output for each in held] != [each.output for each in maps]:
+    if [projection.output for projection in held] != [projection.output for projection in maps]:
         return "its layers are not called in their stored order"
-    if any(isinstance(module, nn.Embedding) for each in held for module in each.module.modules()):
+    if any(isinstance(module, nn.Embedding) for projection in held for module in projection.module.modules()):
         return "a layer makes a bias for the heads of all layers"
     if getattr(model.network.config, "auto_map", None):
         return "it comes with code of its own"

@@ -102,9 +102,9 @@ class PrunedModel:
 
     def at_original_places(self, now: Float[np.ndarray, "layer head"]) -> Float[np.ndarray, "layer head"]:
         """Values of the remaining heads at the places of the original model; NaN elsewhere."""
-        whole = np.full(self.left.shape, np.nan)
-        whole[self.left] = now[existing(self.model.capture.heads)]
-        return whole
+        order = np.full(self.left.shape, np.nan)
+        order[self.left] = now[existing(self.model.capture.heads)]
+        return order
 
     def without(self, importance: Float[np.ndarray, "layer head"], number: int, keep: int) -> "PrunedModel":
         """Remove the least important heads until `number` are removed in total.

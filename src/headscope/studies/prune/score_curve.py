@@ -96,13 +96,13 @@ class ScoreCurve:
 
     def to_variables(self, settings: Settings) -> dict[str, xr.DataArray]:
         """The result variables."""
-        task, kept, outputs = self.task, self.kept, np.stack([each.outputs for each in self.points])
+        task, kept, outputs = self.task, self.kept, np.stack([point.outputs for point in self.points])
         draws, few = poisson_draws(task.dev.units, settings.seed, settings.resamples), equal_units(task.dev.units)
         scores = np.stack([score(metric, outputs, self.targets) for metric in task.metrics], axis=-1)
         resamples = np.stack([resampled(metric, outputs, self.targets, draws) for metric in task.metrics], axis=-1)
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
-        share = [1 - sum(each.heads) / sum(self.points[0].heads) for each in self.points]
+        share = [1 - sum(point.heads) / sum(self.points[0].heads) for point in self.points]
         variables = Variables({"share_removed": share, "metric": task.metrics}, PRUNED, LABELS)
         examples = np.full(scores.shape, len(self.targets))
         count = Count(examples, "examples behind score of the pruned model", dims=SCORES)
@@ -123,7 +123,7 @@ class ScoreCurve:
         tests = {"choosing_gain": True, "tested_gain": False}
         for name, choosing in list(tests.items())[promise.in_order :]:
             before = self.points[0].outputs
-            gains = np.stack([promise.gain(before, each.outputs, choosing=choosing) for each in self.points])
+            gains = np.stack([promise.gain(before, point.outputs, choosing=choosing) for point in self.points])
             count = int((promise.choosing if choosing else promise.testing).sum())
             variables.add(name, gains[:, 0], interval=gains[:, 1:], count=count)
 
@@ -143,12 +143,12 @@ def curve(
     task: Task,
     targets: Float[np.ndarray, " example"],
     promise: Promise | None,
-    whole: PrunedModel,
+    unpruned: PrunedModel,
     outputs: Float[np.ndarray, "example output"],
 ) -> ScoreCurve:
     """The curve of a model with all of its heads, before the first step."""
-    start = point(whole, outputs)
-    return ScoreCurve(task, targets, promise, whole, start, [start])
+    start = point(unpruned, outputs)
+    return ScoreCurve(task, targets, promise, unpruned, start, [start])
 
 
 def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> PruningStep:

@@ -65,21 +65,21 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
     * `result`: with the attribute `pruning`; `share`: fraction of removed heads of the saved model.
     * `seconds`: of a forward pass before and after.
     """
-    whole, kept = (result.sel(share_removed=each, method="nearest") for each in (0.0, share))
+    unpruned, kept = (result.sel(share_removed=share_removed, method="nearest") for share_removed in (0.0, share))
     rows = []
     for metric in result["metric"].values.tolist():
         change = float(kept["score_change"].sel(metric=metric))
         low, high = kept["score_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
-        values = [float(each["pruned_score"].sel(metric=metric)) for each in (whole, kept)]
+        values = [float(point["pruned_score"].sel(metric=metric)) for point in (unpruned, kept)]
         rows.append(f"| {metric} | {values[0]:.3f} | {values[1]:.3f} | {change:+.3f} [{low:+.3f}, {high:+.3f}] |")
     sizes = {
-        "parameters": [f"{int(each['parameters']):,}" for each in (whole, kept)],
-        "megabytes": [f"{float(each['megabytes']):.1f}" for each in (whole, kept)],
+        "parameters": [f"{int(point['parameters']):,}" for point in (unpruned, kept)],
+        "megabytes": [f"{float(point['megabytes']):.1f}" for point in (unpruned, kept)],
         f"multiplications per token ({TOKENS} tokens)": [
-            f"{float(each['multiplications']):,.0f}" for each in (whole, kept)
+            f"{float(point['multiplications']):,.0f}" for point in (unpruned, kept)
         ],
         f"milliseconds ({BATCH} inputs of {TOKENS} tokens, where it was pruned)": [
-            f"{1000 * each:.1f}" for each in seconds
+            f"{1000 * second:.1f}" for second in seconds
         ],
     }
     lacks = unlearned(result)

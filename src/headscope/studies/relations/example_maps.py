@@ -38,7 +38,7 @@ def picks(relations: Mapping[str, LinkAttention]) -> list[ExampleLink]:
 
     Each with the sentence in which its links get the median of what they get, among those short enough to be shown.
     """
-    ranked = sorted(_best(relations), key=lambda each: (each[1].relation != "all", -each[0]))
+    ranked = sorted(_best(relations), key=lambda best: (best[1].relation != "all", -best[0]))
     by_head: dict[int, ExampleLink] = {}
     for _, pick in ranked:
         by_head.setdefault(pick.head, pick)
@@ -68,25 +68,25 @@ def zoomed(
     if not picked:
         return {}
     again, inputs = replace(words, counts=type(words.counts)()), {}
-    last = max(each.input for each in picked)
+    last = max(link.input for link in picked)
     for encoded in again.encode(corpus):
         inputs[encoded.index] = encoded
         if encoded.index >= last:
             break
     places = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
     quiet = replace(settings, on_progress=lambda done: None)
-    maps = attention_maps(model, [MapChoice(inputs[each.input], *places[each.head]) for each in picked], quiet)
+    maps = attention_maps(model, [MapChoice(inputs[link.input], *places[link.head]) for link in picked], quiet)
     side = max(map(len, maps))
-    whole = np.full((len(maps), side, side), np.nan, np.float32)
+    levels = np.full((len(maps), side, side), np.nan, np.float32)
     token = np.full((len(maps), side), "", object)
     end = np.zeros((len(maps), side), int)
     for number, (pick, attention) in enumerate(zip(picked, maps, strict=True)):
         encoded, length = inputs[pick.input], len(attention)
-        whole[number, :length, :length] = attention
+        levels[number, :length, :length] = attention
         token[number, :length] = readable_ids(model.tokenizer, encoded.inputs["input_ids"].tolist())
         query, keys = strongest(attention, encoded, pick)
         end[number, query], end[number, keys] = 1, 2
-    return {"map": _map_variable(whole, token, end, picked, places)}
+    return {"map": _map_variable(levels, token, end, picked, places)}
 
 
 def strongest(attention: np.ndarray, encoded: Encoded, pick: ExampleLink) -> tuple[int, list[int]]:
@@ -105,11 +105,11 @@ def strongest(attention: np.ndarray, encoded: Encoded, pick: ExampleLink) -> tup
 
 
 def _map_variable(
-    whole: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[ExampleLink], places: list[tuple[int, int]]
+    levels: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[ExampleLink], places: list[tuple[int, int]]
 ) -> xr.DataArray:
-    numbers = np.arange(1, whole.shape[1] + 1)
+    numbers = np.arange(1, levels.shape[1] + 1)
     coords = {
-        "example": np.arange(1, len(whole) + 1),
+        "example": np.arange(1, len(levels) + 1),
         "query": numbers,
         "key": numbers,
         "token": (("example", "query"), token),
@@ -124,4 +124,4 @@ def _map_variable(
         "units": "share of attention",
         "source": "Kovaleva et al. 2019, Figure 3",
     }
-    return xr.DataArray(whole, coords, ("example", "query", "key"), attrs=attributes)
+    return xr.DataArray(levels, coords, ("example", "query", "key"), attrs=attributes)

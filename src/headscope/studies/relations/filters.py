@@ -26,7 +26,7 @@ class Limits:
     distance: int = 1
 
     def __str__(self) -> str:
-        return ",".join("" if each is None else str(each) for each in (self.words, self.span, self.distance))
+        return ",".join("" if limit is None else str(limit) for limit in (self.words, self.span, self.distance))
 
 
 NONE, PAPER = Limits(), Limits(12, 3, 2)

@@ -54,8 +54,8 @@ class LinkAttention(Columns):
         """
         names, counts = np.unique(self.relation, return_counts=True)
         order = [name for _, name in sorted(zip(-counts, names.tolist(), strict=True))[:MOST]]
-        every = self[~np.isin(self.relation, apart)].by_input()
-        return {"all": every} | {name: self[self.relation == name] for name in order}
+        ranked = self[~np.isin(self.relation, apart)].by_input()
+        return {"all": ranked} | {name: self[self.relation == name] for name in order}
 
     def by_input(self) -> "LinkAttention":
         """One row for each input: the largest of all its links; no baseline if one of them has none."""
@@ -76,8 +76,8 @@ class LinkAttention(Columns):
 
 def joined(parts: Sequence[LinkAttention]) -> LinkAttention:
     """The rows of several batches, in the order of the corpus."""
-    whole = LinkAttention.concatenate(parts)
-    return whole[np.lexsort((whole.relation, whole.input))]
+    joined = LinkAttention.concatenate(parts)
+    return joined[np.lexsort((joined.relation, joined.input))]
 
 
 def with_either(values: Float[np.ndarray, "row head 2"]) -> Float[np.ndarray, "row head direction"]:
@@ -118,8 +118,8 @@ def baselines(sentence: Sentence, random: Random) -> tuple[Baselines, ...]:
         both = ((_by(link.source, step), _by(link.target, step)) for step in _steps(random, words, link, both=True))
         sources = ((_by(link.source, step), link.target) for step in _steps(random, words, link, source=True))
         targets = ((link.source, _by(link.target, step)) for step in _steps(random, words, link))
-        apart = ((ends for ends in each if not _overlap(ends, link)) for each in (sources, targets))
-        compared.append(Baselines(*(_first(link, each, taken) for each in (both, *apart))))
+        apart = ((ends for ends in others if not _overlap(ends, link)) for others in (sources, targets))
+        compared.append(Baselines(*(_first(link, candidates, taken) for candidates in (both, *apart))))
     return tuple(compared)
 
 

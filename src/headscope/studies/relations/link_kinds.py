@@ -46,8 +46,8 @@ def link_kind(corpus: Corpus, name: str | None = None) -> LinkKind:
 
 def of_frames(corpus: Corpus) -> bool:
     """True if the annotated links of a corpus are those of frame elements."""
-    every = (link for example in corpus for sentence in example.sentences for link in sentence.links)
-    return next(every).core is not None
+    links = (link for example in corpus for sentence in example.sentences for link in sentence.links)
+    return next(links).core is not None
 
 
 def _dependencies(sentence: Sentence) -> tuple[Link, ...]:

@@ -51,7 +51,7 @@ class LinkObserver(RowsObserver):
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and look for the links of this one."""
         self.batch, tokens = batch, tokens_of(batch)
-        self.rows = [row for place in range(len(batch.examples)) for row in self._rows(place, tokens[place])]
+        self.rows = [row for example in range(len(batch.examples)) for row in self._rows(example, tokens[example])]
         cells = [
             (row.example, KINDS * number + kind, *pair)
             for number, row in enumerate(self.rows)
@@ -82,7 +82,7 @@ class LinkObserver(RowsObserver):
         """The rows of the batch."""
         parts = [self.largest[heads] for heads in sorted(self.largest)]
         # [row, kind, head, direction]
-        whole = torch.cat(parts, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
+        weights = torch.cat(parts, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
         examples = np.array([row.example for row in self.rows], dtype=np.int64)
         compared = np.array([row.compared for row in self.rows], dtype=bool)
         return LinkAttention(
@@ -91,24 +91,24 @@ class LinkObserver(RowsObserver):
             length=self.batch.real.sum(-1).cpu().numpy()[examples],
             relation=np.array([row.relation for row in self.rows], dtype=str),
             links=np.array([row.links for row in self.rows], dtype=np.int64),
-            linked=whole[:, 0],
-            elsewhere=np.where(compared[:, None, None], whole[:, 1], np.nan),
+            linked=weights[:, 0],
+            elsewhere=np.where(compared[:, None, None], weights[:, 1], np.nan),
             # The end that looks is the other word: the source in direction 0, the target in direction 1.
-            others=np.where(compared[:, None, None], np.stack([whole[:, 2, :, 0], whole[:, 3, :, 1]], -1), np.nan),
+            others=np.where(compared[:, None, None], np.stack([weights[:, 2, :, 0], weights[:, 3, :, 1]], -1), np.nan),
         )
 
-    def _rows(self, place: int, tokens: dict[int, list[int]]) -> Iterator[LinkRow]:
+    def _rows(self, example: int, tokens: dict[int, list[int]]) -> Iterator[LinkRow]:
         """The relations of an example that have a pair of tokens."""
         by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
-        for link, others, before in self._links(self.batch.examples[place]):
-            pairs = tuple(pairs_of(each, tokens, before, self.as_coded) for each in (link, *others))
+        for link, others, before in self._links(self.batch.examples[example]):
+            pairs = tuple(pairs_of(one, tokens, before, self.as_coded) for one in (link, *others))
             if pairs[0]:
                 by_relation[link.relation].append(pairs)
             else:
                 self.counts["links without a pair of tokens"] += 1
         for relation, links in by_relation.items():
-            kinds = tuple([pair for pairs in each for pair in pairs] for each in zip(*links, strict=True))
-            yield LinkRow(place, relation, kinds, len(links), all(map(all, links)))
+            kinds = tuple([pair for pairs in of_links for pair in pairs] for of_links in zip(*links, strict=True))
+            yield LinkRow(example, relation, kinds, len(links), all(map(all, links)))
 
     def _links(self, example: Example) -> Iterator[tuple[Link, Baselines, int]]:
         """Each link, its baselines, and how many words of the example stand before its sentence."""

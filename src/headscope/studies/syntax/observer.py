@@ -129,6 +129,6 @@ def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
 
 def _rows(words: list[list[Dependency]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Example and number of each word."""
-    rows = [(example, word.word) for example, each in enumerate(words) for word in each]
+    rows = [(example, word.word) for example, of_example in enumerate(words) for word in of_example]
     example, word = torch.tensor(rows, dtype=torch.long, device=device).reshape(-1, 2).unbind(-1)  # each [row]
     return example, word

@@ -79,8 +79,8 @@ def best_baseline(words: HeadPredictions, as_coded: bool = False) -> FixedWord:
 
 def joined(parts: Sequence[HeadPredictions]) -> HeadPredictions:
     """The predictions of several batches, in the order of the corpus."""
-    whole = HeadPredictions.concatenate(parts)
-    return whole[np.lexsort((whole.word, whole.input))]
+    joined = HeadPredictions.concatenate(parts)
+    return joined[np.lexsort((joined.word, joined.input))]
 
 
 @dataclass(frozen=True)

@@ -48,14 +48,14 @@ class TreeObserver(RowsObserver):
 
     def finish(self) -> TreeRows:
         """The counts of the sentences of the batch; sentences of equal length are parsed together."""
-        whole = self.attention.whole().numpy()
+        weights = self.attention.whole().numpy()
         has_role = self.attention.members[:, :, :SPECIAL].any(1).cpu().numpy()
         alike: dict[tuple[int, int], list[tuple[Parsed, np.ndarray, int]]] = defaultdict(list)
         for row, sentence in sentences_of(self.batch, self.counts):
             if len(sentence) > 1:
                 roles = np.flatnonzero(has_role[row])
                 nodes = np.concatenate([roles, sentence.words + SPECIAL])
-                alike[len(sentence), len(roles)].append((sentence, whole[row][:, nodes[:, None], nodes], row))
+                alike[len(sentence), len(roles)].append((sentence, weights[row][:, nodes[:, None], nodes], row))
         parts = [self._rows(special, group) for (_, special), group in alike.items()]
         return TreeRows.concatenate(parts) if parts else self._rows(0, [])
 
@@ -63,23 +63,25 @@ class TreeObserver(RowsObserver):
         """The rows of sentences of equal length, each with its maps and the row of its example."""
         sentences, units = [sentence for sentence, *_ in group], len(self.means)
         size = len(sentences[0]) + special if group else 1
-        maps = np.array([each for _, each, _ in group]).reshape(-1, self.means.shape[1], size, size)
+        maps = np.array([attention for _, attention, _ in group]).reshape(-1, self.means.shape[1], size, size)
         shape = (len(group), units, len(DIRECTIONS), len(SPECIAL_TOKENS))
         right, root = np.zeros((2, *shape, len(ROOTS)), dtype=np.uint16), np.zeros(shape, dtype=bool)
         if group:
             self._parse(np.einsum("uh,shij->suij", self.means, maps, optimize=True), special, sentences, right, root)
-        rooted = np.array([bool((each.heads == ROOT).any()) for each in sentences], dtype=bool)
+        rooted = np.array([bool((sentence.heads == ROOT).any()) for sentence in sentences], dtype=bool)
         bracketed, f1, simple_f1 = self._phrases(maps, special, group)
         return TreeRows(
-            np.array([each.input for each in sentences], dtype=np.int64),
-            np.array([each.number for each in sentences], dtype=np.int64),
-            np.array([each.unit for each in sentences], dtype=np.int64),
-            np.array([len(scored(each)) for each in sentences], dtype=np.int64),
+            np.array([sentence.input for sentence in sentences], dtype=np.int64),
+            np.array([sentence.number for sentence in sentences], dtype=np.int64),
+            np.array([sentence.unit for sentence in sentences], dtype=np.int64),
+            np.array([len(scored(sentence)) for sentence in sentences], dtype=np.int64),
             rooted,
             right[0],
             right[1],
             root & rooted[:, None, None, None],
-            np.array([_fixed(each) for each in sentences], dtype=np.uint16).reshape(-1, len(METRICS), len(FIXED)),
+            np.array([_fixed(sentence) for sentence in sentences], dtype=np.uint16).reshape(
+                -1, len(METRICS), len(FIXED)
+            ),
             bracketed,
             f1,
             simple_f1,
@@ -89,7 +91,7 @@ class TreeObserver(RowsObserver):
         self, maps: np.ndarray, special: int, sentences: Sequence[Parsed], right: np.ndarray, root: np.ndarray
     ) -> None:
         """Fill in [score, sentence, unit, direction, special tokens, root] and [sentence, unit, direction, ...]."""
-        noise = np.array([self._noise(each, maps.shape[-1]) for each in sentences])[:, None]
+        noise = np.array([self._noise(sentence, maps.shape[-1]) for sentence in sentences])[:, None]
         for kept, nodes in enumerate((special, 0)):
             between, random = (
                 (maps, noise) if kept == 0 else (without_special(maps, special), noise[..., special:, special:])
@@ -119,14 +121,14 @@ class TreeObserver(RowsObserver):
             simple_f1[number] = simple_scores(gold, np.random.default_rng([self.seed, sentence.input, sentence.number]))
             rows = maps[number][:, words_of(sentence) + special]
             for kept, first in enumerate((0, special)):
-                for place, each in enumerate(distances(rows[..., first:]).values()):
-                    f1[number, :, place, kept] = scores(self.means @ each, gold, self.bias)
+                for index, distance in enumerate(distances(rows[..., first:]).values()):
+                    f1[number, :, index, kept] = scores(self.means @ distance, gold, self.bias)
         return bracketed, f1, simple_f1
 
     def _gold(self, sentence: Parsed, row: int) -> np.ndarray | None:
         annotated = self.batch.examples[row].sentences
         phrases = annotated[sentence.number].phrases
-        before = sum(len(each.words) for each in annotated[: sentence.number])
+        before = sum(len(earlier.words) for earlier in annotated[: sentence.number])
         return None if phrases is None else gold_phrases(sentence, phrases, before)
 
 

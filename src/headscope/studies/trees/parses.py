@@ -60,7 +60,7 @@ def attachments(
         roots = np.where(wanted[part] < 0, best[part], wanted[part] + special)
         heads[:, part] = contraction.heads(np.stack([roots, best[part]]))
     placed = heads[:, :, special:].reshape(2, count, units, nodes - special) - special  # [root, sentence, unit, word]
-    right = np.stack([_right(each, sentences) for each in placed])
+    right = np.stack([_right(parse, sentences) for parse in placed])
     return right, best.reshape(count, units) - special == gold[:, None]
 
 
@@ -106,9 +106,9 @@ def gold_phrases(sentence: Parsed, phrases: tuple[tuple[int, int], ...], before:
 
     * `before`: number of words of the example before the sentence.
     """
-    position = {int(word) - before: place for place, word in enumerate(sentence.words[words_of(sentence)])}
+    position = {int(word) - before: index for index, word in enumerate(sentence.words[words_of(sentence)])}
     inside = [[position[word] for word in range(*phrase) if word in position] for phrase in phrases]
-    table = gold_table(tuple((each[0], each[-1] + 1) for each in inside if each), len(position))
+    table = gold_table(tuple((words[0], words[-1] + 1) for words in inside if words), len(position))
     return table if table.any() else None
 
 

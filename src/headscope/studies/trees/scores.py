@@ -55,8 +55,8 @@ class TreeRows(Columns):
 
 def joined(parts: Sequence[TreeRows]) -> TreeRows:
     """The rows of several batches, in the order of the corpus."""
-    whole = TreeRows.concatenate(parts)
-    return whole[np.lexsort((whole.number, whole.input))]
+    joined = TreeRows.concatenate(parts)
+    return joined[np.lexsort((joined.number, joined.input))]
 
 
 # Rows of the held-out scores of a best head: its own, then baselines, then its gain over the fixed word.

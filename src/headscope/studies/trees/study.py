@@ -80,9 +80,9 @@ def run(
     rows, random_rows = joined(parsed.value), dict[int, TreeRows]()
     _refuse_without_words(corpus, rows)
     if random and "interrupted" not in parsed.attributes:
-        whole = replace(settings, keep_interrupted=False)
+        uninterrupted = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
-            random_rows[seed] = joined(_parse(untrained(model, seed), corpus, whole, bias).value)
+            random_rows[seed] = joined(_parse(untrained(model, seed), corpus, uninterrupted, bias).value)
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = to_variables(rows, random_rows, model.capture.heads, split)
     options = json.dumps({"random": random, "bias": bias})

@@ -167,9 +167,9 @@ class TreeVariables:
 
     def _add_places(self, variables: Variables, name: str, best: list[BestHead | None]) -> None:
         """Layer and number of the best heads."""
-        place = places(self.heads)
+        labels = places(self.heads)
         for part, unit in enumerate(("layer", "head")):
-            values = column(best, lambda one, part=part: place[one.selected.head][part])
+            values = column(best, lambda one, part=part: labels[one.selected.head][part])
             variables.add(f"{name}_{unit}", _shaped(variables, f"{name}_{unit}", values))
 
     def _add_baselines(self, best: list[BestHead | None]) -> None:

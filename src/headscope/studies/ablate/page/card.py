@@ -39,14 +39,14 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     if lacks:
         yield Finding(lacks.topic, lacks.text)
     elif gains:
-        every = ", ".join(
+        metrics = ", ".join(
             f"{label('metric', name)} {number(float(result['baseline'].sel(metric=name)))}"
             for name in result["metric"].values.tolist()
         )
         texts = "; ".join(
             f"{row.words} {Estimate(row.value, row.lower, row.upper).signed} ({ranked(row)})" for row in gains
         )
-        text = f"Gain of {texts}; {cases(gains[0])}. With all heads: {every}.{_sure(gains)}"
+        text = f"Gain of {texts}; {cases(gains[0])}. With all heads: {metrics}.{_sure(gains)}"
         yield Finding("Without it", f"{text} {_least(result, gains[0])}".rstrip())
     if not lacks:
         yield from _needed(result, numbers)

@@ -158,7 +158,7 @@ def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
         needed = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
         heads = [reading for reading in needed[::-1] if reading.value == reading.value]
         baseline = estimate(result, "phenomenon_baseline", phenomenon=phenomenon).percent
-        texts.append(f"{phenomenon} ({baseline}): {', '.join(each.head for each in heads[:MOST]) or 'none'}")
+        texts.append(f"{phenomenon} ({baseline}): {', '.join(head.head for head in heads[:MOST]) or 'none'}")
     none = "No phenomenon needs a single head beyond chance"
     yield Finding.judged(
         _loss(gains, q),

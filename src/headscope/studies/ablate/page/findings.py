@@ -56,8 +56,8 @@ def findings(result: xr.Dataset) -> list[Finding]:
 def _baseline(result: xr.Dataset) -> Iterator[Finding]:
     baseline = measured(result, "baseline")
     if baseline is not None:
-        each = [(metric, baseline.sel(metric=metric)) for metric in result["metric"].values.tolist()]
-        scores = ", ".join(f"{label('metric', metric)} {of_array(score).text}" for metric, score in each)
+        baselines = [(metric, baseline.sel(metric=metric)) for metric in result["metric"].values.tolist()]
+        scores = ", ".join(f"{label('metric', metric)} {of_array(score).text}" for metric, score in baselines)
         yield Finding("With all heads", f"{scores.capitalize()}.{examples(baseline)}")
 
 
@@ -68,7 +68,7 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     ordered, name, q = strongest(gains), label("metric", metric), q_values(result, metric, gains)
     unsure = not ordered[0].estimate.lower > 0
     noise = " The interval of the largest gain includes 0: it may be chance." if unsure else ""
-    helps, hurts = (surely(q, "heads", each) for each in (gains > 0, gains < 0))
+    helps, hurts = (surely(q, "heads", sign) for sign in (gains > 0, gains < 0))
     for topic, kind, heads, sure, doubt in (
         ("Gains without a head", "gains", ordered[:3], helps, noise),
         ("Losses without a head", "losses", ordered[:-4:-1], hurts, ""),

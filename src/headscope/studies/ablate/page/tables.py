@@ -29,8 +29,8 @@ def tables(result: xr.Dataset) -> list[Table]:
         rows = [(head_name(row["layer"], row["head"]), _cells(row)) for row in lowest.to_dict("records")]
         made.append(_table("heads", words, "Head", rows))
     if layers is not None:
-        every = _tested(layers, measured(result, "layer_q_value") if metric == "accuracy" else None)
-        rows = [(str(int(row["layer"])), _cells(row)) for row in every.to_dict("records")]
+        layer_rows = _tested(layers, measured(result, "layer_q_value") if metric == "accuracy" else None)
+        rows = [(str(int(row["layer"])), _cells(row)) for row in layer_rows.to_dict("records")]
         made.append(_table("layers", words, "Layer", rows))
     return made
 
@@ -38,8 +38,8 @@ def tables(result: xr.Dataset) -> list[Table]:
 def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:
     """Rows of gains with their intervals and false discovery rates, NaN where there is no test."""
     values = np.full(gains.shape, np.nan) if q is None else q.transpose(*gains.dims).values
-    whole = gains.assign_coords(q=(gains.dims, values)).to_dataframe("value").reset_index()
-    return whole.dropna(subset=["value"])
+    frame = gains.assign_coords(q=(gains.dims, values)).to_dataframe("value").reset_index()
+    return frame.dropna(subset=["value"])
 
 
 def _table(name: str, metric: str, key: str, rows: list) -> Table:

@@ -59,11 +59,11 @@ def _conditions(result: xr.Dataset) -> Iterator[Figure]:
     """Rows of the conditions of each phenomenon that has several."""
     if "accuracy_by_condition" not in result:
         return
-    whole = with_interval(result, "accuracy_by_condition").drop_vars("n_examples", errors="ignore")
-    labels = [str(label) for label in whole.dropna("condition")["condition"].values]
+    accuracy = with_interval(result, "accuracy_by_condition").drop_vars("n_examples", errors="ignore")
+    labels = [str(label) for label in accuracy.dropna("condition")["condition"].values]
     for suite, names in suites(result).items():
         own = [label for label in labels if label.partition(": ")[0] in names][:MOST]
         if len(own) > 1:
-            array = whole.sel(condition=own).expand_dims(series=["model"], axis=1)
-            array = array.assign_attrs(whole.attrs | {"long_name": f"Accuracy by condition: {suite}"})
+            array = accuracy.sel(condition=own).expand_dims(series=["model"], axis=1)
+            array = array.assign_attrs(accuracy.attrs | {"long_name": f"Accuracy by condition: {suite}"})
             yield Figure(f"conditions-{suite}", CONDITIONS, dot_rows(array), CAPTION, "accuracy_by_condition")

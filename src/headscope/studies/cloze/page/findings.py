@@ -67,13 +67,13 @@ def _ends(result: xr.Dataset) -> Iterator[Finding]:
 
 def _chance(result: xr.Dataset) -> Iterator[Finding]:
     """The phenomena whose intervals include chance, and those below it."""
-    every = phenomena(result)
-    chance, below = ([each.name for each in every if each.side == side] for side in (0, -1))
+    of_phenomena = phenomena(result)
+    chance, below = ([phenomenon.name for phenomenon in of_phenomena if phenomenon.side == side] for side in (0, -1))
     if chance:
-        text = f"{several(len(chance), 'phenomenon').replace('phenomenons', 'phenomena')} of {len(every)} "
+        text = f"{several(len(chance), 'phenomenon').replace('phenomenons', 'phenomena')} of {len(of_phenomena)} "
         text += f"{agree(len(chance), 'is', 'are')} not different from chance: {_listed(chance)}."
     else:
-        text = f"All {len(every)} phenomena differ from chance."
+        text = f"All {len(of_phenomena)} phenomena differ from chance."
     yield Finding("Chance", text)
     if below:
         text = f"The wrong text is preferred in {_listed(below)}: a bias for other properties of the texts."
@@ -117,11 +117,14 @@ def _polarity(result: xr.Dataset) -> Iterator[Finding]:
     for words, end in (("A licensor is there", "_present"), ("The item is in its scope", "_scope")):
         # The last word of a paradigm may be followed by its number.
         labels = [
-            each for each in known["condition"].values.tolist() if "npi" in each and each.rstrip("_12").endswith(end)
+            condition
+            for condition in known["condition"].values.tolist()
+            if "npi" in condition and condition.rstrip("_12").endswith(end)
         ]
         if labels:
             named = ", ".join(
-                f"{each.partition(': ')[2].replace('_', ' ')} {float(known.sel(condition=each)):.0%}" for each in labels
+                f"{condition.partition(': ')[2].replace('_', ' ')} {float(known.sel(condition=condition)):.0%}"
+                for condition in labels
             )
             mean = float(known.sel(condition=labels).mean())
             yield Finding("Negative polarity items", f"{words}: {mean:.1%} right on average ({named}).")
@@ -138,15 +141,15 @@ def _facts(result: xr.Dataset) -> Iterator[Finding]:
     )
     if "accuracy_by_name_filter" in result:
         means = result["accuracy_by_name_filter"].mean("phenomenon")
-        whole, matched, guessed = float(result["accuracy"].where(ranked).mean()), *map(float, means.values)
+        overall, matched, guessed = float(result["accuracy"].where(ranked).mean()), *map(float, means.values)
         text = f"Without answers that are a part of the subject's name {matched:.1%} are right, without those that the "
-        text += f"name alone suggests {guessed:.1%}; of all facts {whole:.1%}."
+        text += f"name alone suggests {guessed:.1%}; of all facts {overall:.1%}."
         yield Finding("Facts from names", text)
     if "consistency" in result:
-        same, every = float(result["consistency"].mean()), float(result["right_in_all"].mean())
+        same, in_all = float(result["consistency"].mean()), float(result["right_in_all"].mean())
         yield Finding(
             "Wordings",
-            f"Two wordings of a fact get the same answer in {same:.1%}; {every:.1%} of facts are right in all.",
+            f"Two wordings of a fact get the same answer in {same:.1%}; {in_all:.1%} of facts are right in all.",
         )
 
 
@@ -166,8 +169,8 @@ def _chance_of(share: float) -> str:
     return f"{share:.0%}" if share > 0.005 else "nearly 0"
 
 
-def _words(each: Phenomenon) -> str:
-    return f"{each.name.replace('_', ' ')} ({each.accuracy.percent}, n = {each.count:,})"
+def _words(phenomenon: Phenomenon) -> str:
+    return f"{phenomenon.name.replace('_', ' ')} ({phenomenon.accuracy.percent}, n = {phenomenon.count:,})"
 
 
 def _listed(names: list[str]) -> str:

@@ -49,15 +49,15 @@ class Phenomenon:
 
 def phenomena(result: xr.Dataset) -> list[Phenomenon]:
     """The phenomena that have a scored item, in the order of the result."""
-    every = []
+    rows = []
     for name in result["phenomenon"].values.tolist():
         if np.isfinite(float(result["accuracy"].sel(phenomenon=name))):
             accuracy, by_lemma = (estimate(result, key, phenomenon=name) for key in ("accuracy", "accuracy_by_lemma"))
             chance = float(result["chance"].sel(phenomenon=name))
             count = int(result["accuracy_n_examples"].sel(phenomenon=name))
             lemmas = int(result["accuracy_by_lemma_n_examples"].sel(phenomenon=name))
-            every.append(Phenomenon(str(name), accuracy, by_lemma, chance, count, lemmas))
-    return every
+            rows.append(Phenomenon(str(name), accuracy, by_lemma, chance, count, lemmas))
+    return rows
 
 
 def suites(result: xr.Dataset) -> dict[str, list[str]]:
@@ -87,19 +87,19 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 
 def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
-    every = {each.name: each for each in phenomena(result)}
+    by_name = {phenomenon.name: phenomenon for phenomenon in phenomena(result)}
     for suite, names in suites(result).items():
         for name in names:
-            each = every[name]
-            cells: Cells = [each.accuracy.cell(".1f", 100), each.by_lemma.cell(".1f", 100)]
-            cells.append((f"{100 * each.chance:.1f}", ""))
+            phenomenon = by_name[name]
+            cells: Cells = [phenomenon.accuracy.cell(".1f", 100), phenomenon.by_lemma.cell(".1f", 100)]
+            cells.append((f"{100 * phenomenon.chance:.1f}", ""))
             for dim in ("baseline", "control"):
                 if f"accuracy_{dim}" in result:
                     cells += [
                         estimate(result, f"accuracy_{dim}", phenomenon=name, **{dim: label}).known_cell(".1f", 100)
                         for label in result[dim].values
                     ]
-            cells.append((f"{each.count:,}", ""))
+            cells.append((f"{phenomenon.count:,}", ""))
             if "precision_at_10" in result:
                 cells.append(estimate(result, "precision_at_10", phenomenon=name).known_cell(".1f", 100))
             yield (suite, name.replace("_", " ")), cells

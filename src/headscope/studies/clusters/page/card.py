@@ -24,7 +24,7 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 def badges(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """The cluster of each head."""
     cluster = result["cluster"]
-    words = [str(each) if each > 0 else "" for each in cluster.values.ravel().tolist()]
+    words = [str(number) if number > 0 else "" for number in cluster.values.ravel().tolist()]
     return {"Cluster": cluster.copy(data=np.array(words, dtype=object).reshape(cluster.shape))}
 
 
@@ -32,24 +32,24 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The nearest heads, the mean divergence from all heads, and the cluster."""
     if not numbers:
         return
-    place = (numbers[0].layer, numbers[0].head)
+    head = (numbers[0].layer, numbers[0].head)
     array = with_interval(result, "divergence").stack(at=("other_layer", "other_head")).dropna("at", how="all")
     n = f"; n = {int(array['n_examples'].max()):,} examples" if "n_examples" in array.coords else ""
-    own = array.sel(layer=place[0], head=place[1])
-    near = [at for at in np.argsort(own.values, kind="stable").tolist() if own["at"].values[at] != place]
+    own = array.sel(layer=head[0], head=head[1])
+    near = [at for at in np.argsort(own.values, kind="stable").tolist() if own["at"].values[at] != head]
     texts = "; ".join(f"{head_name(*own['at'].values[at])} {of_array(own[at]).text}" for at in near[:NEAREST])
     yield Finding("Nearest heads", f"{texts} nats of Jensen-Shannon divergence; nearest of {len(near)} heads{n}.")
     mean = array.drop_vars(["lower", "upper"], errors="ignore").sum("at", min_count=1) / len(near)
-    mine, middle = (float(each) for each in (mean.sel(layer=place[0], head=place[1]), mean.median()))
+    mine, middle = (float(value) for value in (mean.sel(layer=head[0], head=head[1]), mean.median()))
     rank = f"{ordinal(1 + int((mean > mine).sum()))} of {len(near) + 1}, the median head has {number(middle)}"
     yield Finding("From all heads", f"Mean divergence {number(mine)} nats ({rank}){n}.")
-    yield from _cluster(result, place)
+    yield from _cluster(result, head)
 
 
-def _cluster(result: xr.Dataset, place: tuple[int, int]) -> Iterator[Finding]:
+def _cluster(result: xr.Dataset, head: tuple[int, int]) -> Iterator[Finding]:
     stable = f"agreement with clusters of resampled examples {number(float(result['cluster_stability']))}"
-    for each in clusters(result):
-        if place in each.heads:
-            names = [name for name, at in zip(each.names, each.heads, strict=True) if at != place]
+    for one in clusters(result):
+        if head in one.heads:
+            names = [name for name, at in zip(one.names, one.heads, strict=True) if at != head]
             others = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
-            yield Finding("Cluster", f"Cluster {each.number}: {f'with {others}' if others else 'alone'} ({stable}).")
+            yield Finding("Cluster", f"Cluster {one.number}: {f'with {others}' if others else 'alone'} ({stable}).")

@@ -42,21 +42,21 @@ def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _largest(result: xr.Dataset) -> Iterator[Finding]:
-    every = clusters(result)
-    for cluster in every[:1]:
+    groups = clusters(result)
+    for cluster in groups[:1]:
         does = [pair for pair in cluster.most(result["behaviour"]) if pair[0] != "several"]
         attends = (
             f"; {does[0][1]} of them {'attends' if does[0][1] == 1 else 'attend'} mostly {_attend(does[0][0])}"
             if does
             else ""
         )
-        text = f"At the cut there are {len(every)}; the largest has {several(len(cluster.heads), 'head')}{attends}."
+        text = f"At the cut there are {len(groups)}; the largest has {several(len(cluster.heads), 'head')}{attends}."
         yield Finding("Clusters of heads", text)
 
 
 def _extremes(result: xr.Dataset) -> Iterator[Finding]:
-    if every := pairs(result):
-        one, other, nats = every[0]
+    if nearest := pairs(result):
+        one, other, nats = nearest[0]
         text = f"Heads {one} and {other} diverge by {number(nats)} nats; 0 means the same attention."
         yield Finding("The nearest pair", text)
         head, mean = remote(result)[0]
@@ -89,22 +89,22 @@ def _by_layer(result: xr.Dataset) -> Iterator[Finding]:
     own = {layer: float(array.sel(layer=layer, other_layer=layer)) for layer in array["layer"].values.tolist()}
     present = {layer: value for layer, value in own.items() if value == value}
     if len(present) > 1:
-        near, far = min(present, key=lambda each: present[each]), max(present, key=lambda each: present[each])
+        near, far = min(present, key=lambda kind: present[kind]), max(present, key=lambda kind: present[kind])
         ends = f"layer {near} ({number(present[near])} nats), least in layer {far} ({number(present[far])})"
         yield Finding("By layer", f"Heads of one layer are most alike in {ends}.")
 
 
 def _clusters(result: xr.Dataset) -> Iterator[Finding]:
-    every = clusters(result)
-    alone = [name for each in every if len(each.heads) == 1 for name in each.names]
+    groups = clusters(result)
+    alone = [name for cluster in groups if len(cluster.heads) == 1 for name in cluster.names]
     single = f"; {', '.join(alone)} {'is' if len(alone) == 1 else 'are'} alone in a cluster" if alone else ""
     stable = f"Their agreement with clusters of resampled examples is {_written(result, 'cluster_stability')}"
     yield Finding(
-        "Clusters", f"{several(len(every), 'cluster')}{single}. {stable} (adjusted Rand index; 1 means equal)."
+        "Clusters", f"{several(len(groups), 'cluster')}{single}. {stable} (adjusted Rand index; 1 means equal)."
     )
-    for each in every:
-        if len(each.heads) > 1:
-            yield Finding(f"Cluster {each.number}", _cluster_text(result, each))
+    for cluster in groups:
+        if len(cluster.heads) > 1:
+            yield Finding(f"Cluster {cluster.number}", _cluster_text(result, cluster))
 
 
 def _cluster_text(result: xr.Dataset, cluster: Cluster) -> str:
@@ -127,10 +127,10 @@ def _relations(result: xr.Dataset, cluster: Cluster) -> list[tuple[str, int]]:
 
 
 def _pairs(result: xr.Dataset) -> Iterator[Finding]:
-    every, alone = pairs(result), remote(result)
-    if every:
-        near = ", ".join(f"{one} and {other} ({number(value)})" for one, other, value in every[:NAMED])
-        one, other, value = every[-1]
+    nearest, alone = pairs(result), remote(result)
+    if nearest:
+        near = ", ".join(f"{one} and {other} ({number(value)})" for one, other, value in nearest[:NAMED])
+        one, other, value = nearest[-1]
         yield Finding("Most alike", f"{near}; least alike are {one} and {other} ({number(value)} nats).")
         far = ", ".join(f"{head} ({number(value)})" for head, value in alone[:NAMED])
         yield Finding("Most remote", f"Mean divergence from all other heads: {far}.")

@@ -34,7 +34,7 @@ class Cluster:
     @property
     def names(self) -> list[str]:
         """The heads as the papers write them."""
-        return [head_name(*place) for place in self.heads]
+        return [head_name(*head) for head in self.heads]
 
     def mean(self, array: xr.DataArray) -> float:
         """The mean of a variable (layer, head) over its heads."""
@@ -49,10 +49,10 @@ class Cluster:
 def clusters(result: xr.Dataset) -> list[Cluster]:
     """The clusters of a result, the largest first."""
     places: dict[int, list[HeadIndex]] = {}
-    for place in _places(result):
-        places.setdefault(int(result["cluster"].sel(layer=place[0], head=place[1])), []).append(place)
-    every = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
-    return sorted(every, key=lambda each: (-len(each.heads), each.number))
+    for head in _places(result):
+        places.setdefault(int(result["cluster"].sel(layer=head[0], head=head[1])), []).append(head)
+    made = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
+    return sorted(made, key=lambda cluster: (-len(cluster.heads), cluster.number))
 
 
 def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
@@ -93,7 +93,7 @@ def _within(divergence: xr.DataArray, heads: list[HeadIndex]) -> float:
 
 def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> np.ndarray:
     """The divergences of these heads from each other."""
-    layer, head = (xr.DataArray(list(each), dims="one") for each in zip(*heads, strict=True))
+    layer, head = (xr.DataArray(list(numbers), dims="one") for numbers in zip(*heads, strict=True))
     other_layer, other_head = layer.rename(one="other"), head.rename(one="other")
     part = divergence.sel(layer=layer, head=head, other_layer=other_layer, other_head=other_head)
     return part.transpose("one", "other").values
@@ -113,13 +113,13 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 def _cells(result: xr.Dataset, cluster: Cluster, names: list[str]) -> Cells:
     alone = len(cluster.heads) == 1
-    means = [cluster.mean(result[name].sel(place)) for name, place in MEANS.values()]
+    means = [cluster.mean(result[name].sel(labels)) for name, labels in MEANS.values()]
     counts = [_counted(cluster.most(result[name]), NAMES[name][1]) for name in names]
     return [
         (str(len(cluster.heads)), ""),
         None if alone else (number(cluster.divergence), ""),
         *((number(mean), "") if mean == mean else None for mean in means),
-        *((each, "") for each in counts),
+        *((count, "") for count in counts),
     ]
 
 

@@ -36,14 +36,14 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
 
 
 def _differences(model: str, numbers: list[Row]) -> Iterator[Finding]:
-    every = [row for row in numbers if row.variable.startswith("difference_")]
-    sure = [row for row in every if row.lower > 0 or row.upper < 0]
+    changes = [row for row in numbers if row.variable.startswith("difference_")]
+    sure = [row for row in changes if row.lower > 0 or row.upper < 0]
     if sure:
         texts = "; ".join(map(_sentence, sorted(sure, key=_apart)[:SHOWN]))
-        chance = f"by chance: about {max(1, round(0.05 * len(every)))}"
-        whole = f"The interval of {len(sure)} of {len(every)} changes excludes 0 ({chance})"
+        chance = f"by chance: about {max(1, round(0.05 * len(changes)))}"
+        sentence = f"The interval of {len(sure)} of {len(changes)} changes excludes 0 ({chance})"
         yield Finding(
-            f"Changes in {model}", f"{whole}. Changes with the highest or lowest ranks among the heads: {texts}."
+            f"Changes in {model}", f"{sentence}. Changes with the highest or lowest ranks among the heads: {texts}."
         )
 
 

@@ -223,7 +223,7 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
         return
     present = [(name, array.sel(feature=name)) for name in LINGUISTIC if array.sel(feature=name).notnull().any()]
     means = [f"{label('feature', name)} {_signed(float(part.mean()))}" for name, part in present]
-    name, part = max(present, key=lambda each: float(abs(each[1]).max()))
+    name, part = max(present, key=lambda item: float(abs(item[1]).max()))
     most = max(strongest(part), key=lambda reading: abs(reading.value))
     largest = f"the largest change is {label('feature', name)} in {most}"
     text = f"Attention to features, on average over heads: {', '.join(means)}; {largest}."

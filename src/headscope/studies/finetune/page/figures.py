@@ -71,5 +71,5 @@ def _beside_chance(result: xr.Dataset) -> xr.DataArray:
     chance = result["chance"].expand_dims(init=[SAME])
     empty = chance.copy(data=np.full(chance.shape, np.nan))
     beside = {name: empty for name in ("lower", "upper", "n_examples") if name in array.coords}
-    whole = xr.concat([chance.assign_coords(beside), array], "init", coords="different", compat="equals")
-    return _rows(whole.rename("score").assign_attrs(array.attrs))
+    curves = xr.concat([chance.assign_coords(beside), array], "init", coords="different", compat="equals")
+    return _rows(curves.rename("score").assign_attrs(array.attrs))

@@ -46,9 +46,9 @@ def _cosines(result: xr.Dataset) -> Iterator[Figure]:
             words: array.drop_vars("n_examples", errors="ignore") for words, array in parts.items() if array is not None
         }
         if there:
-            whole = xr.concat(same_bounds(list(there.values())), xr.Variable("pair", list(there)))
-            whole = whole.rename("mean_cosine").assign_attrs(long_name=long_name, units="1")
-            yield Figure(variable, COSINES, curve(whole.transpose("layer", "pair"), "layer"), caption, variable)
+            pairs = xr.concat(same_bounds(list(there.values())), xr.Variable("pair", list(there)))
+            pairs = pairs.rename("mean_cosine").assign_attrs(long_name=long_name, units="1")
+            yield Figure(variable, COSINES, curve(pairs.transpose("layer", "pair"), "layer"), caption, variable)
 
 
 def _positions(result: xr.Dataset) -> Iterator[Figure]:

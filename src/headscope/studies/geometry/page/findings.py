@@ -77,13 +77,13 @@ def _dimension(result: xr.Dataset) -> Iterator[Finding]:
 
 def _by_layer(array: xr.DataArray) -> dict[int, Estimate]:
     """The values of the layers that have one, from layer 0 on."""
-    return {int(each["layer"]): of_array(each) for each in array.dropna("layer")}
+    return {int(value["layer"]): of_array(value) for value in array.dropna("layer")}
 
 
 def _range(array: xr.DataArray) -> str:
     """The first, the lowest, the highest and the last value of a variable, from layer 0 on."""
     estimates = _by_layer(array)
-    values = {layer: each.value for layer, each in estimates.items()}
+    values = {layer: one.value for layer, one in estimates.items()}
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     first, last = min(estimates), max(estimates)
     begin = "the embeddings" if first == 0 else f"layer {first}"
@@ -133,7 +133,7 @@ def _positions(result: xr.Dataset) -> Iterator[Finding]:
                 f"{number(float(far.sel(layer=layer)))} at 17 tokens or more, the largest difference of all layers.",
             )
     if "segment_similarity" in result:
-        same, different = (result["segment_similarity"].sel(segments=each) for each in ("same", "different"))
+        same, different = (result["segment_similarity"].sel(segments=kind) for kind in ("same", "different"))
         gap = (same - different).dropna("layer")
         if not gap.size:
             return
@@ -153,7 +153,7 @@ def _dimensions(result: xr.Dataset) -> Iterator[Finding]:
             return
         top = shares[shares.argmax("layer")]
         layer = int(top["layer"])
-        names = ", ".join(str(int(each)) for each in result["top_dimension"].sel(layer=layer))
+        names = ", ".join(str(int(dimension)) for dimension in result["top_dimension"].sel(layer=layer))
         before, after = (float(result[name].sel(layer=layer)) for name in ("anisotropy", "anisotropy_without_top"))
         both = np.isfinite([before, after]).all()
         instead = f"; without them it is {number(after)} instead of {number(before)}" if both else ""
@@ -184,19 +184,19 @@ def _alignment(result: xr.Dataset) -> Iterator[Finding]:
         array = result["alignment"]
         next_ones = [float(array.isel(layer=n, other_layer=n + 1)) for n in range(array.sizes["layer"] - 1)]
         if not np.isnan(next_ones).all():
-            place, ends = int(np.nanargmin(next_ones)), float(array[0, -1])
+            lowest, ends = int(np.nanargmin(next_ones)), float(array[0, -1])
             of_ends = "" if np.isnan(ends) else f"; that of the first and the last layer is {number(ends)}"
             yield Finding(
                 "Layers",
-                f"Hidden states change most from layer {place + 1} to layer {place + 2}: their centred kernel "
-                f"alignment is {number(next_ones[place])}{of_ends}.",
+                f"Hidden states change most from layer {lowest + 1} to layer {lowest + 2}: their centred kernel "
+                f"alignment is {number(next_ones[lowest])}{of_ends}.",
             )
     same = np.diagonal(result["model_alignment"].values) if "model_alignment" in result else np.empty(0)
     if not np.isnan(same).all():
         yield Finding(
             "The other model",
             f"Alignment of each layer with the same layer of {result.attrs.get('other_model', 'the other model')}: "
-            f"{', '.join('not known' if np.isnan(each) else number(each) for each in same)}.",
+            f"{', '.join('not known' if np.isnan(share) else number(share) for share in same)}.",
         )
 
 

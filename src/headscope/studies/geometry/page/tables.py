@@ -55,9 +55,9 @@ def tables(result: xr.Dataset) -> list[Table]:
     columns = [Column(name, COLUMNS[name].strip()) for name in there]
     columns += [Column(f"{name}-bert", f"BERT-base: {COLUMNS[name].lower()}") for name in PAPER if paper]
     rows = []
-    for place, layer in enumerate(layers):
+    for row, layer in enumerate(layers):
         cells = [of_array(array.sel(layer=layer)).known_cell(".3f") for array in there.values()]
-        cells += [(f"{PAPER[name][place]:g}", "") for name in PAPER if paper]
+        cells += [(f"{PAPER[name][row]:g}", "") for name in PAPER if paper]
         rows.append((("embeddings" if layer == 0 else str(layer),), cells))
     caption = (
         "Cosines, shares and lengths by layer, with 95% intervals. Above random: less the anisotropy, the mean cosine "

@@ -16,8 +16,8 @@ DOTS = "A dot for each head, a line for the layer's mean."
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result, without those whose values are all missing."""
-    every = [*_by_class(result), *_beside(result), *_from(result)]
-    return [figure for figure in every if figure is not None]
+    drawn = [*_by_class(result), *_beside(result), *_from(result)]
+    return [figure for figure in drawn if figure is not None]
 
 
 def _by_class(result: xr.Dataset) -> Iterator[Figure | None]:
@@ -60,8 +60,8 @@ def _without_missing(array: xr.DataArray, name: str, section: str, caption: str,
 
 def _scattered(result: xr.Dataset, name: str) -> Figure | None:
     """Each head's attention to a class and its gradient."""
-    both = [result[each].sel(token_class=name, drop=True) for each in ("attention_to", "gradient")]
-    if any(bool(each.isnull().all()) for each in both):
+    both = [result[variable].sel(token_class=name, drop=True) for variable in ("attention_to", "gradient")]
+    if any(bool(array.isnull().all()) for array in both):
         return None
     words = label("token_class", name)
     array = xr.concat(both, xr.Variable("axis", [1, 2]), coords="minimal", compat="override")

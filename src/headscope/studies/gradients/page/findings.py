@@ -90,13 +90,13 @@ def _relative(result: xr.Dataset) -> Iterator[Finding]:
         share = {layer: float(shares.sel(layer=layer, token_class=name)) for layer in layers}
         attended = {layer: f" ({number(value)})" if np.isfinite(value) else "" for layer, value in share.items()}
         gradients = {layer: of_array(array.sel(layer=layer)) for layer in layers}
-        each = [f"layer {layer}: {gradient.text}{attended[layer]}" for layer, gradient in gradients.items()]
+        by_layer = [f"layer {layer}: {gradient.text}{attended[layer]}" for layer, gradient in gradients.items()]
         idle = list(map(str, _idle_layers(array, LITTLE)))
         below = f" Clearly below {LITTLE} in layers {', '.join(idle)}." if idle else ""
         yield Finding(
             f"Attention to {label('token_class', name)}",
             f"Gradient relative to that of attention to other tokens, with the share of attention in brackets: "
-            f"{'; '.join(each)}.{below}",
+            f"{'; '.join(by_layer)}.{below}",
         )
 
 

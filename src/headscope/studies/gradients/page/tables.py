@@ -30,7 +30,7 @@ def _cells(layer: xr.Dataset, classes: list[str]) -> Cells:
     cells: Cells = []
     for name in classes:
         part = layer.sel(token_class=name)
-        cells += [(number(float(part[each].mean("head"))), "") for each in ("attention_to", "gradient")]
+        cells += [(number(float(part[variable].mean("head"))), "") for variable in ("attention_to", "gradient")]
         if name != "other":
             cells.append(estimate(part, "relative_gradient").cell())
     return cells

@@ -141,8 +141,8 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, without variables that the model does not have."""
-    every = [*_classes(result), *_separators(result), *_neighbours(result), *_breadth(result), *_start_breadth(result)]
-    return [*every, *_features(result), *_start_features(result), *_links(result)]
+    made = [*_classes(result), *_separators(result), *_neighbours(result), *_breadth(result), *_start_breadth(result)]
+    return [*made, *_features(result), *_start_features(result), *_links(result)]
 
 
 def _classes(result: xr.Dataset) -> Iterator[Finding]:
@@ -241,13 +241,13 @@ def _above_median(array: xr.DataArray) -> xr.DataArray | None:
     return q_above(array, array.median(("layer", "head")))
 
 
-def _rate(q: xr.DataArray | None, array: xr.DataArray, **place: str) -> str:
+def _rate(q: xr.DataArray | None, array: xr.DataArray, **labels: str) -> str:
     """The false discovery rate of the head with the largest value, in words."""
     if q is None:
         return ""
     best = array.drop_vars(["lower", "upper", "n_examples"], errors="ignore").fillna(-1)
     best = best[best.argmax(("layer", "head"))]
-    value = float(q.sel(place).sel(layer=int(best["layer"]), head=int(best["head"])))
+    value = float(q.sel(labels).sel(layer=int(best["layer"]), head=int(best["head"])))
     return f", q {rate(value)}"
 
 

@@ -109,7 +109,9 @@ def _size(result: xr.Dataset) -> Iterator[Finding]:
     text = f"{before:,} parameters became {after:,} ({1 - after / before:.0%} fewer)."
     scores = result["reloaded_score"].dropna("metric")
     if scores.size:
-        reloaded = ", ".join(f"{label('metric', str(each['metric'].item()))} {number(float(each))}" for each in scores)
+        reloaded = ", ".join(
+            f"{label('metric', str(score['metric'].item()))} {number(float(score))}" for score in scores
+        )
         text += f" The saved model, loaded from its folder, scores the same: {reloaded}."
     yield Finding("Size", text)
 

@@ -84,7 +84,9 @@ def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
 def _scores(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     for head in chosen(result, metric)[:1]:
         simple = {name: baseline(result, metric, name) for name in ("right_branching", "left_branching", "fixed_word")}
-        others = ", ".join(f"{BASELINES[name]} {each.percent}" for name, each in simple.items() if isfinite(each.value))
+        others = ", ".join(
+            f"{BASELINES[name]} {score.percent}" for name, score in simple.items() if isfinite(score.value)
+        )
         random = f"; the best head with random weights has {head.random.percent}" if head.random is not None else ""
         yield Finding(
             METRICS[metric],
