@@ -280,7 +280,7 @@ def _stored(times: int) -> Iterator[None]:
 
 
 def _pruned_heads(size: int, _: Path) -> object:
-    full = pruned_checkpoint.MOST
+    full = pruned_checkpoint.MOST_HEADS
     heads = [full] * (size // full) + [size % full] * (size % full > 0)
     pruned: dict[str, Any] = {pruned_checkpoint.KEY: {"heads": heads, "removed": {}}}
     return pruned_checkpoint.pruning_of(BertConfig(**pruned))

@@ -17,7 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, segment_text
 
 # Of a large corpus every other mark is dropped, again and again, so that there are never more.
-MOST = 2**13
+MOST_MARKS = 2**13
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Marks:
             self.examples.append(mark.examples)
             self.marks.append(mark)
             self.next = mark.examples + self.step
-        if len(self.marks) > MOST:
+        if len(self.marks) > MOST_MARKS:
             self._thin()
 
     def _thin(self) -> None:

@@ -17,7 +17,7 @@ from headscope.models.head_slicing import slice_heads
 # In config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}}, layers and heads from 1.
 KEY = PRUNING
 # More heads or layers than any model has.
-MOST, MOST_IN_ALL = 10_000, 100_000
+MOST_HEADS, MOST_IN_ALL = 10_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,10 @@ def pruning_of(config: PreTrainedConfig) -> Pruning | None:
 
 def _read(stored: Mapping[str, Any]) -> Pruning:
     heads = tuple(int(number) for number in stored["heads"])
-    if not (0 < len(heads) <= MOST and all(0 < number <= MOST for number in heads) and sum(heads) <= MOST_IN_ALL):
-        raise ValueError(f"layers and their heads are 1 to {MOST}, at most {MOST_IN_ALL} in all")
+    if not (
+        0 < len(heads) <= MOST_HEADS and all(0 < number <= MOST_HEADS for number in heads) and sum(heads) <= MOST_IN_ALL
+    ):
+        raise ValueError(f"layers and their heads are 1 to {MOST_HEADS}, at most {MOST_IN_ALL} in all")
     lost = {int(layer): {int(head) for head in numbers} for layer, numbers in stored["removed"].items()}
     for layer, numbers in lost.items():
         if not (1 <= layer <= len(heads) and numbers <= set(range(1, heads[layer - 1] + 1))):

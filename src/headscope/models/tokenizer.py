@@ -14,7 +14,7 @@ from headscope.models.config import load_config
 
 # Embeddings are padded for speed, and a few pieces are added late. A larger difference means the tokenizer of another
 # model, or an empty one that transformers builds without a vocabulary.
-LEAST, MOST = 0.5, 1.1
+LEAST_SHARE, MOST_SHARE = 0.5, 1.1
 # How many times longer the steps of a tokenizer may make a text: a few may double it again and again.
 MOST_GROWTH = 10_000
 # The most characters that other steps make of one: the longest of Unicode's forms, bytes in UTF-8, blanks around it.
@@ -46,7 +46,7 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             "number; correct it in tokenizer_config.json"
         )
     size = getattr(config.get_text_config(), "vocab_size", None)
-    if size and not LEAST * size <= len(tokenizer) <= MOST * size:
+    if size and not LEAST_SHARE * size <= len(tokenizer) <= MOST_SHARE * size:
         raise HeadscopeError(
             f"model '{name}': its tokenizer has {len(tokenizer)} pieces, the model {size}; "
             "save the model's own tokenizer, whole, into the folder"

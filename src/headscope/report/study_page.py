@@ -36,7 +36,7 @@ from headscope.report.tables import Table
 
 Hook = Callable[[xr.Dataset], Iterable[Any]]
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
-MOST = 4
+MOST_NUMBERS = 4
 HIGHLIGHTS, FIRST_SCREEN = 4, 5
 NOTHING = Finding(
     "Nothing was measured",
@@ -199,4 +199,4 @@ def _first(result: xr.Dataset) -> tuple[str, ...]:
     numbers = [name for name in results.means(result) if not name.endswith(TESTS)]
     of_heads = [name for name in numbers if {"layer", "head"} <= set(result[name].dims)]
     alone = [name for name in of_heads if result[name].ndim == 2]
-    return tuple((alone or of_heads)[:MOST])
+    return tuple((alone or of_heads)[:MOST_NUMBERS])

@@ -27,7 +27,7 @@ from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, me
 
 Kind = Literal["mask", "next", "task", "neighbours"]
 Heads = Bool[np.ndarray, "layer head"]
-MOST = 8
+MOST_WORDS_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Interventions:
         batch = collator(self.model)([text])
         with torch.inference_mode():
             if self.kind == "neighbours":
-                nearest = self._vectors.nearest(mean_states(self.model, batch)[0], MOST)
+                nearest = self._vectors.nearest(mean_states(self.model, batch)[0], MOST_WORDS_SHOWN)
                 return [Predictions("nearest sentences", tuple(nearest))]
             makers = {"mask": self._masked, "next": self._next, "task": self._task}
             return makers[self.kind](batch)
@@ -121,7 +121,7 @@ class Interventions:
 
     def _words(self, title: str, logits: Float[Tensor, " word"]) -> Predictions:
         """The most probable words."""
-        best = logits.softmax(-1).topk(min(MOST, len(logits)))
+        best = logits.softmax(-1).topk(min(MOST_WORDS_SHOWN, len(logits)))
         words = readable_ids(self.model.tokenizer, best.indices.tolist())
         return Predictions(title, tuple(zip(words, best.values.tolist(), strict=True)))
 

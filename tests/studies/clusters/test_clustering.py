@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headscope.studies.clusters.clustering import MOST, agreement, groups, positions
+from headscope.studies.clusters.clustering import MOST_CLUSTERS, agreement, groups, positions
 
 
 def distances(points: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def test_groups_that_lie_apart_are_found_with_their_number(number: int) -> None:
 def test_a_number_of_groups_that_is_asked_for_is_given() -> None:
     wanted = distances(np.random.default_rng(4).normal(size=(9, 2)))
     assert [groups(wanted, number).max() for number in (1, 4, 9)] == [1, 4, 9]
-    assert 2 <= groups(wanted).max() <= MOST
+    assert 2 <= groups(wanted).max() <= MOST_CLUSTERS
 
 
 def test_one_odd_point_is_not_all_that_is_told() -> None:

@@ -10,7 +10,7 @@ from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import Selection
-from headscope.studies.relations.link_attention import MOST, LinkAttention, with_either
+from headscope.studies.relations.link_attention import MOST_RELATIONS, LinkAttention, with_either
 from headscope.studies.relations.scores import best, largest_gain, least_gain, score
 from support.made_links import rows
 
@@ -143,6 +143,6 @@ def test_relations_are_the_most_frequent_and_the_rest_is_in_all_alone() -> None:
     values = [(input, f"r{number:02}", 0.5, 0.25, 0.25) for number in range(45) for input in range(45 - number)]
     found = rows(sorted(values))
     relations = found.by_relation()
-    assert list(relations) == ["all", *(f"r{number:02}" for number in range(MOST))]
+    assert list(relations) == ["all", *(f"r{number:02}" for number in range(MOST_RELATIONS))]
     assert [len(its) for its in relations.values()] == [45, *range(45, 5, -1)]
     assert relations["all"].links.tolist() == [45 - input for input in range(45)]

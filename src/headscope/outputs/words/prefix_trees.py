@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from headscope.outputs.words.inputs import PredictedPieces, ScoredPieces, predicted_pieces
 
 # Most tokens of an input of several texts; shorter ones are padded to a multiple of the other number.
-MOST, STEP = 128, 32
+MOST_TOKENS, STEP = 128, 32
 
 
 @dataclass
@@ -85,7 +85,7 @@ def _trees(texts: Sequence[ScoredPieces]) -> Iterator[PrefixTree]:
     )
     tree = PrefixTree()
     for ids, number in read:
-        if tree.ids and len(tree.ids) + len(ids) - len(tree.shared(ids)) > MOST:
+        if tree.ids and len(tree.ids) + len(ids) - len(tree.shared(ids)) > MOST_TOKENS:
             yield tree
             tree = PrefixTree()
         tree.add(number, ids)

@@ -20,7 +20,7 @@ from headscope.report.study_page import study_page
 from headscope.report.tables import Table
 from headscope.statistics.significance import LEAST_CASES
 
-MOST = 8
+MOST_NUMBERS = 8
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class CardPart:
 
 
 def _most(numbers: list[Row]) -> list[Row]:
-    if len(numbers) <= MOST:
+    if len(numbers) <= MOST_NUMBERS:
         return numbers
     if any(pd.isna(row.baseline) for row in numbers):
-        return sorted(numbers, key=lambda row: row.rank)[:MOST]
-    return sorted(numbers, key=lambda row: row.baseline - row.value)[:MOST]
+        return sorted(numbers, key=lambda row: row.rank)[:MOST_NUMBERS]
+    return sorted(numbers, key=lambda row: row.baseline - row.value)[:MOST_NUMBERS]
 
 
 @dataclass(frozen=True)

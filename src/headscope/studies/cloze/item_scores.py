@@ -123,15 +123,13 @@ def _ranked(
     quiet = settings if prior is None else replace(settings, on_progress=lambda done: None)
     ranked = [items[number] for number in numbers]
     ranks = answer_ranks(predictor, ranked, quiet, prior=values, answers=answers)
-    log_probabilities = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
+    scores = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
     rank, choice = np.zeros(len(items), int), np.full(len(items), -1)
-    log_probabilities["good"][numbers], log_probabilities["bad"][numbers] = ranks.good, ranks.other
+    scores["good"][numbers], scores["bad"][numbers] = ranks.good, ranks.other
     rank[numbers], choice[numbers] = ranks.rank, ranks.choice
     reasons = {-1: "long", 0: "without a scored piece"}
     left_out = Counter(reasons.get(pieces, "answer outside the vocabulary") for pieces in ranks.pieces if pieces != 1)
-    return ItemScores(
-        **log_probabilities, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={}
-    )
+    return ItemScores(**scores, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
 
 
 def write_items(

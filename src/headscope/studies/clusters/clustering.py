@@ -15,7 +15,7 @@ Groups = Int[np.ndarray, " point"]
 STARTS, ITERATIONS, CLOSE = 5, 1000, 1e-10
 AXES = 2
 # Largest number of groups that is tried.
-MOST = 12
+MOST_CLUSTERS = 12
 
 
 def positions(distances: Distances, seed: int = 0) -> tuple[Float[np.ndarray, "point axis"], float]:
@@ -55,7 +55,7 @@ def groups(distances: Distances, number: int | None = None) -> Groups:
     """
     if number is not None:
         return _numbered(_grouped(distances, min(number, len(distances))))
-    tried = [_grouped(distances, count) for count in range(2, min(MOST + 1, len(distances)))]
+    tried = [_grouped(distances, count) for count in range(2, min(MOST_CLUSTERS + 1, len(distances)))]
     if not tried or not distances.any():
         return np.ones(len(distances), dtype=int)
     balanced = [labels for labels in tried if 2 * np.bincount(labels).max() <= len(labels)]

@@ -28,8 +28,8 @@ def vectors(
     width, spans = tables[0].shape[1], rows.shape[1]
     made = torch.empty(len(spaces), len(rows), width * (3 if spans == 2 else 1))
     for of_space, space in zip(made, spaces, strict=True):
-        for place, column in enumerate(rows.T):
-            of_space[:, place * width : (place + 1) * width] = torch.from_numpy(tables[space][column])
+        for number, column in enumerate(rows.T):
+            of_space[:, number * width : (number + 1) * width] = torch.from_numpy(tables[space][column])
         if spans == 2:
             torch.mul(of_space[:, :width], of_space[:, width : 2 * width], out=of_space[:, 2 * width :])
     return made
@@ -81,14 +81,16 @@ class ClassifiedCases:
         self.columns = torch.cat([of_tasks[task] for task in order])  # of the weights of all tasks
         self.present = (answers[order] != ABSENT).to(vectors)
         of_classes = [torch.arange(number, device=answers.device)[:, None] for number in self.classes]
-        right = torch.cat([each == answers[task] for each, task in zip(of_classes, order, strict=True)]).to(vectors)
+        right = torch.cat([classes == answers[task] for classes, task in zip(of_classes, order, strict=True)]).to(
+            vectors
+        )
         self.sums = right @ self.vectors  # [space, column, dim1]
         self.counts = right.sum(1)
 
     def shares(self) -> Weights:
         """Intercepts that give each class its share of the cases, one added."""
         weights = torch.zeros_like(self.sums)
-        logs = [each.log() - each.log().mean() for each in (self.counts + 1).split(self.classes)]
+        logs = [counts.log() - counts.log().mean() for counts in (self.counts + 1).split(self.classes)]
         weights[:, self.columns, -1] = torch.cat(logs)
         return weights
 

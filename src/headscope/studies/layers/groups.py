@@ -71,12 +71,12 @@ def grouped(sampled: Sequence[TaskCases], units: Units, seed: int, controls: boo
     * `controls`: add a control task to each task of words.
     """
     groups: list[list[TaskCases]] = []
-    for each in sampled:
-        place = next((place for place, group in enumerate(groups) if _share(group[0], each) >= SHARED), None)
-        if place is None:
-            groups.append([each])
+    for task_cases in sampled:
+        fitting = next((index for index, group in enumerate(groups) if _share(group[0], task_cases) >= SHARED), None)
+        if fitting is None:
+            groups.append([task_cases])
         else:
-            groups[place].append(each)
+            groups[fitting].append(task_cases)
     return [_group(group, units, seed, controls) for group in groups]
 
 
@@ -88,7 +88,7 @@ def _share(one: TaskCases, other: TaskCases) -> float:
     """The share of the training cases of either task that both have; 0 for values beside classes."""
     if one.task.is_value != other.task.is_value:
         return 0.0
-    first, second = ({_key(case) for case in each.cases["train"]} for each in (one, other))
+    first, second = ({_key(case) for case in task.cases["train"]} for task in (one, other))
     return len(first & second) / len(first | second)
 
 
@@ -96,49 +96,49 @@ def _group(tasks: Sequence[TaskCases], units: Units, seed: int, controls: bool) 
     random = np.random.default_rng(seed)
     places: dict[Part, dict[Key, int]] = {}
     for part in PARTS:
-        keys = list(dict.fromkeys(_key(case) for each in tasks for case in each.cases[part]))
-        keys = [keys[place] for place in random.permutation(len(keys))] if part == "train" else sorted(keys)
-        places[part] = {key: place for place, key in enumerate(keys)}
+        keys = list(dict.fromkeys(_key(case) for task in tasks for case in task.cases[part]))
+        keys = [keys[index] for index in random.permutation(len(keys))] if part == "train" else sorted(keys)
+        places[part] = {key: index for index, key in enumerate(keys)}
     rows = {
         part: np.array([[units.row(text, span) for span in spans or (WHOLE_TEXT,)] for text, spans in places[part]])
         for part in PARTS
     }
     texts = {part: np.array([text for text, _ in places[part]]) for part in PARTS}
-    answers = [_answers(each, places) for each in tasks]
+    answers = [_answers(task, places) for task in tasks]
     if controls:
-        answers += [_control(each, places, seed) for each in tasks if any(case.word for case in each.cases["train"])]
+        answers += [_control(task, places, seed) for task in tasks if any(case.word for case in task.cases["train"])]
     return CaseGroup(rows, texts, answers)
 
 
-def _answers(each: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Answers:
-    number = {name: place for place, name in enumerate(each.classes)}
-    if not each.classes:
-        return Answers(each.task.name, 0, _by_part(each, places, np.nan, lambda case: case.answer))
-    numbers = _by_part(each, places, ABSENT, lambda case: number.get(str(case.answer), RARE))
-    return Answers(each.task.name, len(number), numbers)
+def _answers(task: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Answers:
+    number = {name: index for index, name in enumerate(task.classes)}
+    if not task.classes:
+        return Answers(task.task.name, 0, _by_part(task, places, np.nan, lambda case: case.answer))
+    numbers = _by_part(task, places, ABSENT, lambda case: number.get(str(case.answer), RARE))
+    return Answers(task.task.name, len(number), numbers)
 
 
-def _control(each: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Answers:
+def _control(task: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Answers:
     """Answers of a control task (Hewitt and Liang 2019): each word has one at random, as frequent as in the task."""
-    number = {name: place for place, name in enumerate(each.classes)}
-    shares = np.bincount([number[str(case.answer)] for case in each.cases["train"]], minlength=len(number))
+    number = {name: index for index, name in enumerate(task.classes)}
+    shares = np.bincount([number[str(case.answer)] for case in task.cases["train"]], minlength=len(number))
     ends: Float[np.ndarray, " class"] = np.cumsum(shares) / shares.sum()
 
     def at_random(case: ProbeCase) -> int:
-        uniform = zlib.crc32(f"{seed} {each.task.name} {case.word}".encode()) / 2**32
+        uniform = zlib.crc32(f"{seed} {task.task.name} {case.word}".encode()) / 2**32
         return int(np.searchsorted(ends, uniform, side="right"))
 
-    return Answers(each.task.name, len(number), _by_part(each, places, ABSENT, at_random), control=True)
+    return Answers(task.task.name, len(number), _by_part(task, places, ABSENT, at_random), control=True)
 
 
 def _by_part(
-    each: TaskCases, places: Mapping[Part, Mapping[Key, int]], absent: float, answer: Callable[[ProbeCase], Any]
+    task: TaskCases, places: Mapping[Part, Mapping[Key, int]], absent: float, answer: Callable[[ProbeCase], Any]
 ) -> dict[Part, np.ndarray]:
     """The answers of a task at the places of its cases, `absent` at those of other tasks."""
     arrays = {}
     for part in PARTS:
         arrays[part] = np.full(len(places[part]), absent)
-        for case in each.cases[part]:
+        for case in task.cases[part]:
             arrays[part][places[part][_key(case)]] = answer(case)
     return arrays
 
@@ -147,7 +147,8 @@ def with_vectors(group: CaseGroup, filled: Bool[np.ndarray, " row"]) -> CaseGrou
     """The cases all of whose spans have a vector."""
     kept = {part: filled[group.units[part]].all(1) for part in PARTS}
     answers = [
-        replace(each, numbers={part: each.numbers[part][kept[part]] for part in PARTS}) for each in group.answers
+        replace(answers, numbers={part: answers.numbers[part][kept[part]] for part in PARTS})
+        for answers in group.answers
     ]
-    units, texts = ({part: each[part][kept[part]] for part in PARTS} for each in (group.units, group.texts))
+    units, texts = ({part: numbers[part][kept[part]] for part in PARTS} for numbers in (group.units, group.texts))
     return CaseGroup(units, texts, answers)

@@ -29,8 +29,8 @@ class LogisticSearch:
         self.ended, self.weights = weights.clone(), weights[:, self.columns]
         self.number = self.present.sum(1).clamp_min(1)  # [task]
         # Two classes have one weight vector and its negative, with half of the penalty each: doubled, as scikit-learn.
-        each = [penalty * (2 if number == 2 else 1) for number in self.classes for _ in range(number)]
-        self.penalty = weights.new_tensor(each)[:, None]
+        penalties = [penalty * (2 if number == 2 else 1) for number in self.classes for _ in range(number)]
+        self.penalty = weights.new_tensor(penalties)[:, None]
         self.costs = self.penalty.repeat(1, weights.shape[-1])
         self.costs[:, -1] = 0
         self._index()
@@ -135,7 +135,7 @@ class LogisticSearch:
     def _select(self, keep: Int[Tensor, " task"]) -> None:
         """Go on with some of the tasks."""
         columns = torch.isin(self.owner, keep).nonzero()[:, 0]
-        self.classes = [self.classes[place] for place in keep.tolist()]
+        self.classes = [self.classes[index] for index in keep.tolist()]
         for name in ("columns", "penalty", "costs", "least_spread"):
             setattr(self, name, getattr(self, name)[columns])
         for name in ("weights", "slope", "scores", "shares", "sums"):

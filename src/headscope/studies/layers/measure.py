@@ -110,21 +110,21 @@ def measured(
 
     * `mixed`: also train scalar mixes.
     """
-    every: dict[str, MeasuredTask] = {}
+    measured: dict[str, MeasuredTask] = {}
     for group in groups:
         trained = train(group, tables, settings, device, done)
-        tasks = [place for place, each in enumerate(group.answers) if not each.control]
-        controls = {each.name: trained[place] for place, each in enumerate(group.answers) if each.control}
+        tasks = [index for index, answers in enumerate(group.answers) if not answers.control]
+        controls = {answers.name: trained[index] for index, answers in enumerate(group.answers) if answers.control}
         mix = [None] * len(tasks)
         if mixed and group.answers[0].classes:
-            best = [float(trained[place].penalty[1 + int(np.argmax(trained[place].choice[1:]))]) for place in tasks]
+            best = [float(trained[index].penalty[1 + int(np.argmax(trained[index].choice[1:]))]) for index in tasks]
             mix = mixes(group, tables, best, draws.seed, device)
-        for place, of_mix in zip(tasks, mix, strict=True):
-            every[group.answers[place].name] = _task(
-                group, group.answers[place], trained[place], controls, of_mix, draws
+        for index, of_mix in zip(tasks, mix, strict=True):
+            measured[group.answers[index].name] = _task(
+                group, group.answers[index], trained[index], controls, of_mix, draws
             )
         done(len(tables) if mixed else 0)
-    return every
+    return measured
 
 
 def _task(

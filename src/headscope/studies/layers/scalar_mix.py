@@ -73,12 +73,12 @@ class _Mixes(nn.Module):
         return self.mix[last, :, : last + 1].softmax(-1)
 
     def forward(self, given: Vectors) -> Float[Tensor, "space case column"]:
-        every = []
+        mixes = []
         for last in range(len(self.weights)):
             of_spaces = given[: last + 1] @ self.weights[last, :-1]  # [space, case, column]
             share = self.shares(last).T[:, self.owner]  # [space, column]
-            every.append((of_spaces * share[:, None]).sum(0) + self.weights[last, -1])
-        return torch.stack(every)
+            mixes.append((of_spaces * share[:, None]).sum(0) + self.weights[last, -1])
+        return torch.stack(mixes)
 
 
 def mixes(
@@ -88,36 +88,36 @@ def mixes(
 
     * `penalties`: of each task, as of its classifiers.
     """
-    answers = [each for each in group.answers if each.classes and not each.control]
+    answers = [answers for answers in group.answers if answers.classes and not answers.control]
     rows = group.units["train"]
     dims = tables[0].shape[1] * (3 if rows.shape[1] == 2 else 1)
     number = min(len(rows), MOST_CASES, max(1, GPU_MEMORY // (4 * dims * len(tables))))
-    every = range(len(tables))
-    raw = vectors(tables, rows[:number], every).to(device)
+    layers = range(len(tables))
+    raw = vectors(tables, rows[:number], layers).to(device)
     scale = standard(raw)
     axes, spread = _whitening(scale(raw))
     train = scale(raw) @ axes * spread
-    right = torch.from_numpy(np.stack([each.numbers["train"][:number] for each in answers])).to(device)
-    model = _Mixes(len(tables), dims, [each.classes for each in answers]).to(device)
+    right = torch.from_numpy(np.stack([task.numbers["train"][:number] for task in answers])).to(device)
+    model = _Mixes(len(tables), dims, [task.classes for task in answers]).to(device)
     _fit(model, train, right, (torch.tensor(penalties, device=device), spread), seed)
     with torch.inference_mode():
         predicted = []
         for first in range(0, len(group.units["report"]), 2048):
-            some = vectors(tables, group.units["report"][first : first + 2048], every).to(device)
+            some = vectors(tables, group.units["report"][first : first + 2048], layers).to(device)
             predicted.append(model(scale(some) @ axes * spread))
         scores = torch.cat(predicted, dim=1)  # [space, case, column]
-        return [_mixed(model, scores, task, each) for task, each in enumerate(answers)]
+        return [_mixed(model, scores, task, of_task) for task, of_task in enumerate(answers)]
 
 
-def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int, each: Any) -> MixedTask:
+def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int, of_task: Any) -> MixedTask:
     guess = scores[..., model.owner == task].argmax(-1).cpu().numpy()  # [space, case]
-    loss = (guess != each.numbers["report"]).T[each.present("report")]
+    loss = (guess != of_task.numbers["report"]).T[of_task.present("report")]
     return MixedTask(model.shares(len(scores) - 1)[task].cpu().numpy(), loss.astype(float))
 
 
 def _whitening(given: Vectors) -> tuple[Float[Tensor, "dim axis"], Float[Tensor, " axis"]]:
     """Axes shared by all spaces, and factors that give each about the variance 1."""
-    gram = torch.stack([each.T @ each for each in given]).mean(0) / given.shape[1]
+    gram = torch.stack([states.T @ states for states in given]).mean(0) / given.shape[1]
     energy, axes = torch.linalg.eigh(gram)
     return axes, (energy.clamp_min(0) + DAMPING * energy.amax()).rsqrt()
 

@@ -118,14 +118,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     states, tasks = tasks_on(model, classifiers, mix)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
     of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
-    order = [each.task for each in sampled]
+    order = [cases.task for cases in sampled]
     variables = to_variables(order, tasks, of_random)
     attributes |= states.read | {
         "resampled": joint_resampled(treebanks),
-        "tasks": json.dumps({each.task.name: _described(each) for each in sampled}, ensure_ascii=False),
+        "tasks": json.dumps({cases.task.name: _described(cases) for cases in sampled}, ensure_ascii=False),
         "left_out": json.dumps(left_out),
         "training": json.dumps(
-            {"corpora": [each.name for each in trainings or ()], "sha256": [each.sha256 for each in trainings or ()]}
+            {
+                "corpora": [corpus.name for corpus in trainings or ()],
+                "sha256": [corpus.sha256 for corpus in trainings or ()],
+            }
         ),
         "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
         "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
@@ -141,16 +144,16 @@ def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Par
     return windows(texts, partial(piece_counts, model.tokenizer), room, held_out, seed)
 
 
-def _described(each: TaskCases) -> dict[str, Any]:
+def _described(cases: TaskCases) -> dict[str, Any]:
     """The words, source and classes of a task for its page."""
-    return {"words": each.task.words, "source": each.task.source, "classes": len(each.classes), "rare": each.rare}
+    return {"words": cases.task.words, "source": cases.task.source, "classes": len(cases.classes), "rare": cases.rare}
 
 
 def _refuse_nothing(
     treebanks: Sequence[Corpus], sampled: Sequence[TaskCases], left_out: dict[str, str], names: str
 ) -> None:
     """Raise `HeadscopeError` if the corpora give no task; tasks of generated sentences count where they are named."""
-    if not (sampled if names != "all" else [each for each in sampled if not each.task.is_value]):
+    if not (sampled if names != "all" else [cases for cases in sampled if not cases.task.is_value]):
         name, reason = next(iter(left_out.items()))
         corpora = ", ".join(f"'{corpus.name}'" for corpus in treebanks)
         raise HeadscopeError(f"corpus {corpora} gives no task ({name}: {reason}); name a larger treebank (CoNLL-U)")
@@ -162,9 +165,9 @@ def _numbers(text: str) -> tuple[float, ...]:
     Raises `HeadscopeError` for one that is no positive number.
     """
     try:
-        numbers = tuple(dict.fromkeys(float(each) for each in text.split(",")))
+        numbers = tuple(dict.fromkeys(float(number) for number in text.split(",")))
     except ValueError:
         numbers = ()
-    if not numbers or not all(0 < each < float("inf") for each in numbers):
+    if not numbers or not all(0 < number < float("inf") for number in numbers):
         raise HeadscopeError(f"penalties '{text}': use positive numbers such as 1,10,100")
     return numbers

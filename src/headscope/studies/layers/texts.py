@@ -76,8 +76,8 @@ def split(corpora: Sequence[Corpus], training: Sequence[Corpus], held_out: float
         numbers = texts.add_corpus(corpus)
         units = [texts.units[number] for number in numbers]
         kept, apart = ([], range(len(numbers))) if training else every_fifth(units, corpus.by_document)
-        train += [numbers[place] for place in kept]
-        report += [numbers[place] for place in apart]
+        train += [numbers[index] for index in kept]
+        report += [numbers[index] for index in apart]
     train, report = random.permutation(train).tolist(), random.permutation(report).tolist()
     choose = round(held_out * len(train))
     texts.tested = frozenset(report) if training else frozenset()
@@ -99,15 +99,16 @@ def windows(texts: Texts, sizes: Sizes, room: int, held_out: float, seed: int) -
     """
     documents = list(_documents(texts))
     if texts.tested:
-        train = [each for each in documents if each[0] not in texts.tested]
-        report = [each for each in documents if each[0] in texts.tested]
+        train = [document for document in documents if document[0] not in texts.tested]
+        report = [document for document in documents if document[0] in texts.tested]
     else:
-        train, report = ([documents[place] for place in places] for places in every_fifth(range(len(documents))))
-    train = [train[place] for place in np.random.default_rng(seed).permutation(len(train))]
+        train, report = ([documents[index] for index in places] for places in every_fifth(range(len(documents))))
+    train = [train[index] for index in np.random.default_rng(seed).permutation(len(train))]
     choose = round(held_out * len(train))
     parts = {"train": train[choose:], "choose": train[:choose], "report": report}
     return {
-        part: [window for each in some for window in _windows(texts, each, sizes, room)] for part, some in parts.items()
+        part: [window for document in some for window in _windows(texts, document, sizes, room)]
+        for part, some in parts.items()
     }
 
 
@@ -128,13 +129,15 @@ def joined(sentences: Sequence[Sentence]) -> tuple[Sentence, list[int]]:
 def _documents(texts: Texts) -> Iterator[list[int]]:
     """The numbers of the sentences of each document that has coreference."""
     numbers = [
-        number for number, each in enumerate(texts.sentences) if texts.examples[number] and each.mentions is not None
+        number
+        for number, sentence in enumerate(texts.sentences)
+        if texts.examples[number] and sentence.mentions is not None
     ]
 
     def document(number: int) -> tuple[bool, str]:
         return number in texts.tested, texts.sentences[number].document
 
-    return (list(each) for _, each in groupby(numbers, document))
+    return (list(group) for _, group in groupby(numbers, document))
 
 
 def _windows(texts: Texts, document: Sequence[int], sizes: Sizes, room: int) -> Iterator[Window]:

@@ -51,7 +51,7 @@ def train(
 def _joined(blocks: Sequence[TrainedTask]) -> TrainedTask:
     """One task of several blocks of spaces."""
     arrays = {
-        name: np.concatenate([getattr(each, name) for each in blocks], axis=-1)
+        name: np.concatenate([getattr(block, name) for block in blocks], axis=-1)
         for name in ("loss", "choice", "penalty", "code")
     }
     return TrainedTask(base=blocks[0].base, uniform=blocks[0].uniform, **arrays)
@@ -64,8 +64,8 @@ def train_values(group: CaseGroup, given: GroupVectors, settings: ClassifierSett
     centre = right["train"].mean()
     weights = ridge(given.train, right["train"] - centre, settings.penalties)  # [space, penalty, dim]
     errors = {
-        part: (outputs(weights, each) + centre - right[part]).square()
-        for part, each in (("choose", given.choose), ("report", given.report))
+        part: (outputs(weights, cases) + centre - right[part]).square()
+        for part, cases in (("choose", given.choose), ("report", given.report))
     }
     base = {part: (right[part] - centre).square() for part in PARTS}
     best = errors["choose"].mean(-1).argmin(1)  # [space]

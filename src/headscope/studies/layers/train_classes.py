@@ -54,23 +54,23 @@ def fit_logistic(
     """
     cases = ClassifiedCases(vectors, answers, classes)
     axes = axes or principal_axes(vectors)
-    weights, every = cases.shares(), {}
+    weights, by_penalty = cases.shares(), {}
     for penalty in sorted(penalties, reverse=True):
         search = LogisticSearch(cases, axes, penalty, starts[penalty] if starts else weights, tolerance)
         for _ in range(most_steps):
             if not search.step():
                 break
-        weights = every[penalty] = search.finish()
-    return {penalty: every[penalty] for penalty in penalties}
+        weights = by_penalty[penalty] = search.finish()
+    return {penalty: by_penalty[penalty] for penalty in penalties}
 
 
 def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
     """Train on the classes of all tasks of a group; portions of the online code lead to the whole."""
     device = given.choose.device
     answers = {
-        part: torch.from_numpy(np.stack([each.numbers[part] for each in group.answers])).to(device) for part in PARTS
+        part: torch.from_numpy(np.stack([task.numbers[part] for task in group.answers])).to(device) for part in PARTS
     }
-    classes = [each.classes for each in group.answers]
+    classes = [task.classes for task in group.answers]
     cases = answers["train"].shape[1]
     ends = portions(cases) if settings.codes else [cases]
     uniform = torch.tensor(classes, device=device).log2().double()
@@ -94,10 +94,10 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
             bits += _scores(chosen.weights, given.train[:, part], answers["train"][:, part], classes).loss / np.log(2)
     assert chosen is not None  # there is always a last portion
     report = _scores(chosen.weights, given.report, answers["report"], classes)
-    penalty = np.array(settings.penalties)[chosen.place.cpu().numpy()]
+    penalty = np.array(settings.penalties)[chosen.number.cpu().numpy()]
     trained = []
-    for task, each in enumerate(group.answers):
-        some = each.present("report")
+    for task, of_task in enumerate(group.answers):
+        some = of_task.present("report")
         trained.append(
             TrainedTask(
                 loss=(~report.right[task]).T.cpu().numpy()[some].astype(float),
@@ -142,10 +142,10 @@ def _scores(weights: Weights, given: Vectors, answers: Int[Tensor, "task case"],
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The weights with the best penalty for each task and space, its place among the penalties, and its accuracy."""
+    """The weights with the best penalty for each task and space, its number among the penalties, and its accuracy."""
 
     weights: Weights
-    place: Int[Tensor, "task space"]
+    number: Int[Tensor, "task space"]
     accuracy: Float[Tensor, "task space"]
 
 
@@ -153,10 +153,10 @@ def _chosen(
     weights: Mapping[float, Weights], given: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]
 ) -> _Chosen:
     """Choose the penalty with the least loss."""
-    every = [_scores(each, given, answers, classes) for each in weights.values()]
-    place = torch.stack([each.loss for each in every]).argmin(0)
-    right = torch.stack([each.right.sum(-1) for each in every])  # [penalty, task, space]
-    accuracy = right.gather(0, place[None])[0] / (answers != ABSENT).sum(1).clamp_min(1)[:, None]
-    of_column = place.T.repeat_interleave(torch.tensor(classes, device=place.device), dim=1)  # [space, column]
+    scores = [_scores(of_penalty, given, answers, classes) for of_penalty in weights.values()]
+    lowest = torch.stack([score.loss for score in scores]).argmin(0)
+    right = torch.stack([score.right.sum(-1) for score in scores])  # [penalty, task, space]
+    accuracy = right.gather(0, lowest[None])[0] / (answers != ABSENT).sum(1).clamp_min(1)[:, None]
+    of_column = lowest.T.repeat_interleave(torch.tensor(classes, device=lowest.device), dim=1)  # [space, column]
     best = torch.stack(list(weights.values()))
-    return _Chosen(best.gather(0, of_column[None, ..., None].expand_as(best[:1]))[0], place, accuracy)
+    return _Chosen(best.gather(0, of_column[None, ..., None].expand_as(best[:1]))[0], lowest, accuracy)

@@ -47,13 +47,13 @@ def tokens_of(batch: Batch, row: int, pooling: Pooling) -> "TextTokensOf":
 class TextTokensOf:
     """The tokens of a text: rows (word, token), and the tokens that stand for the whole."""
 
-    def __init__(self, pieces: Int[np.ndarray, "piece 2"], whole: Int[np.ndarray, " token"]):
-        self.pieces, self.whole = pieces, whole
+    def __init__(self, pieces: Int[np.ndarray, "piece 2"], of_text: Int[np.ndarray, " token"]):
+        self.pieces, self.of_text = pieces, of_text
 
     def __getitem__(self, span: Span) -> Int[np.ndarray, " token"]:
         """The tokens of the words [start, end), or of the whole; none where they have none."""
         if span == WHOLE_TEXT:
-            return self.whole
+            return self.of_text
         words = self.pieces[:, 0]
         return np.unique(self.pieces[(words >= span[0]) & (words < span[1]), 1])
 
@@ -73,8 +73,8 @@ def pooled(
     [2.0, 3.0, 1.0, 3.0]
     """
     if pooling in ("first", "last"):
-        tokens = [each[:1] if pooling == "first" else each[-1:] for each in tokens]
-    lengths = [len(each) for each in tokens]
+        tokens = [unit[:1] if pooling == "first" else unit[-1:] for unit in tokens]
+    lengths = [len(unit) for unit in tokens]
     example = torch.from_numpy(np.repeat(rows, lengths)).to(states.device)
     token = torch.from_numpy(np.concatenate(tokens)).to(states.device)
     chosen = states[:, example, token].float().transpose(0, 1).contiguous()  # [piece, space, width]
@@ -147,7 +147,7 @@ def read_units(
 def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:
     """The texts that have units; the hash is of them and of all units."""
     examples = [Example(str(text), (texts.sentences[text],)) for text in sorted({text for text, _, _ in units})]
-    content = sha256(repr((list(units.items()), [(each.id, each.sentences) for each in examples])).encode())
+    content = sha256(repr((list(units.items()), [(example.id, example.sentences) for example in examples])).encode())
     return Corpus("texts", content.hexdigest(), len(examples), {}, lambda: iter(examples))
 
 
@@ -162,12 +162,12 @@ def _unit_reader(
     def observe(group: list[Encoded]) -> tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]:
         batch, states = forward.states(group)
         rows, places, tokens = [], [], []
-        for place, example in enumerate(batch.examples):
-            every = tokens_of(batch, place, pooling)
+        for number, example in enumerate(batch.examples):
+            tokens_of_units = tokens_of(batch, number, pooling)
             for row, span in of_text[int(example.id)]:
-                if len(chosen := every[span]):
+                if len(chosen := tokens_of_units[span]):
                     rows.append(row)
-                    places.append(place)
+                    places.append(number)
                     tokens.append(chosen)
         vectors = states.new_empty(len(states), 0, states.shape[-1])  # [space, unit, width]
         if rows:

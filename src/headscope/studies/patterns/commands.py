@@ -88,7 +88,7 @@ def label(
     another run.
     """
     run = "headscope patterns label"
-    folder = next((each for each in (Path(checkpoint), directory) if (each / labelled_maps.ARRAYS).is_file()), None)
+    folder = next((path for path in (Path(checkpoint), directory) if (path / labelled_maps.ARRAYS).is_file()), None)
     if folder is None:
         folder = directory
         with run_lock(folder, run):

@@ -55,8 +55,8 @@ class Clearest:
         valid: Bool[Tensor, " example"],
     ) -> None:
         """Consider the inputs of a batch."""
-        confidence, predicted = (each.cpu().numpy() for each in probability.max(-1))
-        length, index = (np.array(each) for each in zip(*((len(one), one.index) for one in group), strict=True))
+        confidence, predicted = (values.cpu().numpy() for values in probability.max(-1))
+        length, index = (np.array(numbers) for numbers in zip(*((len(one), one.index) for one in group), strict=True))
         fits = valid.cpu().numpy() & (length >= LEAST_SHOWN) & (length <= MOST_SHOWN)
         keys = (-(confidence * 100).round().astype(int), abs(length - TYPICAL)[:, None], index[:, None])
         keys = np.stack(np.broadcast_arrays(*keys))  # [key, example, head]
@@ -65,8 +65,8 @@ class Clearest:
         best = np.where(candidates, rank[..., None], len(group)).argmin(0)  # [head, pattern]
         for head, pattern in np.argwhere(candidates.any(0)).tolist():
             example = int(best[head, pattern])
-            certainty, away, place = keys[:, example, head].tolist()
-            order = (certainty, away, place)
+            certainty, away, at = keys[:, example, head].tolist()
+            order = (certainty, away, at)
             if (head, pattern) not in self.picks or order < self.picks[head, pattern].order:
                 chosen = MapChoice(group[example], *self.heads[head])
                 self.picks[head, pattern] = Exemplar(order, float(confidence[example, head]), task, chosen)
@@ -80,7 +80,7 @@ class Clearest:
         for pattern in range(len(PATTERNS)):
             picks = [self.picks[head, pattern] for head in range(len(self.heads)) if (head, pattern) in self.picks]
             clearest = sorted(picks, key=lambda pick: pick.order)[:number]
-            picked |= {(pattern, place): pick for place, pick in enumerate(clearest)}
+            picked |= {(pattern, rank): pick for rank, pick in enumerate(clearest)}
         coords = {"pattern": list(PATTERNS), "example": np.arange(1, number + 1)}
         array, properties, token = self._maps(picked, coords, settings)
         layers, heads = np.zeros((2, *token.shape[:-1]), int)
@@ -103,7 +103,7 @@ class Clearest:
         coords = {"layer": np.arange(1, layers + 1), "head": np.arange(1, heads + 1), "pattern": list(PATTERNS)}
         often = np.argsort(np.argsort(-np.nan_to_num(share), axis=-1, kind="stable"), axis=-1) < MOST_OF_A_HEAD
         places = {(*self.heads[head], pattern): pick for (head, pattern), pick in self.picks.items()}
-        picked = {place: pick for place, pick in places.items() if often[place]}
+        picked = {key: pick for key, pick in places.items() if often[key]}
         array, properties, token = self._maps(picked, coords, settings)
         attributes = array.attrs
         dims = tuple(coords)
@@ -124,20 +124,20 @@ class Clearest:
         maps = attention_maps(self.model, [pick.chosen for pick in picked.values()], quiet)
         side = max((len(pick.chosen.encoded) for pick in self.picks.values()), default=1)
         shape = tuple(map(len, coords.values()))
-        whole, token = np.full((*shape, side, side), np.nan, np.float32), np.full((*shape, side), "", object)
+        levels, token = np.full((*shape, side, side), np.nan, np.float32), np.full((*shape, side), "", object)
         properties = {"confidence": np.zeros(shape), "task": np.full(shape, "", object)}
         for (where, pick), attention in zip(picked.items(), maps, strict=True):
             length, ids = len(attention), pick.chosen.encoded.inputs["input_ids"].tolist()
-            whole[where][:length, :length] = attention
+            levels[where][:length, :length] = attention
             token[where][:length] = readable_ids(self.model.tokenizer, ids)
             properties["confidence"][where], properties["task"][where] = pick.confidence, pick.task
         places = np.arange(1, side + 1)
         attributes = {"units": "share of attention", "source": "Kovaleva et al. 2019, Figure 1"}
         labels = dict(coords) | {"query": places, "key": places}
-        return xr.DataArray(whole, labels, (*coords, "query", "key"), attrs=attributes), properties, token
+        return xr.DataArray(levels, labels, (*coords, "query", "key"), attrs=attributes), properties, token
 
 
 def clearest_of_both(one: Picks, other: Picks) -> Picks:
     """The clearer map of each head and pattern; of equals that of `one`."""
-    clearer = {place: pick for place, pick in other.items() if place not in one or pick.order < one[place].order}
+    clearer = {key: pick for key, pick in other.items() if key not in one or pick.order < one[key].order}
     return one | clearer

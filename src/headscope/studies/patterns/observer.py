@@ -68,7 +68,7 @@ class PatternObserver(RowsObserver):
         counted = torch.zeros_like(probability).scatter_(-1, probability.argmax(-1, keepdim=True), 1)
         valid = self.valid[:, None].expand(-1, probability.shape[-1])
         values = {"share": share, "counted": counted, "share_total": share.mean(1, keepdim=True)}
-        return {name: Values(each, valid) for name, each in values.items()}
+        return {name: Values(value, valid) for name, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class PatternAccumulator:
         values = self.observe(group)
         self.buffer.add(self.observer.batch.unit, values)
         self.clearest.add(self.task, group, self.observer.probability, self.observer.valid)
-        self.counts.update(f"under {LEAST_TOKENS} tokens" for each in group if len(each) < LEAST_TOKENS)
+        self.counts.update(f"under {LEAST_TOKENS} tokens" for encoded in group if len(encoded) < LEAST_TOKENS)
 
     def state(self) -> PatternState:
         """The patterns of all batches so far."""

@@ -95,21 +95,21 @@ def run(
         if "interrupted" in coverage:
             break
     names = xr.Variable("task", list(by_corpus))
-    whole = xr.concat(by_corpus.values(), names) if len(corpora) > 1 else by_corpus.popitem()[1]
-    whole = whole.assign_coords(dominant=dominant(whole["share"]))
+    joined = xr.concat(by_corpus.values(), names) if len(corpora) > 1 else by_corpus.popitem()[1]
+    joined = joined.assign_coords(dominant=dominant(joined["share"]))
     if shown:
-        whole["map"] = clearest.of_patterns(shown, settings)
-        share = whole["share"].mean("task") if "task" in whole.dims else whole["share"]
-        whole["head_map"] = clearest.of_heads(share.values, settings)
+        joined["map"] = clearest.of_patterns(shown, settings)
+        share = joined["share"].mean("task") if "task" in joined.dims else joined["share"]
+        joined["head_map"] = clearest.of_heads(share.values, settings)
     attributes |= _summed(read, _names(corpora)) | {"resampled": joint_resampled(corpora)}
-    return results.check(whole.assign_attrs(attributes))
+    return results.check(joined.assign_attrs(attributes))
 
 
 def dominant(share: xr.DataArray) -> xr.DataArray:
     """The pattern with the largest share of a head's maps; "" where there is no such head."""
     names = np.array([*PATTERNS, ""])
-    place = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
-    return place.copy(data=names[place.values])
+    largest = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
+    return largest.copy(data=names[largest.values])
 
 
 def _of(
@@ -128,16 +128,16 @@ def _of(
 def _names(corpora: Sequence[Corpus]) -> list[str]:
     """The corpora's names; one that comes again is numbered."""
     names = [corpus.name for corpus in corpora]
-    times = [names[: place + 1].count(name) for place, name in enumerate(names)]
+    times = [names[: index + 1].count(name) for index, name in enumerate(names)]
     return [name if time == 1 else f"{name} ({time})" for name, time in zip(names, times, strict=True)]
 
 
 def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
     """Totals over all corpora, and the counts of what was left out of each."""
-    sums = {key: sum(each.get(key, 0) for each in read) for key in ("n_examples", "n_tokens", "duration_s")}
+    sums = {key: sum(attrs.get(key, 0) for attrs in read) for key in ("n_examples", "n_tokens", "duration_s")}
     skipped = Counter()
-    for name, each in zip(names, read, strict=False):
+    for name, attrs in zip(names, read, strict=False):
         prefix = f"{name}: " if names[1:] else ""
-        skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(each.get("skipped", "{}")).items()})
+        skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(attrs.get("skipped", "{}")).items()})
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
     return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}

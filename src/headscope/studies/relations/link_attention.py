@@ -16,7 +16,7 @@ from headscope.statistics.columns import Columns
 
 DIRECTIONS = ("source_to_target", "target_to_source", "either")
 # Relations beyond so many are in "all" alone.
-MOST = 40
+MOST_RELATIONS = 40
 Words = tuple[int, ...]
 
 
@@ -53,7 +53,7 @@ class LinkAttention(Columns):
         * `apart`: relations that are not in "all".
         """
         names, counts = np.unique(self.relation, return_counts=True)
-        order = [name for _, name in sorted(zip(-counts, names.tolist(), strict=True))[:MOST]]
+        order = [name for _, name in sorted(zip(-counts, names.tolist(), strict=True))[:MOST_RELATIONS]]
         ranked = self[~np.isin(self.relation, apart)].by_input()
         return {"all": ranked} | {name: self[self.relation == name] for name in order}
 

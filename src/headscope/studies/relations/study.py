@@ -23,7 +23,7 @@ from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.split_half import split_of
 from headscope.studies.relations.example_maps import picks, zoomed
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
-from headscope.studies.relations.link_attention import MOST, LinkAttention, joined, with_either
+from headscope.studies.relations.link_attention import MOST_RELATIONS, LinkAttention, joined, with_either
 from headscope.studies.relations.link_kinds import LinkKind, link_kind, of_frames
 from headscope.studies.relations.observer import LinkObserver
 from headscope.studies.relations.scores import Draws, best, mean_gain, score
@@ -124,7 +124,9 @@ def run(
     attributes["options"] = json.dumps({"links": kind, "limits": str(limit), "as_coded": as_coded})
     attributes["filter"] = json.dumps({"read": corpus.n_examples, "dropped": dropped, "kept": kept.n_examples})
     if rare := len(np.unique(attention.relation)) + 1 - len(relations):
-        attributes["skipped"] = _with(attributes["skipped"], f"relations beyond {MOST}, which are in 'all' only", rare)
+        attributes["skipped"] = _with(
+            attributes["skipped"], f"relations beyond {MOST_RELATIONS}, which are in 'all' only", rare
+        )
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 

@@ -15,7 +15,7 @@ from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap, pair
 
 SUITES = {"own": (), "blimp": ("blimp.jsonl",), "squad": ("squad.jsonl",)}
 LABELS = ("id", "phenomenon", "condition", "lemma")
-MOST = 100
+MOST_TEXTS = 100
 
 
 def own(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
@@ -90,8 +90,10 @@ def _texts(record: Record, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     values = value if isinstance(value, list) else [value]
-    if len(values) > MOST or not all(isinstance(value, str) and value.strip() for value in values):
-        raise Bad(record.line, f"'{name}' is {str(value)[:60]!r}, expected a text or at most {MOST} texts, none empty")
+    if len(values) > MOST_TEXTS or not all(isinstance(value, str) and value.strip() for value in values):
+        raise Bad(
+            record.line, f"'{name}' is {str(value)[:60]!r}, expected a text or at most {MOST_TEXTS} texts, none empty"
+        )
     return tuple(values)
 
 

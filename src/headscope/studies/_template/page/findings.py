@@ -6,7 +6,7 @@ from headscope.report.claims import most_of_many
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, listed, measured, strongest
 
-MOST = 3
+MOST_HEADS_NAMED = 3
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -21,7 +21,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
     return [
         Finding.judged(
             most_of_many(own),
-            f"Most attention to it: {listed(heads[:MOST])}.{examples(own)}",
+            f"Most attention to it: {listed(heads[:MOST_HEADS_NAMED])}.{examples(own)}",
             holds=f"Head {heads[0].head} looks at the token itself as no other head does",
             fails="No head stands out by looking at the token itself",
             undecided="It cannot be told whether a head stands out by looking at the token itself",

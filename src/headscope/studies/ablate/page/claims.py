@@ -17,7 +17,7 @@ from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
 from headscope.statistics.significance import RATE
 from headscope.studies.ablate.page.card import q_values
 
-MOST = 4
+MOST_HEADS_NAMED = 4
 # Of these few changed answers of a rare class make a large difference: others count the heads.
 OF_CLASSES = ("f1", "macro_f1", "matthews")
 
@@ -158,7 +158,9 @@ def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
         needed = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
         heads = [reading for reading in needed[::-1] if reading.value == reading.value]
         baseline = estimate(result, "phenomenon_baseline", phenomenon=phenomenon).percent
-        texts.append(f"{phenomenon} ({baseline}): {', '.join(head.head for head in heads[:MOST]) or 'none'}")
+        texts.append(
+            f"{phenomenon} ({baseline}): {', '.join(head.head for head in heads[:MOST_HEADS_NAMED]) or 'none'}"
+        )
     none = "No phenomenon needs a single head beyond chance"
     yield Finding.judged(
         _loss(gains, q),

@@ -14,7 +14,7 @@ from headscope.report.wording import Estimate, measured, rate
 from headscope.studies.ablate.page.card import q_values
 
 BY_LAYER = ()
-LEAST, MOST = 3, 8
+LEAST_HEADS, MOST_HEADS = 3, 8
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -25,7 +25,7 @@ def tables(result: xr.Dataset) -> list[Table]:
     if heads is not None:
         ordered = _tested(heads, q_values(result, metric, heads)).sort_values("value")
         losses = int((ordered["value"].to_numpy() < 0).sum())
-        lowest = ordered.head(min(MOST, max(LEAST, losses)))
+        lowest = ordered.head(min(MOST_HEADS, max(LEAST_HEADS, losses)))
         rows = [(head_name(row["layer"], row["head"]), _cells(row)) for row in lowest.to_dict("records")]
         made.append(_table("heads", words, "Head", rows))
     if layers is not None:

@@ -13,7 +13,7 @@ from headscope.studies.cloze.page.tables import CONTROLS, SERIES, suites
 ACCURACY, CONDITIONS = "Accuracy by phenomenon", "Conditions"
 CAPTION = "Share of items whose good text scores higher, with 95% intervals over items; the stroke is chance."
 # More rows are no picture.
-MOST = 45
+MOST_ROWS = 45
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -25,8 +25,8 @@ def _phenomena(result: xr.Dataset) -> Iterator[Figure]:
     """Rows of the phenomena of each suite, the first ones where there are many."""
     for suite, names in suites(result).items():
         if names:
-            array = _series(result).sel(phenomenon=names[:MOST])
-            more = f" The first {MOST} of {len(names)} phenomena." if len(names) > MOST else ""
+            array = _series(result).sel(phenomenon=names[:MOST_ROWS])
+            more = f" The first {MOST_ROWS} of {len(names)} phenomena." if len(names) > MOST_ROWS else ""
             array = array.assign_attrs(array.attrs | {"long_name": f"Accuracy by phenomenon: {suite}"})
             yield Figure(f"accuracy-{suite}", ACCURACY, dot_rows(array), f"{CAPTION}{more}", "accuracy")
 
@@ -62,7 +62,7 @@ def _conditions(result: xr.Dataset) -> Iterator[Figure]:
     accuracy = with_interval(result, "accuracy_by_condition").drop_vars("n_examples", errors="ignore")
     labels = [str(label) for label in accuracy.dropna("condition")["condition"].values]
     for suite, names in suites(result).items():
-        own = [label for label in labels if label.partition(": ")[0] in names][:MOST]
+        own = [label for label in labels if label.partition(": ")[0] in names][:MOST_ROWS]
         if len(own) > 1:
             array = accuracy.sel(condition=own).expand_dims(series=["model"], axis=1)
             array = array.assign_attrs(accuracy.attrs | {"long_name": f"Accuracy by condition: {suite}"})

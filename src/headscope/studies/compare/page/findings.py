@@ -28,7 +28,7 @@ from headscope.statistics.significance import RATE
 from headscope.studies.compare.page.figures import LIKE, change
 
 SAME = 1e-5
-MOST = 4
+MOST_MODELS = 4
 LINGUISTIC = FEATURES[:6]
 # Changes of a profile: topic, variable and place.
 CHANGES = {
@@ -43,8 +43,8 @@ CHANGES = {
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The layers, the head and the kind of attention that changed most, for the first later models."""
-    models = result["model"].values.tolist()[:MOST]
-    shown, named = max(1, MOST // len(models)), len(models) > 1
+    models = result["model"].values.tolist()[:MOST_MODELS]
+    shown, named = max(1, MOST_MODELS // len(models)), len(models) > 1
     parts = [list(_main(result.sel(model=model), f" in {model}" if named else "")) for model in models]
     return [finding for part in parts for finding in part[:shown]]
 

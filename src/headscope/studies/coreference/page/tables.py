@@ -35,7 +35,7 @@ PAPER = {
     "Clark et al.: rules": (69, 70, 77, 60),
     "Clark et al.: head 5-4": (65, 64, 73, 58),
 }
-MOST = 10
+MOST_HEADS = 10
 
 
 def kinds(result: xr.Dataset) -> list[ChosenHead]:
@@ -100,7 +100,7 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
     genders = result["gender"].values.tolist()
     rows = _baselines(result, genders, "", "")
     best = result["f1"].sel(gender="overall").stack(position=["layer", "head"]).dropna("position")
-    for layer, head in best["position"].values[(-best).argsort().values][:MOST]:
+    for layer, head in best["position"].values[(-best).argsort().values][:MOST_HEADS]:
         part = result.sel(layer=layer, head=head)
         rows.append((f"Head {head_name(layer, head)}", [*_f1(part, "f1", genders), _ratio(part, "bias_ratio")]))
     if "chosen_f1" in result:
@@ -109,8 +109,8 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
     if "chosen_baseline_f1" in result:
         rows += _baselines(result, genders, "chosen_", ", on that other half")
     caption = (
-        f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the {MOST} "
-        "best heads on all passages. The best of many heads look too good; the head chosen on one half does not, and "
+        f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the "
+        f"{MOST_HEADS} best heads on all passages. The best of many heads look too good; the head chosen on one half does not, and "
         "the baselines on the other half stand below it."
     )
     yield titled("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
@@ -140,7 +140,7 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
         return
     flat = result["attention_gap"].stack(position=["layer", "head"]).dropna("position")
     rows: list[tuple[str, Cells]] = []
-    for layer, head in flat["position"].values[(-abs(flat)).argsort().values][:MOST]:
+    for layer, head in flat["position"].values[(-abs(flat)).argsort().values][:MOST_HEADS]:
         part = result.sel(layer=layer, head=head)
         cells: Cells = [estimate(part, "attention", stereotype=name).cell(".3f") for name in ("pro", "anti")]
         cells += [estimate(part, "attention_gap").cell(".3f"), (rate(float(part["attention_gap_q"])), "")]
@@ -148,7 +148,7 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
         rows.append((head_name(layer, head), cells))
     columns = ["attention, pro", "attention, anti", "gap", "q", "preference gap (points)", "q of preference"]
     caption = (
-        f"The {MOST} heads with the largest gaps: attention of the pronoun to the occupation where it has the gender "
-        f"that is expected (pro) and where it has the other (anti), with 95% intervals. Gaps have q < {RATE}."
+        f"The {MOST_HEADS} heads with the largest gaps: attention of the pronoun to the occupation where it has the "
+        f"gender that is expected (pro) and where it has the other (anti), with 95% intervals. Gaps have q < {RATE}."
     )
     yield titled("gaps", caption, "Head", columns, rows)

@@ -21,7 +21,7 @@ from headscope.report.wording import (
 )
 from headscope.statistics.interval_tests import WIDTH
 
-MOST = 3
+MOST_TASKS = 3
 WORDS = {
     "finetuned": "fine-tuned",
     "pretrained": "not trained",
@@ -45,7 +45,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 def _learned(result: xr.Dataset) -> Iterator[Finding]:
     """Whether tasks are learned, those that are not first."""
     found = [_task_learned(result, task) for task in _names(result)]
-    yield from sorted(found, key=lambda finding: finding.verdict == "holds")[:MOST]
+    yield from sorted(found, key=lambda finding: finding.verdict == "holds")[:MOST_TASKS]
 
 
 def _task_learned(result: xr.Dataset, task: str) -> Finding:

@@ -22,8 +22,8 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 
 def _grid(result: xr.Dataset) -> Iterator[Figure]:
-    words = {each.name: each.words for each in tasks(result)}
-    framed = {each.name: each.layer for each in tasks(result)}
+    words = {task.name: task.words for task in tasks(result)}
+    framed = {task.name: task.layer for task in tasks(result)}
     marks = centres(result)
     mark = "centre of gravity of the scalar mix" if marks else "none"
     caption = (
@@ -38,8 +38,8 @@ def _grid(result: xr.Dataset) -> Iterator[Figure]:
 def _random(result: xr.Dataset) -> Iterator[Figure]:
     array = measured(result, "score_random")
     if array is not None:
-        words = {each.name: each.words for each in tasks(result)}
-        framed = {each.name: each.layer for each in tasks(result)}
+        words = {task.name: task.words for task in tasks(result)}
+        framed = {task.name: task.layer for task in tasks(result)}
         caption = "The same grid for the model with random weights, with the same layers framed."
         yield Figure(
             "score-random",

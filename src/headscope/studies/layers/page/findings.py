@@ -21,24 +21,24 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
     Tasks of fewer than 50 tested cases are left out where there are others: their scores are mostly chance.
     """
-    every = _complete(result)
-    every = [task for task in every if enough(task.cases)] or every
-    if not every:
+    summaries = _complete(result)
+    summaries = [task for task in summaries if enough(task.cases)] or summaries
+    if not summaries:
         return [*_incomplete(result)]
-    return [*_gains(every), *_falls(result, every), *_random(result, every), *_order(result, every)]
+    return [*_gains(summaries), *_falls(result, summaries), *_random(result, summaries), *_order(result, summaries)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All tasks with their intervals and tests, then controls, codes, mixes, and limits."""
-    every = _complete(result)
+    summaries = _complete(result)
     return [
-        *map(_finding, every),
+        *map(_finding, summaries),
         *_incomplete(result),
-        *_without_gain(every),
-        *_selectivity(result, every),
-        *_compression(result, every),
-        *_mixes(result, every),
-        *_rare(every),
+        *_without_gain(summaries),
+        *_selectivity(result, summaries),
+        *_compression(result, summaries),
+        *_mixes(result, summaries),
+        *_rare(summaries),
         *_limits(result),
     ]
 
@@ -53,9 +53,9 @@ def _incomplete(result: xr.Dataset) -> Iterator[Finding]:
         yield Finding("Without a score", f"The result has no score, or no baseline, of {', '.join(names)}.")
 
 
-def _order(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+def _order(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
     places = centres(result)
-    some = sorted((places[task.name], task.words) for task in every if task.name in places)
+    some = sorted((places[task.name], task.words) for task in summaries if task.name in places)
     if len(some) > 1:
         (low, first), (high, last) = some[0], some[-1]
         text = (
@@ -64,14 +64,14 @@ def _order(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
         yield Finding("Centres of gravity", text)
 
 
-def _gains(every: list[TaskSummary]) -> Iterator[Finding]:
-    claims = [*map(_gain, every)]
-    task, claim, count = _clearest(every, claims)
+def _gains(summaries: list[TaskSummary]) -> Iterator[Finding]:
+    claims = [*map(_gain, summaries)]
+    task, claim, count = _clearest(summaries, claims)
     yield Finding.judged(
         claim,
         f"{_upper(task)}: {_share(task, task.score)} in layer {task.layer}, {_share(task, task.embeddings)} in the "
-        f"embeddings; {task.gain.points} points{_corrected(claim, every)}.",
-        holds=f"Layers add to the embeddings for {several(count, 'task')} of {len(every)}",
+        f"embeddings; {task.gain.points} points{_corrected(claim, summaries)}.",
+        holds=f"Layers add to the embeddings for {several(count, 'task')} of {len(summaries)}",
         fails="Layers add nothing to the embeddings",
         undecided="It cannot be told whether layers add to the embeddings",
     )
@@ -81,10 +81,10 @@ def _gain(task: TaskSummary) -> Claim:
     return Claim(task.score.value, task.embeddings.value, task.gain, _n(task), task.q, POINT)
 
 
-def _falls(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+def _falls(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
     """The fall from the chosen layer to the last, of tasks to which layers add: of others there is little to lose."""
     last = result.sizes["layer"]
-    earlier = [task for task in every if task.layer < last and _gain(task).verdict == "holds"]
+    earlier = [task for task in summaries if task.layer < last and _gain(task).verdict == "holds"]
     if not earlier:
         return
     bounds = {name: ("task", [getattr(task.fall, name) for task in earlier]) for name in ("lower", "upper")}
@@ -106,11 +106,11 @@ def _falls(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
     )
 
 
-def _clearest(every: list[TaskSummary], claims: list[Claim]) -> tuple[TaskSummary, Claim, int]:
+def _clearest(summaries: list[TaskSummary], claims: list[Claim]) -> tuple[TaskSummary, Claim, int]:
     """The task of the largest difference among those whose claim holds, else among all; and how many hold."""
     held = [claim.verdict == "holds" for claim in claims]
-    best = max(range(len(every)), key=lambda task: (held[task], claims[task].difference.value))
-    return every[best], claims[best], sum(held)
+    best = max(range(len(summaries)), key=lambda task: (held[task], claims[task].difference.value))
+    return summaries[best], claims[best], sum(held)
 
 
 def _n(task: TaskSummary) -> int:
@@ -122,19 +122,19 @@ def _upper(task: TaskSummary) -> str:
     return task.words[:1].upper() + task.words[1:]
 
 
-def _corrected(claim: Claim, every: list[TaskSummary]) -> str:
-    return "" if isnan(claim.q) else f" (q {rate(claim.q)}, Benjamini-Hochberg over {several(len(every), 'task')})"
+def _corrected(claim: Claim, summaries: list[TaskSummary]) -> str:
+    return "" if isnan(claim.q) else f" (q {rate(claim.q)}, Benjamini-Hochberg over {several(len(summaries), 'task')})"
 
 
-def _random(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+def _random(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
     """The task that is nearest to random weights, in their best layer."""
     if "score_random" not in result:
         return
     by_seed = result.get("score_random_by_seed", result["score_random"].expand_dims("seed"))  # older: one seed
-    random = {task.name: by_seed.sel(task=task.name).max("layer").values for task in every}
-    every = [task for task in every if np.isfinite(random[task.name]).all()]
-    if every:
-        least = min(every, key=lambda task: task.score.value - random[task.name].mean())
+    random = {task.name: by_seed.sel(task=task.name).max("layer").values for task in summaries}
+    summaries = [task for task in summaries if np.isfinite(random[task.name]).all()]
+    if summaries:
+        least = min(summaries, key=lambda task: task.score.value - random[task.name].mean())
         scores = random[least.name]
         text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(scores.mean())}."
         yield beside_random_seeds(least.score, scores.tolist(), _n(least), text)
@@ -150,17 +150,17 @@ def _finding(task: TaskSummary) -> Finding:
     )
 
 
-def _without_gain(every: list[TaskSummary]) -> Iterator[Finding]:
-    names = [task.words for task in every if not task.q < RATE]
+def _without_gain(summaries: list[TaskSummary]) -> Iterator[Finding]:
+    names = [task.words for task in summaries if not task.q < RATE]
     if names:
         yield Finding("Gain not shown", f"Not above the embeddings at 5% false discoveries: {', '.join(names)}.")
 
 
-def _selectivity(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+def _selectivity(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
     if "selectivity" not in result:
         return
     parts = []
-    for task in every:
+    for task in summaries:
         where = {"task": task.name, "layer": task.layer}
         value, control = (float(result[name].sel(where)) for name in ("selectivity", "control"))
         if np.isfinite(value) and np.isfinite(control):
@@ -170,11 +170,11 @@ def _selectivity(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
         yield Finding("Selectivity", f"{text}{', '.join(parts)}.")
 
 
-def _compression(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+def _compression(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
     if "compression" not in result:
         return
     parts = []
-    for task in every:
+    for task in summaries:
         values = result["compression"].sel(task=task.name)
         first = float(result["compression_embeddings"].sel(task=task.name))
         if bool(values.notnull().all()) and np.isfinite(first):
@@ -184,15 +184,15 @@ def _compression(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Findi
         yield Finding("Online code", f"Answers are shorter by this factor than a uniform code: {', '.join(parts)}.")
 
 
-def _mixes(result: xr.Dataset, every: list[TaskSummary]) -> Iterator[Finding]:
+def _mixes(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
     places = centres(result)
-    parts = [f"{task.words} {places[task.name]:.2f}" for task in every if task.name in places]
+    parts = [f"{task.words} {places[task.name]:.2f}" for task in summaries if task.name in places]
     if parts:
         yield Finding("Centre of gravity", f"Mean layer by the weights of a scalar mix: {', '.join(parts)}.")
 
 
-def _rare(every: list[TaskSummary]) -> Iterator[Finding]:
-    parts = [f"{task.words} {task.rare:,} of {task.cases:,}" for task in every if task.rare]
+def _rare(summaries: list[TaskSummary]) -> Iterator[Finding]:
+    parts = [f"{task.words} {task.rare:,} of {task.cases:,}" for task in summaries if task.rare]
     if parts:
         yield Finding(
             "Rare answers",

@@ -101,7 +101,7 @@ def centres(result: xr.Dataset) -> dict[str, float]:
         return {}
     array = result["centre_of_gravity"]
     places = dict(zip(array["task"].values.tolist(), array.values.tolist(), strict=True))
-    return {task: place for task, place in places.items() if np.isfinite(place)}
+    return {task: layer for task, layer in places.items() if np.isfinite(layer)}
 
 
 def tables(result: xr.Dataset) -> list[Table]:
@@ -115,20 +115,20 @@ def tables(result: xr.Dataset) -> list[Table]:
 
 
 def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
-    for each in tasks(result):
-        place = {"task": each.name, "layer": each.layer}
+    for task in tasks(result):
+        labels = {"task": task.name, "layer": task.layer}
         yield (
-            (each.words,),
+            (task.words,),
             [
-                (str(each.layer), ""),
-                each.score.cell(".1f", 100),
-                each.embeddings.cell(".1f", 100),
-                each.majority.cell(".1f", 100),
-                _cell(result, "score_random", place, ".1f", 100),
-                _cell(result, "selectivity", place, "+.1f", 100),
-                _cell(result, "compression", place, ".2f"),
-                _cell(result, "centre_of_gravity", {"task": each.name}, ".2f"),
-                _cell(result, "expected_layer", {"task": each.name}, ".2f") if _gains(result, each.name) else None,
+                (str(task.layer), ""),
+                task.score.cell(".1f", 100),
+                task.embeddings.cell(".1f", 100),
+                task.majority.cell(".1f", 100),
+                _cell(result, "score_random", labels, ".1f", 100),
+                _cell(result, "selectivity", labels, "+.1f", 100),
+                _cell(result, "compression", labels, ".2f"),
+                _cell(result, "centre_of_gravity", {"task": task.name}, ".2f"),
+                _cell(result, "expected_layer", {"task": task.name}, ".2f") if _gains(result, task.name) else None,
             ],
         )
 
@@ -141,7 +141,7 @@ def _gains(result: xr.Dataset, task: str) -> bool:
     return float(scores[-1]) > float(scores[0])
 
 
-def _cell(result: xr.Dataset, name: str, place: dict[str, Any], spec: str, scale: float = 1.0) -> Cell | None:
+def _cell(result: xr.Dataset, name: str, labels: dict[str, Any], spec: str, scale: float = 1.0) -> Cell | None:
     if name not in result:
         return None
-    return estimate(result, name, **place).known_cell(spec, scale)
+    return estimate(result, name, **labels).known_cell(spec, scale)

@@ -31,7 +31,7 @@ def coreference(texts: Texts, part: Part, random: np.random.Generator) -> Iterat
         other = [pair for pair in pairs if pair[0].entity != pair[1].entity]
         chosen = random.permutation(len(other))[: len(same)].tolist()
         yield from (ProbeCase(number, _spans(*pair), "same") for pair in same)
-        yield from (ProbeCase(number, _spans(*other[place]), "other") for place in chosen)
+        yield from (ProbeCase(number, _spans(*other[index]), "other") for index in chosen)
 
 
 def coreference_across(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
@@ -41,14 +41,14 @@ def coreference_across(texts: Texts, part: Part, random: np.random.Generator) ->
     """
     for window in texts.windows.get(part, ()):
         sentences = [texts.sentences[number] for number in window]
-        whole, firsts = joined(sentences)
+        joint, firsts = joined(sentences)
         pairs = list(_antecedents(sentences))
         examples = tuple(number for sentence in window for number in texts.examples[sentence])
-        text = texts.add(whole, window[0], examples) if pairs else -1
-        for (place, mention), (before, antecedent) in pairs:
-            others = [each for each in sentences[before].mentions or () if each.entity != mention.entity]
+        text = texts.add(joint, window[0], examples) if pairs else -1
+        for (index, mention), (before, antecedent) in pairs:
+            others = [other for other in sentences[before].mentions or () if other.entity != mention.entity]
             if others:
-                later, other = _span(mention, firsts[place]), others[random.integers(len(others))]
+                later, other = _span(mention, firsts[index]), others[random.integers(len(others))]
                 yield ProbeCase(text, (_span(antecedent, firsts[before]), later), "same")
                 yield ProbeCase(text, (_span(other, firsts[before]), later), "other")
 
@@ -56,10 +56,10 @@ def coreference_across(texts: Texts, part: Part, random: np.random.Generator) ->
 def _antecedents(sentences: Sequence[Sentence]) -> Iterator[tuple[Placed, Placed]]:
     """Each mention whose entity has one in an earlier sentence, and the last of these, with their sentences."""
     last: dict[str, Placed] = {}
-    for place, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         mentions = sentence.mentions or ()
-        yield from (((place, each), last[each.entity]) for each in mentions if each.entity in last)
-        last |= {each.entity: (place, each) for each in mentions}
+        yield from (((index, mention), last[mention.entity]) for mention in mentions if mention.entity in last)
+        last |= {mention.entity: (index, mention) for mention in mentions}
 
 
 def _span(mention: Mention, first: int = 0) -> tuple[int, int]:

@@ -13,7 +13,7 @@ Kind = tuple[str, str]
 LEAST_WORDS = 5
 REPLACED = ("NOUN", "VERB")
 # Integers from 0; each is in one part only, so that a value is interpolated, not remembered.
-MOST = 1000
+INTEGERS = 1000
 SHARES = {"train": 0.7, "choose": 0.1, "report": 0.2}
 ONE = ("The number is {}.", "They sold {} books.", "Page {} is missing.")
 TWO = ("They sold {} books and {} pens.", "First came {}, then {}.", "It rose from {} to {}.")
@@ -23,7 +23,7 @@ def order_shifted(texts: Texts, part: Part, random: np.random.Generator) -> Iter
     """Whether two neighbouring words are swapped, in half of the sentences of 5 words or more; the first word stays."""
     for number in texts.order[part]:
         sentence = texts.sentences[number]
-        places = [place for place in range(1, len(sentence.words) - 1) if _can_swap(sentence, place)]
+        places = [index for index in range(1, len(sentence.words) - 1) if _can_swap(sentence, index)]
         if len(sentence.words) < LEAST_WORDS or not places:
             continue
         if random.random() < 0.5:
@@ -42,36 +42,36 @@ def odd_word(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[
     forms = _frequencies(texts)
     for number in texts.order[part]:
         sentence = texts.sentences[number]
-        places = [place for place, tag in enumerate(sentence.upos) if tag in REPLACED and place]
+        places = [index for index, tag in enumerate(sentence.upos) if tag in REPLACED and index]
         if len(sentence.words) < LEAST_WORDS or not places:
             continue
-        place = int(random.choice(places))
-        other = _other(sentence, place, forms, random)
+        index = int(random.choice(places))
+        other = _other(sentence, index, forms, random)
         if other is None:
             continue
         if random.random() < 0.5:
             yield ProbeCase(number, WHOLE, "as written")
         else:
-            start, end = sentence.words[place]
+            start, end = sentence.words[index]
             made = Sentence(sentence.text[:start] + other + sentence.text[end:])
             yield ProbeCase(texts.add(made, number), WHOLE, "replaced")
 
 
-def swapped(sentence: Sentence, place: int) -> str:
+def swapped(sentence: Sentence, index: int) -> str:
     """The text with two neighbouring words swapped; what stands between them stays.
 
     >>> swapped(Sentence("He ate it.", ((0, 2), (3, 6), (7, 9), (9, 10))), 1)
     'He it ate.'
     """
-    (start, end), (begin, stop) = sentence.words[place : place + 2]
+    (start, end), (begin, stop) = sentence.words[index : index + 2]
     text = sentence.text
     return text[:start] + text[begin:stop] + text[end:begin] + text[start:end] + text[stop:]
 
 
-def _can_swap(sentence: Sentence, place: int) -> bool:
+def _can_swap(sentence: Sentence, index: int) -> bool:
     """Whether two neighbours have characters of their own, stand apart, are no punctuation and differ."""
-    one, other = sentence.words[place : place + 2]
-    tags, forms = sentence.upos[place : place + 2], sentence.forms[place : place + 2]
+    one, other = sentence.words[index : index + 2]
+    tags, forms = sentence.upos[index : index + 2], sentence.forms[index : index + 2]
     return bool(tags) and one[1] < other[0] and "PUNCT" not in tags and forms[0].lower() != forms[1].lower()
 
 
@@ -80,39 +80,39 @@ def _frequencies(texts: Texts) -> dict[Kind, list[tuple[str, int]]]:
     counts: Counter[tuple[str, str, str]] = Counter()
     for number in texts.order["train"]:
         sentence = texts.sentences[number]
-        for place, tag in enumerate(sentence.upos):
+        for index, tag in enumerate(sentence.upos):
             if tag in REPLACED:
-                counts[(*_kind(sentence, place), sentence.forms[place])] += 1
+                counts[(*_kind(sentence, index), sentence.forms[index])] += 1
     forms: dict[Kind, list[tuple[str, int]]] = defaultdict(list)
     for (tag, features, form), count in counts.items():
         forms[tag, features].append((form, count))
     return forms
 
 
-def _kind(sentence: Sentence, place: int) -> Kind:
-    return sentence.upos[place], sentence.morphology[place] if sentence.morphology else ""
+def _kind(sentence: Sentence, index: int) -> Kind:
+    return sentence.upos[index], sentence.morphology[index] if sentence.morphology else ""
 
 
 def _other(
-    sentence: Sentence, place: int, forms: dict[Kind, list[tuple[str, int]]], random: np.random.Generator
+    sentence: Sentence, index: int, forms: dict[Kind, list[tuple[str, int]]], random: np.random.Generator
 ) -> str | None:
-    every, own = forms.get(_kind(sentence, place), []), sentence.forms[place]
-    count = next((count for form, count in every if form == own), 1)
-    some = [every[int(at)] for at in random.integers(0, len(every), 8)] if every else []
+    others, own = forms.get(_kind(sentence, index), []), sentence.forms[index]
+    count = next((count for form, count in others if form == own), 1)
+    some = [others[int(at)] for at in random.integers(0, len(others), 8)] if others else []
     near = sorted((abs(np.log(other / count)), form) for form, other in some if form.lower() != own.lower())
     return near[0][1] if near else None
 
 
 def value(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
     """The value of an integer from 0 to 999 that stands in a short sentence, one sentence for each integer."""
-    for each in _integers(part):
-        text, spans = _sentence(ONE[random.integers(len(ONE))], (each,))
-        yield ProbeCase(texts.add(text), spans, float(each))
+    for integer in _integers(part):
+        text, spans = _sentence(ONE[random.integers(len(ONE))], (integer,))
+        yield ProbeCase(texts.add(text), spans, float(integer))
 
 
 def total(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
     """The sum of two integers from 0 to 99 that stand in a short sentence."""
-    integers = [each for each in _integers(part) if each < MOST // 10]
+    integers = [integer for integer in _integers(part) if integer < INTEGERS // 10]
     for _ in range(10 * len(integers)):
         pair = (int(random.choice(integers)), int(random.choice(integers)))
         text, spans = _sentence(TWO[random.integers(len(TWO))], pair)
@@ -121,20 +121,20 @@ def total(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[Pro
 
 def _integers(part: Part) -> list[int]:
     """The integers of a part."""
-    order = np.random.default_rng(0).permutation(MOST)
-    ends = np.cumsum([0, *SHARES.values()]) * MOST
-    place = PARTS.index(part)
-    return sorted(order[round(ends[place]) : round(ends[place + 1])].tolist())
+    order = np.random.default_rng(0).permutation(INTEGERS)
+    ends = np.cumsum([0, *SHARES.values()]) * INTEGERS
+    offset = PARTS.index(part)
+    return sorted(order[round(ends[offset]) : round(ends[offset + 1])].tolist())
 
 
 def _sentence(pattern: str, numbers: tuple[int, ...]) -> tuple[Sentence, tuple[tuple[int, int], ...]]:
     """A sentence whose only words are its numbers, with the spans of these."""
     text, words = "", []
-    for before, each in zip(pattern.split("{}"), [*map(str, numbers), ""], strict=True):
+    for before, number in zip(pattern.split("{}"), [*map(str, numbers), ""], strict=True):
         text += before
-        words.append((len(text), len(text) + len(each)))
-        text += each
-    return Sentence(text, tuple(words[: len(numbers)])), tuple((place, place + 1) for place in range(len(numbers)))
+        words.append((len(text), len(text) + len(number)))
+        text += number
+    return Sentence(text, tuple(words[: len(numbers)])), tuple((index, index + 1) for index in range(len(numbers)))
 
 
 CONNEAU = "Conneau et al. 2018, section 2"

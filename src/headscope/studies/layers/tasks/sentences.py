@@ -58,17 +58,17 @@ CONTENT, LEAST_SENTENCES, MOST_WORDS = ("NOUN", "VERB", "ADJ", "PROPN"), 20, 50
 
 def sentence_length(sentence: Sentence) -> Iterator[tuple]:
     """The number of words, in bins that begin at 5, 9, 13, 17, 21, 26 and 34; shorter sentences are left out."""
-    place = bisect_right(LENGTHS, len(sentence.words))
-    if place:
-        yield WHOLE, f"{LENGTHS[place - 1]}+"
+    length = bisect_right(LENGTHS, len(sentence.words))
+    if length:
+        yield WHOLE, f"{LENGTHS[length - 1]}+"
 
 
 def tree_depth(sentence: Sentence) -> Iterator[tuple]:
     """The largest number of edges between a word and the root, from 1 to 8 or more."""
-    above = [each.head_position for each in dependencies(sentence)]
+    above = [word.head_position for word in dependencies(sentence)]
     deepest = 0
-    for place in range(len(above)):
-        depth, at = 0, above[place]
+    for index in range(len(above)):
+        depth, at = 0, above[index]
         while at >= 0:
             depth, at = depth + 1, above[at]
         deepest = max(deepest, depth)
@@ -81,7 +81,7 @@ def number_of(relation: str):
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
         words = dependencies(sentence)
-        places = [each.position for each in words if each.relation == relation and _is_root(words, each.head_position)]
+        places = [word.position for word in words if word.relation == relation and _is_root(words, word.head_position)]
         if len(places) == 1 and (number := NUMBERS.get(feature(sentence, places[0], "Number"))):
             yield WHOLE, number
 
@@ -92,11 +92,11 @@ def tense(sentence: Sentence) -> Iterator[tuple]:
     """The tense of the main clause: of the only finite verb that is the root or an auxiliary or copula of it."""
     words = dependencies(sentence)
     main = [
-        each.position
-        for each in words
-        if each.head_position < 0 or (each.relation in ("aux", "cop") and _is_root(words, each.head_position))
+        word.position
+        for word in words
+        if word.head_position < 0 or (word.relation in ("aux", "cop") and _is_root(words, word.head_position))
     ]
-    finite = [place for place in main if feature(sentence, place, "VerbForm") == "Fin"]
+    finite = [index for index in main if feature(sentence, index, "VerbForm") == "Fin"]
     if len(finite) == 1 and (label := TENSES.get(feature(sentence, finite[0], "Tense"))):
         yield WHOLE, label
 
@@ -118,8 +118,8 @@ def _content(sentence: Sentence) -> set[str]:
     return {form.lower() for form, tag in zip(sentence.forms, sentence.upos, strict=False) if tag in CONTENT}
 
 
-def _is_root(words: Sequence[Dependency], place: int) -> bool:
-    return place >= 0 and words[place].head_position < 0
+def _is_root(words: Sequence[Dependency], index: int) -> bool:
+    return index >= 0 and words[index].head_position < 0
 
 
 CONNEAU = "Conneau et al. 2018, section 2"

@@ -63,11 +63,11 @@ def dependencies(sentence: Sentence) -> list[Dependency]:
     return list(dependencies_of(Example("", (sentence,))))
 
 
-def feature(sentence: Sentence, place: int, name: str) -> str:
+def feature(sentence: Sentence, index: int, name: str) -> str:
     """A morphological feature of a word; "" where it has none.
 
     >>> feature(Sentence("cats", ((0, 4),), morphology=("Case=Nom|Number=Plur",)), 0, "Number")
     'Plur'
     """
-    features = sentence.morphology[place].split("|") if sentence.morphology else []
-    return next((each.partition("=")[2] for each in features if each.partition("=")[0] == name), "")
+    features = sentence.morphology[index].split("|") if sentence.morphology else []
+    return next((pair.partition("=")[2] for pair in features if pair.partition("=")[0] == name), "")

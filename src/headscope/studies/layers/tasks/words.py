@@ -16,17 +16,17 @@ PUNCTUATION = "punct"
 
 def part_of_speech(sentence: Sentence) -> Iterator[tuple]:
     """The universal part of speech of each word."""
-    yield from ((((place, place + 1),), tag, form.lower()) for place, (tag, form) in _tagged(sentence, sentence.upos))
+    yield from ((((index, index + 1),), tag, form.lower()) for index, (tag, form) in _tagged(sentence, sentence.upos))
 
 
 def chunk(sentence: Sentence) -> Iterator[tuple]:
     """The chunk tag of each word ("B-NP")."""
-    yield from ((((place, place + 1),), tag, form.lower()) for place, (tag, form) in _tagged(sentence, sentence.chunks))
+    yield from ((((index, index + 1),), tag, form.lower()) for index, (tag, form) in _tagged(sentence, sentence.chunks))
 
 
 def token_index(sentence: Sentence) -> Iterator[tuple]:
     """The place of each of the first 20 words in its sentence."""
-    yield from ((((place, place + 1),), str(place + 1)) for place in range(min(FIRST, len(sentence.words))))
+    yield from ((((index, index + 1),), str(index + 1)) for index in range(min(FIRST, len(sentence.words))))
 
 
 def ancestor(generation: int):
@@ -34,12 +34,12 @@ def ancestor(generation: int):
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
         if sentence.upos and sentence.heads:
-            above = [each.head_position for each in dependencies(sentence)]
-            for place in range(len(above)):
-                at = place
+            above = [word.head_position for word in dependencies(sentence)]
+            for index in range(len(above)):
+                at = index
                 for _ in range(generation):
                     at = above[at] if at >= 0 else at
-                yield ((place, place + 1),), sentence.upos[at] if at >= 0 else NONE, sentence.forms[place].lower()
+                yield ((index, index + 1),), sentence.upos[at] if at >= 0 else NONE, sentence.forms[index].lower()
 
     return cases
 
@@ -54,20 +54,20 @@ LIU = "Liu et al. 2019, section 3, with heads in the place of phrases"
 
 def dependency_label(sentence: Sentence) -> Iterator[tuple]:
     """The relation of each word to its head, both given; without subtypes, roots and punctuation."""
-    for each in dependencies(sentence):
-        if each.head_position >= 0 and each.relation != PUNCTUATION and sentence.deprel:
-            yield _spans(each.position, each.head_position), each.relation, sentence.forms[each.position].lower()
+    for word in dependencies(sentence):
+        if word.head_position >= 0 and word.relation != PUNCTUATION and sentence.deprel:
+            yield _spans(word.position, word.head_position), word.relation, sentence.forms[word.position].lower()
 
 
 def dependency_arc(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
     """Whether the second word is the head of the first: each word with its head, and with another word at random."""
     for number in texts.order[part]:
         words = dependencies(texts.sentences[number])
-        for each in words:
-            others = [place for place in range(len(words)) if place not in (each.position, each.head_position)]
-            if each.head_position >= 0 and each.relation != PUNCTUATION and others:
-                yield ProbeCase(number, _spans(each.position, each.head_position), "head")
-                yield ProbeCase(number, _spans(each.position, int(random.choice(others))), "other")
+        for word in words:
+            others = [index for index in range(len(words)) if index not in (word.position, word.head_position)]
+            if word.head_position >= 0 and word.relation != PUNCTUATION and others:
+                yield ProbeCase(number, _spans(word.position, word.head_position), "head")
+                yield ProbeCase(number, _spans(word.position, int(random.choice(others))), "other")
 
 
 def _spans(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:

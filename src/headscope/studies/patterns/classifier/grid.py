@@ -49,7 +49,7 @@ def pooled(
         return _pooled(attention, sides[0], start, first_key)
     cells = attention.new_empty(*attention.shape[:2], 2, SIZE, SIZE)
     for side in set(sides):
-        chosen = torch.tensor([each == side for each in sides], device=attention.device)
+        chosen = torch.tensor([kind == side for kind in sides], device=attention.device)
         cells[chosen] = _pooled(attention[chosen], side, start, first_key)
     return cells
 
@@ -76,8 +76,10 @@ def grids(
     cell = real[:, :, None] * real[:, None, :]
     lengths = real.sum(-1)[:, None, None]
     columns = [(tokens == number).any(-1)[:, None, :] & (real > 0)[:, :, None] for number in (CLS, SEP)]
-    whole = cell.amax((-1, -2), keepdim=True)
-    shared = torch.stack([*(column.to(pooled.dtype) for column in columns), cell / whole, (cell > 0) / lengths], dim=1)
+    largest = cell.amax((-1, -2), keepdim=True)
+    shared = torch.stack(
+        [*(column.to(pooled.dtype) for column in columns), cell / largest, (cell > 0) / lengths], dim=1
+    )
     mean = pooled[:, :, 1:] / cell.clamp(min=1)[:, None, None]
     heads = pooled.shape[1]
     return torch.cat([pooled[:, :, :1], mean, shared[:, None].expand(-1, heads, -1, -1, -1)], dim=2)

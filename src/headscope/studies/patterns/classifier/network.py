@@ -114,9 +114,9 @@ class Classifier(nn.Module):
     def fused(self) -> "Classifier":
         """This classifier, for use alone, with each convolution and its normalisation made one."""
         self.eval().requires_grad_(False)
-        for place in range(0, len(self.layers), 3):
-            self.layers[place] = fuse_conv_bn_eval(self.layers[place], self.layers[place + 1])  # type: ignore[arg-type]
-            self.layers[place + 1] = nn.Identity()
+        for index in range(0, len(self.layers), 3):
+            self.layers[index] = fuse_conv_bn_eval(self.layers[index], self.layers[index + 1])  # type: ignore[arg-type]
+            self.layers[index + 1] = nn.Identity()
         return self
 
 

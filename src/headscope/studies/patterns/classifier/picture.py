@@ -62,8 +62,8 @@ def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
 
 def offsets(device: torch.device) -> Float[Tensor, "row column"]:
     """Offset of each cell from its row to its column, counted from the lower left corner."""
-    place = torch.arange(SIZE, device=device)
-    return place - place[:, None] + SIZE - 1
+    position = torch.arange(SIZE, device=device)
+    return position - position[:, None] + SIZE - 1
 
 
 def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
@@ -113,8 +113,8 @@ def channels(maps: Pictures) -> Float[Tensor, "map 15 row column"]:
     absolute = maps.largest * maps.length
     scale = [torch.log1p(maps.maximum * absolute) / 5, torch.log1p(maps.mean * absolute) / 5]
     decay = torch.exp(-maps.distance / 2)
-    place = [maps.cls, maps.sep, torch.ones_like(root), maps.distance / maps.length, decay, maps.length.log() / 6]
+    positions = [maps.cls, maps.sep, torch.ones_like(root), maps.distance / maps.length, decay, maps.length.log() / 6]
     diagonals = along_diagonals(root, extra=2)[:, offsets(root.device)]
     lines = [root.mean(1, keepdim=True), diagonals, root.mean(2, keepdim=True)]
     picture = [maps.maximum, maps.mean, root, maps.mean.sqrt()]
-    return torch.stack([each.expand_as(root) for each in (*picture, *scale, *place, *lines)], dim=1)
+    return torch.stack([plane.expand_as(root) for plane in (*picture, *scale, *positions, *lines)], dim=1)

@@ -57,7 +57,7 @@ class Session:
 
     def _set(self, index: int, label: str) -> None:
         now = [*self.labels[:index], label, *self.labels[index + 1 :]]
-        write_labels(self.path, [replace(each, label=one) for each, one in zip(self.maps, now, strict=True)])
+        write_labels(self.path, [replace(labelled, label=one) for labelled, one in zip(self.maps, now, strict=True)])
         self.labels = now
 
 
@@ -70,9 +70,9 @@ def opened(folder: str | Path, annotator: str = "") -> Session:
     folder, path = Path(folder), label_path(folder, annotator)
     if not (annotator or path.is_file()) and (folder / LABELS[1]).is_file():
         raise HeadscopeError(f"'{folder}' has labels of others; name yourself with --annotator NAME, to add your own")
-    maps = [replace(each, **BLIND, annotator=annotator) for each in read(folder)]
+    maps = [replace(labelled, **BLIND, annotator=annotator) for labelled in read(folder)]
     earlier = labels(path) if path.is_file() else {}
-    return Session(maps, path, [earlier.get(each.id, "") for each in maps])
+    return Session(maps, path, [earlier.get(labelled.id, "") for labelled in maps])
 
 
 def label_path(folder: str | Path, annotator: str = "") -> Path:

@@ -74,10 +74,10 @@ def read(folder: str | Path) -> list[Map]:
             "write a line for each map, in the same order"
         )
     maps = []
-    for (where, line), each, id in zip(described, attention, ids, strict=True):
+    for (where, line), values, id in zip(described, attention, ids, strict=True):
         if line["id"] != id:
             raise HeadscopeError(f"{where}: id {line['id']} is not that of the map, {id}; keep both in the same order")
-        maps.append(Map(id, each, **map_fields(where, line, len(each))))
+        maps.append(Map(id, values, **map_fields(where, line, len(values))))
     return maps
 
 
@@ -95,11 +95,11 @@ def write(folder: str | Path, maps: Sequence[Map]) -> None:
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     folder = Path(folder)
-    values = [each.attention.astype(np.float16).ravel() for each in maps]  # each [query x key]
+    values = [labelled.attention.astype(np.float16).ravel() for labelled in maps]  # each [query x key]
     arrays = {
-        "length": np.array([len(each.attention) for each in maps], np.int32),
+        "length": np.array([len(labelled.attention) for labelled in maps], np.int32),
         "values": np.concatenate(values) if values else np.zeros(0, np.float16),
-        "id": np.array([each.id for each in maps], np.int32),
+        "id": np.array([labelled.id for labelled in maps], np.int32),
     }
     with replacing(folder / ARRAYS, lasting=True) as scratch:
         np.savez_compressed(scratch, **arrays)  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ def write(folder: str | Path, maps: Sequence[Map]) -> None:
 
 def write_labels(path: Path, maps: Sequence[Map]) -> None:
     """Write `labels.jsonl` alone, whole or not at all; it then survives a power cut."""
-    content = "".join(json.dumps(_line(each), ensure_ascii=False) + "\n" for each in maps)
+    content = "".join(json.dumps(_line(labelled), ensure_ascii=False) + "\n" for labelled in maps)
     write_atomically(path, content, lasting=True)
 
 

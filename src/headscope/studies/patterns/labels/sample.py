@@ -34,21 +34,21 @@ def sampled(model: Model, corpora: Sequence[Corpus], number: int, settings: Sett
         )
     random.shuffle(inputs)
     orders = [random.sample(heads, -(-number // len(inputs))) for _ in inputs]
-    places = [(place % len(inputs), place // len(inputs)) for place in range(number)]
+    places = [(index % len(inputs), index // len(inputs)) for index in range(number)]
     chosen = [MapChoice(inputs[one][1], *orders[one][turn]) for one, turn in places]
     names = [inputs[one][0] for one, _ in places]
     return [
         Map(
-            id=place,
+            id=index,
             attention=attention,
-            tokens=readable_ids(model.tokenizer, each.encoded.inputs["input_ids"].tolist()),
-            token_class=tuple(TOKEN_CLASSES[number] for number in each.encoded.token_class),
+            tokens=readable_ids(model.tokenizer, encoded.encoded.inputs["input_ids"].tolist()),
+            token_class=tuple(TOKEN_CLASSES[number] for number in encoded.encoded.token_class),
             model=model.name,
             corpus=name,
-            layer=each.layer + 1,
-            head=each.head + 1,
+            layer=encoded.layer + 1,
+            head=encoded.head + 1,
         )
-        for place, (each, name, attention) in enumerate(
+        for index, (encoded, name, attention) in enumerate(
             zip(chosen, names, attention_maps(model, chosen, settings), strict=True), 1
         )
     ]
@@ -63,9 +63,9 @@ def _inputs(model: Model, corpora: Sequence[Corpus], settings: Settings) -> Iter
 def _some(inputs: Iterable[Input], number: int, random: Random) -> list[Input]:
     """So many of the inputs, each with the same chance, or all if there are fewer (reservoir sampling)."""
     kept: list[Input] = []
-    for seen, each in enumerate(inputs):
+    for seen, encoded in enumerate(inputs):
         if len(kept) < number:
-            kept.append(each)
-        elif (place := random.randrange(seen + 1)) < number:
-            kept[place] = each
+            kept.append(encoded)
+        elif (index := random.randrange(seen + 1)) < number:
+            kept[index] = encoded
     return kept

@@ -43,8 +43,8 @@ def maps(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     """Its clearest maps, that of its most frequent pattern first."""
     if "head_map" not in result:
         return
-    place = {"layer": layer, "head": head}
-    maps, share = result["head_map"].sel(place), over_corpora(result, "share").sel(place)
+    head_labels = {"layer": layer, "head": head}
+    maps, share = result["head_map"].sel(head_labels), over_corpora(result, "share").sel(head_labels)
     order = share["pattern"].values[(-share.values).argsort(kind="stable")].tolist()
     examples = [_with_tokens(maps.sel(pattern=name)) for name in order if maps.sel(pattern=name).notnull().any()]
     if examples:

@@ -60,7 +60,7 @@ def _maps(result: xr.Dataset) -> Iterator[Figure]:
         return
     for pattern in result["pattern"].values.tolist():
         array = result["map"].sel(pattern=pattern)
-        examples = [array.isel(example=place) for place in range(array.sizes["example"])]
+        examples = [array.isel(example=index) for index in range(array.sizes["example"])]
         clear = [_with_tokens(one) for one in examples if one.notnull().any()]
         if clear:
             title = f"{named(array)}: {label('pattern', pattern)}".replace("maps of each pattern", "maps")

@@ -27,8 +27,8 @@ NOTHING = Finding("No maps", "No input has enough tokens for a pattern; use long
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The most frequent pattern, the heterogeneous maps, heads with a clear shape and those with none."""
     total, share = over_corpora(result, "share_total").dropna("pattern"), over_corpora(result, "share")
-    best = [(name, each) for name in CLEAR for each in strongest(share.sel(pattern=name))[:1]]
-    clear = [f"{each.head} ({label('pattern', name)})" for name, each in best if each.value > HALF]
+    best = [(name, reading) for name in CLEAR for reading in strongest(share.sel(pattern=name))[:1]]
+    clear = [f"{reading.head} ({label('pattern', name)})" for name, reading in best if reading.value > HALF]
     mixed = int((share.max("pattern") < HALF).sum())
     heads = int(share.notnull().all("pattern").sum())
     without = "The others have one pattern in more than half of their maps."
@@ -62,7 +62,7 @@ def _totals(result: xr.Dataset) -> Iterator[Finding]:
     ranked = total.sortby(-total)["pattern"].values.tolist()
     if not ranked:
         return
-    shares = ", ".join(f"{label('pattern', each)} {of_array(total.sel(pattern=each)).text}" for each in ranked)
+    shares = ", ".join(f"{label('pattern', pattern)} {of_array(total.sel(pattern=pattern)).text}" for pattern in ranked)
     corpora = f"Mean over {result.sizes['task']} corpora. " if "task" in result.dims else ""
     yield Finding("All maps", f"{corpora}Share of maps: {shares}.{examples(with_interval(result, 'share_total'))}")
 

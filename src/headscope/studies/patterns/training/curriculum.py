@@ -73,8 +73,8 @@ class Learner:
     ) -> Float[Tensor, ""]:
         """The weighted sum of each judge's cross-entropy."""
         targets = targets * (1 - self.smoothing) + self.smoothing / targets.shape[1]
-        each = -(targets * log_softmax(logits, -1)).sum(-1).mean(-1)
-        return 2 * each[:-1].mean() + OF_CELLS * each[-1]
+        losses = -(targets * log_softmax(logits, -1)).sum(-1).mean(-1)
+        return 2 * losses[:-1].mean() + OF_CELLS * losses[-1]
 
     def _average(self) -> None:
         kept = min(DECAY, self.done / (self.done + 10))
@@ -158,5 +158,5 @@ def _some(examples: Examples, number: int, random: np.random.Generator) -> Batch
 
 
 def _joined(*batches: Batch) -> Batch:
-    cells, lines, targets = (torch.cat(each) for each in zip(*batches, strict=True))
+    cells, lines, targets = (torch.cat(parts) for parts in zip(*batches, strict=True))
     return cells, lines, targets

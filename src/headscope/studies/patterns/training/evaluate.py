@@ -33,24 +33,24 @@ def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[
     Raises `HeadscopeError` if no map has a label.
     """
     classifier = classifier or load()
-    maps = [each for each in maps if each.label]
+    maps = [labelled for labelled in maps if labelled.label]
     if not maps:
         raise HeadscopeError("no map has a label; label them with headscope patterns label")
     probabilities, labels = probabilities_of(maps, classifier), labels_of(maps)
-    texts = [text(each) for each in maps]
+    texts = [text(labelled) for labelled in maps]
     trained_on = set(classifier.card.get("texts", ()))
-    unseen = np.array([each not in trained_on for each in texts])
+    unseen = np.array([words not in trained_on for words in texts])
     classes = frequent(labels)
     result = scores(labels, probabilities, texts, classes) | {"trained_on": int((~unseen).sum())}
     if 0 < unseen.sum() < len(maps):
-        rest = [each for each, new in zip(texts, unseen, strict=True) if new]
+        rest = [words for words, new in zip(texts, unseen, strict=True) if new]
         result["not_trained_on"] = scores(labels[unseen], probabilities[unseen], rest, classes)
     return result
 
 
 def probabilities_of(maps: Sequence[Map], classifier: Classifier) -> Probabilities:
     """The probabilities that a classifier gives to each map."""
-    return classifier.classify(torch.cat([grid_of(each) for each in maps])).numpy()
+    return classifier.classify(torch.cat([grid_of(labelled) for labelled in maps])).numpy()
 
 
 def grid_of(map_: Map) -> Float[torch.Tensor, "1 channel row column"]:
@@ -69,7 +69,7 @@ def check(map_: Map) -> None:
 
 def labels_of(maps: Sequence[Map]) -> Labels:
     """The number of each map's label in `PATTERNS`."""
-    return np.array([PATTERNS.index(each.label) for each in maps])
+    return np.array([PATTERNS.index(labelled.label) for labelled in maps])
 
 
 def frequent(labels: Labels) -> list[int]:
@@ -147,7 +147,7 @@ Rates = Float[np.ndarray, " pattern"]
 
 def natural_maps(maps: Sequence[Map]) -> Bool[np.ndarray, " map"]:
     """True for the maps whose mixture of patterns is natural: random maps if there are any, else all."""
-    natural = np.array([not is_boundary(each) for each in maps])
+    natural = np.array([not is_boundary(labelled) for labelled in maps])
     return natural if natural.any() else ~natural
 
 

@@ -67,7 +67,7 @@ def synthetic_examples(n: int, seed: int) -> Examples:
 def views(maps: Sequence[Map], number: int, seed: int) -> Examples:
     """Views of each map, `number` of them: first one view of every map, then the next."""
     random = np.random.default_rng(seed)
-    varied = (view(each, random) for _ in range(number) for each in maps)
+    varied = (view(labelled, random) for _ in range(number) for labelled in maps)
     grids = torch.cat([_pooled(attention[None], classes[None]) for attention, classes in varied])
     return _examples(grids, targets(maps).repeat(number, 1))
 
@@ -77,7 +77,7 @@ def targets(maps: Sequence[Map]) -> Float[Tensor, "map pattern"]:
 
     So a map on which annotators differ has a target between two patterns.
     """
-    votes = [[each.label, *filter(None, (each.annotator_a, each.annotator_b))] for each in maps]
+    votes = [[labelled.label, *filter(None, (labelled.annotator_a, labelled.annotator_b))] for labelled in maps]
     one = torch.eye(len(PATTERNS))
     return torch.stack([torch.stack([one[PATTERNS.index(label)] for label in labels]).mean(0) for labels in votes])
 

@@ -95,7 +95,7 @@ def _shares(shares: Mapping[str, Any]) -> Iterator[str]:
     yield f"{shares['n']} random maps, each told by learners that saw no map of its text, at rates from other folds"
     yield "(distance: the sum of absolute differences from the labels):\n"
     rows = [
-        [words[name], *(f"{each:.3f}" for each in shares[name]), f"{shares['distance'].get(name, 0):.3f}"]
+        [words[name], *(f"{share:.3f}" for share in shares[name]), f"{shares['distance'].get(name, 0):.3f}"]
         for name in words
     ]
     yield from _table(["", *map(_word, PATTERNS), "distance"], iter(rows))
@@ -112,7 +112,7 @@ def _recipe(card: Mapping[str, Any]) -> Iterator[str]:
 
 def _row(scores: Mapping[str, Any]) -> list[str]:
     with_bounds = [
-        f"{scores[name]:.3f} [{', '.join(f'{each:.2f}' for each in scores[f'{name}_ci'])}]" for name in SCORES
+        f"{scores[name]:.3f} [{', '.join(f'{bound:.2f}' for bound in scores[f'{name}_ci'])}]" for name in SCORES
     ]
     return [*with_bounds, *(f"{scores['f1'][pattern]:.2f}" for pattern in PATTERNS)]
 

@@ -51,19 +51,22 @@ def scorecard(maps: Sequence[Map], folds: Folds, crossed: Probabilities, classif
     labels = labels_of(maps)
     probabilities = np.zeros((len(maps), len(PATTERNS)))
     probabilities[learnt] = crossed
-    probabilities[held_out] = probabilities_of([maps[place] for place in np.flatnonzero(held_out).tolist()], classifier)
+    probabilities[held_out] = probabilities_of([maps[index] for index in np.flatnonzero(held_out).tolist()], classifier)
     everyone = {"classifier": (labels, probabilities), "rule": (labels, _certain(_ruled(maps, labels, folds)))}
-    votes = [[each.annotator_a, each.annotator_b] for each in maps]
+    votes = [[labelled.annotator_a, labelled.annotator_b] for labelled in maps]
     if all(map(all, votes)):
         first, second = np.array([[PATTERNS.index(vote) for vote in pair] for pair in votes]).T  # each [map]
         everyone |= {"annotator_a": (labels, _certain(first)), "annotator_b": (labels, _certain(second))}
         everyone["between_annotators"] = (first, _certain(second))
-    texts, boundary = np.array([text(each) for each in maps]), np.array([is_boundary(each) for each in maps])
+    texts, boundary = (
+        np.array([text(labelled) for labelled in maps]),
+        np.array([is_boundary(labelled) for labelled in maps]),
+    )
 
     def scores_of(part: Part) -> dict[str, Any]:
         return {
-            who: scores(expected[part], each[part], texts[part].tolist(), frequent(labels))
-            for who, (expected, each) in everyone.items()
+            who: scores(expected[part], answers[part], texts[part].tolist(), frequent(labels))
+            for who, (expected, answers) in everyone.items()
         }
 
     card = {"cross_validation": scores_of(learnt), "held_out": scores_of(held_out)}
@@ -89,14 +92,16 @@ def shares(labels: Labels, probabilities: Probabilities, folds: Folds, natural: 
         others, its = natural & (folds != number) & (folds != HELD_OUT), natural & (folds == number)
         weighted[its] = at_rates(probabilities[its], rates(labels[others], probabilities[others]))
     told = {"counted": _certain(probabilities.argmax(-1)), "unweighted": probabilities, "share": weighted}
-    means = {"labels": _certain(labels)[natural].mean(0)} | {name: each[natural].mean(0) for name, each in told.items()}
+    means = {"labels": _certain(labels)[natural].mean(0)} | {
+        name: probability[natural].mean(0) for name, probability in told.items()
+    }
     distances = {name: float(abs(means[name] - means["labels"]).sum()) for name in told}
     return {name: mean.tolist() for name, mean in means.items()} | {"distance": distances, "n": int(natural.sum())}
 
 
 def main_scores(part: Mapping[str, Any]) -> dict[str, Any]:
     """Number of maps, accuracy, macro-F1 and F1 by pattern, by who gave the labels."""
-    return {who: {name: each[name] for name in ("n", "accuracy", "macro_f1", "f1")} for who, each in part.items()}
+    return {who: {name: numbers[name] for name in ("n", "accuracy", "macro_f1", "f1")} for who, numbers in part.items()}
 
 
 def _ruled(maps: Sequence[Map], labels: Int[np.ndarray, " map"], folds: Folds) -> Int[np.ndarray, " map"]:
@@ -125,7 +130,7 @@ def numbers(maps: Sequence[Map]) -> Numbers:
     >>> numbers([even]).round(3)
     array([[0.125, 0.125, 1.   ]])
     """
-    return np.array([[_column(each), _diagonal(each), _block(each)] for each in maps])
+    return np.array([[_column(labelled), _diagonal(labelled), _block(labelled)] for labelled in maps])
 
 
 def fitted(features: Numbers, labels: Int[np.ndarray, " map"]) -> Float[np.ndarray, " 3"]:
@@ -162,4 +167,4 @@ def _block(map_: Map) -> float:
     segment = np.cumsum(ends) - ends
     same = segment[:, None] == segment
     even = (same / same.sum(1, keepdims=True), np.full(same.shape, 1 / len(same)))
-    return max(1 - abs(map_.attention - each).sum(1).mean() / 2 for each in even)
+    return max(1 - abs(map_.attention - other).sum(1).mean() / 2 for other in even)

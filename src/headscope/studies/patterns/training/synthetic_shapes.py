@@ -124,10 +124,10 @@ def squares(canvas: Canvas) -> Maps:
     free = canvas.random.random(canvas.maps) < 0.6
     least = max(2, canvas.length // 8)
     parts = canvas.random.integers(2, min(5, max(2, canvas.length // least)) + 1, canvas.maps)
-    place = np.arange(canvas.length)
+    position = np.arange(canvas.length)
     for row, number in zip(np.flatnonzero(free), parts[free], strict=True):
         spare = canvas.random.multinomial(canvas.length - number * least, np.full(number, 1 / number))
-        ends[row] = np.isin(place, np.cumsum(least + spare) - 1)
+        ends[row] = np.isin(position, np.cumsum(least + spare) - 1)
     segment = np.cumsum(ends, -1) - ends
     return (segment[:, :, None] == segment[:, None, :]).astype(np.float32)
 
@@ -149,10 +149,10 @@ def spots(canvas: Canvas) -> Maps:
 def patches(canvas: Canvas) -> Maps:
     """Factors of 1, and of up to 5 in rectangles anywhere."""
     smooth = np.ones((canvas.maps, canvas.length, canvas.length), np.float32)
-    place = np.arange(canvas.length)
+    position = np.arange(canvas.length)
     for _ in range(4):
         low = canvas.random.integers(0, canvas.length, (canvas.maps, 2, 1))
         size = canvas.random.integers(1, max(2, canvas.length // 2), (canvas.maps, 2, 1))
-        inside = (place >= low) & (place < low + size)
+        inside = (position >= low) & (position < low + size)
         smooth += canvas.between(0, 4) * (inside[:, 0, :, None] & inside[:, 1, None])
     return smooth

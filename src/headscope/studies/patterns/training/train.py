@@ -48,14 +48,14 @@ def train(
     `expect` receives the largest possible number of batches before the first; `progress` the number of batches done.
     Raises `HeadscopeError` if there are too few labelled maps, or some with too few or too many tokens.
     """
-    maps = [each for each in maps if each.label]
-    folds = np.array([fold(each) for each in maps], int)
+    maps = [labelled for labelled in maps if labelled.label]
+    folds = np.array([fold(labelled) for labelled in maps], int)
     if len(set(folds.tolist())) < FOLDS:
         raise HeadscopeError(f"{len(maps)} labelled maps are too few to train on; label a hundred or more")
-    for each in maps:
-        check(each)
+    for labelled in maps:
+        check(labelled)
     expect(recipe.all_steps)
-    learnt = [each for each, number in zip(maps, folds, strict=True) if number != HELD_OUT]
+    learnt = [labelled for labelled, number in zip(maps, folds, strict=True) if number != HELD_OUT]
     curriculum = Curriculum(learnt, seed, recipe)
     progress(recipe.first_steps)
     steps, crossed = cross_validated(curriculum, folds[folds != HELD_OUT], progress)
@@ -74,7 +74,7 @@ def train(
         "temperature": round(classifier.temperature.item(), 3),
         "rates": [round(rate, 3) for rate in classifier.rates.tolist()],
         **scorecard(maps, folds, cooled, classifier),
-        "texts": sorted({text(each) for each in learnt}),
+        "texts": sorted({text(labelled) for labelled in learnt}),
     }
     return classifier
 
@@ -92,7 +92,7 @@ def cross_validated(curriculum: Curriculum, folds: Folds, progress: Progress) ->
         for number, learner in learners.items():
             learner.advance(recipe.check)
             progress(recipe.check)
-            left_out = [curriculum.maps[place] for place in np.flatnonzero(folds == number).tolist()]
+            left_out = [curriculum.maps[index] for index in np.flatnonzero(folds == number).tolist()]
             probabilities[folds == number] = probabilities_of(left_out, learner.averaged())
         looks.append((loss(labels, probabilities), steps, probabilities))
         if steps - _best(looks)[1] >= recipe.patience * recipe.check:

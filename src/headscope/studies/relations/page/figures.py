@@ -11,7 +11,7 @@ from headscope.report.best_heads.parts import beside, frequent
 from headscope.report.parts import Figure
 
 LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
-MOST = 12
+MOST_RELATIONS = 12
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -55,15 +55,15 @@ def _relations(result: xr.Dataset) -> Iterator[Figure]:
     if enough["chosen_attention"].notnull().any():
         caption = (
             "The head with the largest gain, on the half of the sentences on which it was not chosen, with 95% "
-            f"intervals. Untrained: the largest value of any head of a model with random weights. The {MOST} relations "
-            "with the largest gains."
+            f"intervals. Untrained: the largest value of any head of a model with random weights. The "
+            f"{MOST_RELATIONS} relations with the largest gains."
         )
         yield Figure("chosen", BEST, bars(_beside(enough)), caption, "chosen_attention")
-    own = enough.sel(relation=enough["relation"] != "all").isel(relation=slice(MOST))
+    own = enough.sel(relation=enough["relation"] != "all").isel(relation=slice(MOST_RELATIONS))
     if own.sizes["relation"]:
         gain = _gain(own).sel(direction=["source_to_target", "target_to_source"]).max("direction", keep_attrs=True)
         gain = gain.clip(min=0, keep_attrs=True)
-        caption = f"In the better direction; 0 for heads without a gain. The {MOST} most frequent relations."
+        caption = f"In the better direction; 0 for heads without a gain. The {MOST_RELATIONS} most frequent relations."
         yield Figure("gain-by_relation", BEST, heatmap(gain), caption, "gain")
 
 
@@ -76,7 +76,7 @@ def _beside(result: xr.Dataset) -> xr.DataArray:
         most = most.max(["layer", "head", "direction"]).where(result["chosen_attention"].notnull())
         parts["untrained"] = most.assign_coords(lower=most, upper=most)
     attrs = {"long_name": "attention of links in the chosen head", "units": "share of attention"}
-    largest = beside(result, parts).dropna("relation", how="all").isel(relation=slice(MOST + 1))
+    largest = beside(result, parts).dropna("relation", how="all").isel(relation=slice(MOST_RELATIONS + 1))
     return largest.rename("attention").assign_attrs(attrs)
 
 

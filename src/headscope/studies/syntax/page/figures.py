@@ -10,13 +10,13 @@ from headscope.report.parts import Figure
 from headscope.studies.syntax.page.tables import as_coded
 
 BEST, WHERE = "The best head of each relation", "Which heads"
-MOST = 12
+MOST_RELATIONS = 12
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result; relations of few words are left out of them."""
     enough = frequent(result, "accuracy_n_examples")
-    gains = _gain(enough.isel(relation=slice(MOST)))
+    gains = _gain(enough.isel(relation=slice(MOST_RELATIONS)))
     on = "the same sentences" if as_coded(result) else "the half of the sentences on which they were not chosen"
     return [
         Figure(
@@ -32,7 +32,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
             WHERE,
             heatmap(gains),
             f"Accuracy of each head, in its better direction, less that of the best fixed word; 0 for heads that are "
-            f"no better. The {MOST} most frequent relations.",
+            f"no better. The {MOST_RELATIONS} most frequent relations.",
             "accuracy",
         ),
         *_all_words(result),
