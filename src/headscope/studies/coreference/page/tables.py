@@ -110,8 +110,8 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
         rows += _baselines(result, genders, "chosen_", ", on that other half")
     caption = (
         f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the "
-        f"{MOST_HEADS} best heads on all passages. The best of many heads look too good; the head chosen on one half does not, and "
-        "the baselines on the other half stand below it."
+        f"{MOST_HEADS} best heads on all passages. The best of many heads look too good; the head chosen on one half "
+        "does not, and the baselines on the other half stand below it."
     )
     yield titled("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
 

@@ -8,7 +8,7 @@ from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.probe.page.tables import NAMES, parsers
 
 PARSERS, HEADS, RELATIONS = "Parsers", "Which heads", "Which relations"
-MOST_RELATIONS = 16
+MOST_ROWS = 16
 COMPARED = ("attention", "attention_and_words", "distances_and_words")
 
 
@@ -36,7 +36,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
 
 
 def _by_relation(result: xr.Dataset) -> list[Figure]:
-    enough = result.sel(relation=result["recall_n_examples"] >= LEAST_CASES).isel(relation=slice(MOST_RELATIONS))
+    enough = result.sel(relation=result["recall_n_examples"] >= LEAST_CASES).isel(relation=slice(MOST_ROWS))
     if not enough.sizes["relation"]:
         return []
     recall = (
@@ -44,7 +44,9 @@ def _by_relation(result: xr.Dataset) -> list[Figure]:
         .sel(probe=[name for name in COMPARED if name in enough["probe"]])
         .transpose("relation", "probe")
     )
-    caption = f"Words of each relation that get their syntactic head. The {MOST_RELATIONS} most frequent relations, of at least "
+    caption = (
+        f"Words of each relation that get their syntactic head. The {MOST_ROWS} most frequent relations, of at least "
+    )
     return [
         Figure("recall", RELATIONS, bars(_in_words(recall)), f"{caption}{LEAST_CASES} words; 95% intervals.", "recall")
     ]
