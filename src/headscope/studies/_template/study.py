@@ -7,6 +7,7 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.measure import measure
 
+ABOUT = "heads"
 STUDY = __name__.split(".")[-2]  # the name of the folder
 MEASURES = ("_template", "entropy")
 # Variables that every result of the study has, and no other study has together.
