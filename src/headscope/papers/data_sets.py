@@ -111,10 +111,10 @@ def find(folder: Path, names: Iterator[str] | tuple[str, ...] | list[str]) -> di
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
-        if len(Path(place).relative_to(folder).parts) >= DEPTH:
+    for directory, folders, names in os.walk(folder):
+        if len(Path(directory).relative_to(folder).parts) >= DEPTH:
             folders.clear()
-        yield from (Path(place, name) for name in names)
+        yield from (Path(directory, name) for name in names)
 
 
 def _found(data_set: DataSet, files: list[Path]) -> Found | None:
