@@ -12,17 +12,23 @@ from torch import Tensor, nn
 from headscope.capture.observer import CPU, Intervention, Observer, RowEntropy
 
 
+class Enough(Exception):
+    """A forward pass has shown all attention that is to be read: what would follow is read by nobody."""
+
+
 @dataclass
 class Watch:
     """An observer of forward passes, or an intervention in them, and how many layers the last one has shown it.
 
     * `home`: the device of the network's inputs, on which `look` sees all attention, whichever device computes it.
+    * `enough`: the number of layers after whose attention `Enough` ends a pass; None for a whole pass.
     """
 
     look: Observer | Intervention
     changes: bool = False
     home: torch.device = CPU
     calls: int = 0
+    enough: int | None = None
 
 
 Watches = tuple[Watch, ...]
@@ -93,9 +99,14 @@ def _called(watch: Watch, *block: Any) -> Any:
 
 
 def count(watches: Watches) -> None:
-    """Count one more layer."""
+    """Count one more layer.
+
+    Raises `Enough` after the last one that a watch wants.
+    """
     for watch in watches:
         watch.calls += 1
+    if any(watch.calls == watch.enough for watch in watches):
+        raise Enough
 
 
 @contextmanager

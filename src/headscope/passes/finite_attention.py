@@ -1,5 +1,6 @@
 """Refusal of attention that is not finite, such as after an overflow of float16; one column of a map is read."""
 
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -7,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.capture.observer import Observer
+from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -47,7 +49,8 @@ class FiniteAttention:
         if not (self.first[-1].isnan() & self.batch.real).any():
             return
         self.locating = True
-        self.model.network(**self.batch.inputs)
+        with suppress(Enough):
+            self.model.network(**self.batch.inputs)
         wrong = (self.first.isnan() & self.batch.real).any(-1)  # [layer, example]
         layer = int(wrong.any(-1).nonzero()[0])
         example = int(self.batch.index[wrong[layer]].min()) + 1
