@@ -200,3 +200,24 @@ def test_the_model_is_as_before_after_an_error_in_a_measure(inputs: list[Encoded
 
 def test_an_empty_buffer_has_no_tallies() -> None:
     assert Buffer(seed=0, resamples=5).flush() == {}
+
+
+def test_nothing_runs_that_follows_the_attention_of_the_last_layer(model: Model, inputs: list[Encoded]) -> None:
+    network: Any = model.network
+    ran: list[str] = []
+    for name, part in {"first": network.encoder.layer[0].output, "last": network.encoder.layer[-1].output}.items():
+        part.register_forward_hook(lambda *_, name=name: ran.append(name))
+    tallies_of(model, inputs[:2])
+    assert set(ran) == {"first"}
+    with torch.inference_mode():
+        network(**batches.collator(model)(inputs[:2]).inputs)
+    assert set(ran) == {"first", "last"}
+
+
+def test_a_layer_whose_attention_was_not_seen_is_an_error(
+    model: Model, inputs: list[Encoded], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network: Any = model.network
+    monkeypatch.setattr(network.encoder, "layer", network.encoder.layer[:-1])
+    with pytest.raises(RuntimeError, match=r"2 attention calls in a forward pass, expected 3"):
+        tallies_of(model, inputs[:2])
