@@ -71,7 +71,7 @@ def test_where_all_changes_are_losses_power_is_the_chance_of_enough_of_them() ->
 @pytest.mark.parametrize("discordance", [0.05, 0.2])
 def test_of_many_examples_it_is_that_of_the_normal_approximation(discordance: float, tests: int) -> None:
     """Connor 1987: d sqrt(n) = z_level sqrt(discordance) + z_power sqrt(discordance - d^2), solved for d."""
-    n, level, power = 20_000, norm.isf(0.025 / tests), norm.ppf(POWER)
+    n, level, power = 5_000, norm.isf(0.025 / tests), norm.ppf(POWER)
     a, b = level * np.sqrt(discordance), n + power**2
     expected = (a * np.sqrt(n) + power * np.sqrt(discordance * b - a**2)) / b
     assert smallest_fall(n, discordance, tests) == pytest.approx(expected, rel=0.03)

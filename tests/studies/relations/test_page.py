@@ -122,7 +122,7 @@ def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them
     assert "This is no test: 1 of 6 heads lies above it in any model." in text
 
 
-@pytest.mark.parametrize(("heads", "above"), [(6, 1), (101, 1), (102, 2), (384, 4)])
+@pytest.mark.parametrize(("heads", "above"), [(6, 1), (101, 1), (102, 2)])
 def test_as_many_heads_as_the_page_says_lie_above_the_percentile(result: xr.Dataset, heads: int, above: int) -> None:
     copies = -(-heads // 6)
     wide = xr.concat([result] * copies, "head", data_vars="minimal").copy(deep=True)
