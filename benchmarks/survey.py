@@ -98,7 +98,7 @@ def report(times: dict[str, list[float]], tokens: int) -> None:
         print(f"  {name:12s} {median(seconds):7.2f} s")
     print(f"shared / sum of the eight alone: {ratio(times, sum):.2f}; / slowest of them: {ratio(times, max):.2f}")
     least = [sum(rest) + plain for plain, rest in zip(times["plain"], zip(*own_parts(times), strict=True), strict=True)]
-    print(f"their sum without forward passes, and two of these: {median(least):.2f} s, which is the least")
+    print(f"what all do beside forward passes, and two of these: {median(least):.2f} s, the least that is possible")
 
 
 def own_parts(times: dict[str, list[float]]) -> list[list[float]]:

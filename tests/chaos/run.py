@@ -20,6 +20,7 @@ from random import Random
 from typing import Any
 
 import torch
+from xarray import Dataset
 
 from chaos.ray_machines import HEAD, READING, STARTING, VICTIMS, Machines, children
 from headscope import results
@@ -35,10 +36,13 @@ from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 # Studies of all kinds of passes: tallies, lists of observations, two passes, several models, states of their own; and
 # those that train on files of arrays.
 STUDIES = ("profile", "syntax", "relations", "gradients", "compare", "patterns", "geometry")
-STUDIES += ("probe", "structure", "layers")
+STUDIES += ("probe", "structure", "layers", "survey")
+# The studies of a survey share a pass, of tallies, observations, states and files of arrays.
+SURVEYED = "profile,syntax,geometry,structure"
+OF_STUDIES = ("--batch-tokens", "100", "--examples", "0")
 # Times, and the command, which names the folder.
 CHANGING = {"duration_s", "started", "command"}
-OPTIONS = ("--limit", "60", "--resamples", "10", "--batch-tokens", "100", "--examples", "0", "--no-figures", "--quiet")
+OPTIONS = ("--limit", "60", "--resamples", "10", "--no-figures", "--quiet")
 MORE = {
     "probe": ("--epochs", "1", "--seeds", "1"),
     "structure": ("--epochs", "1", "--rank", "2"),
@@ -64,7 +68,8 @@ class Outcome:
 def arguments(study: str, models: Sequence[Path], out: Path) -> list[str]:
     """The command line of a study."""
     inputs = [*map(str, models), "--corpus", "sample"] if study == "compare" else [str(models[0]), "sample"]
-    return [study, *inputs, *OPTIONS, *MORE.get(study, ()), "-o", str(out)]
+    more = ("--only", SURVEYED) if study == "survey" else (*OF_STUDIES, *MORE.get(study, ()))
+    return [study, *inputs, *OPTIONS, *more, "-o", str(out)]
 
 
 def started(words: list[str]) -> int:
@@ -107,7 +112,7 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
     workers = random.randint(2 if aim else 1, 3)
     child, began = started([*words, "--workers", str(workers)]), time.monotonic()
     if aim or random.random() < 0.7:
-        while not (children(child) if aim else any(journal.glob("pass-*"))):
+        while not (children(child) if aim else any(journal.parent.rglob("pass-*"))):
             if time.monotonic() - began > 10 * seconds + 10 or os.waitpid(child, os.WNOHANG) != (0, 0):
                 break
             time.sleep(0.002)
@@ -169,23 +174,28 @@ def survive(
             outcome.workers += victim == "worker"
             outcome.machines += victim == "machine"
             outcome.heads += victim in HEAD
-            outcome.resumed += victim in ("command", *HEAD) and journal.is_dir()
+            outcome.resumed += victim in ("command", *HEAD) and any(journal.parent.rglob(FOLDER))
             if victim in ("worker", "machine"):
                 outcome.same &= same(folder)
     finish(words)
-    outcome.same &= same(folder) and not journal.exists()
+    outcome.same &= same(folder) and not any(journal.parent.rglob(FOLDER))
     return outcome
 
 
 def same(folder: Path) -> bool:
-    """Whether the result is that of the command that was left alone, times apart."""
-    result, expected = (results.read(folder / name) for name in ("killed", "whole"))
+    """Whether the results are those of the command that was left alone, times apart."""
+    whole, killed = folder / "whole", folder / "killed"
+    made = [path.relative_to(whole) for path in sorted(whole.rglob("result.nc"))]
+    return bool(made) and all(_same(results.read(killed / path), results.read(whole / path)) for path in made)
+
+
+def _same(result: Dataset, expected: Dataset) -> bool:
     for each in (result, expected):
         each.attrs = {name: value for name, value in each.attrs.items() if name not in CHANGING}
     return result.identical(expected)
 
 
-def main(kills: int, seed: int) -> int:
+def main(kills: int, seed: int, studies: Sequence[str] = STUDIES) -> int:
     """Kill as many commands; print a line a study. Returns: the exit status."""
     torch.set_num_threads(1)
     random, outcomes, machines = Random(seed), list[Outcome](), None
@@ -198,9 +208,9 @@ def main(kills: int, seed: int) -> int:
         }
         models = [save_tiny(Path(scratch, f"model-{n}"), tiny_bert(n, **sizes), tiny_tokenizer()) for n in range(2)]
         while (left := kills - sum(each.kills for each in outcomes)) > 0:
-            study = STUDIES[len(outcomes) % len(STUDIES)]
+            study = studies[len(outcomes) % len(studies)]
             folder = Path(scratch, f"{len(outcomes)}-{study}")
-            if on_ray := len(outcomes) % 5 == 4:
+            if on_ray := len(outcomes) % 5 == 4 and study != "survey":
                 machines = machines or stack.enter_context(closing(Machines()))
             most = len(VICTIMS) if on_ray else 3
             outcomes.append(survive(study, models, folder, random, min(left, most), machines if on_ray else None))
@@ -215,5 +225,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--studies", nargs="+", choices=STUDIES, default=STUDIES)
     given = parser.parse_args()
-    sys.exit(main(given.kills, given.seed))
+    sys.exit(main(given.kills, given.seed, given.studies))

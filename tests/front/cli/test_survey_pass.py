@@ -9,7 +9,7 @@ from headscope import results
 from headscope.front.cli.study import run_brief
 from headscope.front.cli.survey_pass import SHARING, read_shared
 from headscope.front.from_options import models_kept
-from headscope.passes import shards
+from headscope.passes import pass_journal, shards
 from headscope.passes.forward import Forward
 from support.pages import not_written
 from support.tiny import save_tiny
@@ -74,3 +74,28 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
             result.attrs = {name: value for name, value in result.attrs.items() if name not in TIMES}
         assert one.identical(other), study
     assert not list(tmp_path.rglob(".headscope.journal/pass-*"))
+
+
+def test_a_shared_pass_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "EXAMPLES", 12)
+    monkeypatch.setattr(pass_journal, "SECONDS", 0)
+    monkeypatch.setattr(pass_journal, "TIMES", 0)
+    model, shown, kept = save_tiny(tmp_path / "model"), passes_of(monkeypatch), Forward._show
+    some = {study: words for study, words in commands(model, tmp_path).items() if study in ("profile", "syntax")}
+    left = iter([True] * 5)
+
+    def show(forward: Forward, group: list) -> None:
+        if not forward._at(group).shown and not next(left, False):
+            raise KeyboardInterrupt
+        kept(forward, group)
+
+    with models_kept():
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(Forward, "_show", show)
+            read_shared(some, tmp_path, quiet=True)
+        assert shown() == 5 and list(tmp_path.rglob("pass-1"))
+        read_shared(some, tmp_path, quiet=True)
+        again = shown()
+        assert len(list(tmp_path.glob("*/.headscope.journal/pass-1"))) == 2
+        read_shared(some, tmp_path, quiet=True)
+    assert 0 < again < 11 and shown() == 0

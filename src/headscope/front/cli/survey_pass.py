@@ -11,6 +11,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import FOLDER, function_of, journal_of, ready_inputs, shown
 from headscope.front.cli.errors import notice
 from headscope.front.progress import progress_bar
+from headscope.storage.files import remove
 
 if TYPE_CHECKING:
     from headscope.passes.asked_pass import AskedPass
@@ -42,6 +43,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
         with progress_bar("survey", examples, show=shown(quiet)) as (progress, _):
             read_together(group, Settings(journal=journal, on_progress=progress, on_notice=_say(quiet)))
         journal.remove()
+    remove(folder / FOLDER)
 
 
 def _asked(sharing: Sequence[str], commands: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, "AskedPass"]]:

@@ -38,6 +38,8 @@ ELSEWHERE: Mapping[str, str] = {
     "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
     "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
 }
+# Examples whose words are counted; tokens of a word, and special tokens of an example.
+FIRST, PIECES, SPECIAL = 200, 1.35, 2
 MANY = ("patterns", "layers")  # studies that read several corpora at once
 # Options of studies in a survey. Clusters has the batches of other studies, so that it can share their pass.
 OWN: Mapping[str, tuple[str, ...]] = {"prune": ("--tolerance", "0.02"), "clusters": ("--batch-tokens", "2048")}
@@ -45,11 +47,15 @@ OWN: Mapping[str, tuple[str, ...]] = {"prune": ("--tolerance", "0.02"), "cluster
 
 @dataclass(frozen=True)
 class CorpusFacts:
-    """A corpus: its name on the command line, its number of examples, and what a study can need of it."""
+    """A corpus: its name on the command line, its number of examples, and what a study can need of it.
+
+    * `tokens`: about so many, by the words of the first examples.
+    """
 
     source: str
     n_examples: int
     features: frozenset[str]
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,15 +82,17 @@ def _examples(number: int) -> str:
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
     """What a corpus has: `text`, and `trees`, `links` and `mentions` if any sentence has some."""
-    found = {"text"}
-    for example in corpus:
+    found, words, read = {"text"}, 0, 0
+    for read, example in enumerate(corpus, 1):
+        words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
         for sentence in example.sentences:
             found |= {"trees", "links"} if sentence.heads else set()
             found |= {"links"} if sentence.links else set()
             found |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if len(found) == len(set(NEEDS.values()) - {"task"}):
+        if read >= FIRST and len(found) == len(set(NEEDS.values()) - {"task"}):
             break
-    return CorpusFacts(source, n_examples, frozenset(found))
+    tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
+    return CorpusFacts(source, n_examples, frozenset(found), round(tokens))
 
 
 def planned(

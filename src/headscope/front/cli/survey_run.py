@@ -1,0 +1,121 @@
+"""The studies of a survey, run one after the other as the commands that they are."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from headscope.errors import HeadscopeError
+from headscope.front.cli.compute import function_of
+from headscope.front.cli.errors import notice
+from headscope.front.cli.options import DEFAULTS
+from headscope.front.cli.parameters import flag
+from headscope.front.cli.study import OF_STUDIES, run_brief
+from headscope.front.cli.survey_pass import read_shared
+from headscope.front.inputs import options_of
+from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
+from headscope.front.survey.costs import COSTS, READING, StudyEstimate
+from headscope.front.survey.plan import PlannedStudy, words_of
+
+OF_TASK = ("task", "data")
+ABOUT_FILES = ("out", "json", "debug", "overwrite")
+
+
+def run_studies(
+    plans: Sequence[PlannedStudy], given: Mapping[str, Any], folder: Path, budget: Budget | None = None
+) -> Iterator[tuple[str, str]]:
+    """Run the studies of a plan; those that are left out, with the reason.
+
+    A study whose result is there already, made by the same command, is not run again.
+    """
+    runs = [plan for plan in plans if not plan.lacks]
+    first = [plan for plan in runs if COSTS[plan.study].shared or not budget]
+    commands = {plan.study: _words(plan, given, folder, budget) for plan in first}
+    left = [study for study, words in commands.items() if not _is_done(folder, words)]
+    read_shared({study: commands[study] for study in left}, folder, quiet=given["quiet"])
+    _end(budget, READING, ran=len(left) == len(first))
+    for number, plan in enumerate(plans, 1):
+        if plan.lacks:
+            yield plan.study, f"needs {plan.lacks}"
+            continue
+        words = commands.get(plan.study) or _words(plan, given, folder, budget)
+        if to_do := not _is_done(folder, words):
+            if not given["quiet"]:
+                notice(f"{number} of {len(runs)}: {plan.study.replace('_', '-')}, {plan.reads}")
+            try:
+                run_brief(plan.study, words)
+            except HeadscopeError as error:
+                yield plan.study, str(error)
+        _end(budget, plan.study, ran=to_do)
+
+
+def budget_of(
+    text: str, plans: Sequence[PlannedStudy], estimates: Sequence[StudyEstimate], folder: Path, given: Mapping[str, Any]
+) -> Budget:
+    """The time of a survey with the sizes that it was begun with; of a new one, with the speed of a first batch."""
+    from headscope.front.cli.survey_speed import speed_of
+
+    runs = [plan for plan in plans if not plan.lacks]
+    kept = kept_sizes(folder)
+    budget = Budget(seconds_of(text), estimates, sizes=kept)
+    if not kept and runs:
+        budget.speed = speed_of(runs[0].study, _words(runs[0], given, folder, None))
+        shared = [plan for plan in runs if COSTS[plan.study].shared] or runs[:1]
+        most = max(corpus.n_examples for plan in shared for corpus in plan.corpora)
+        chosen = budget.size(READING, most)
+        budget.sizes |= {plan.study: chosen for plan in shared}
+        keep_sizes(folder, budget.sizes)
+        notice(_in_words(text, chosen, most))
+    return budget
+
+
+def _in_words(text: str, examples: int, most: int) -> str:
+    width = f"95% intervals of shares of examples have at most {widest(examples):.0%} on each side"
+    if examples == most:
+        return f"{text} are enough for all {most:,} examples: {width}"
+    return f"{examples:,} of {most:,} examples are read in {text}: {width}; {widest(most):.0%} with all of them"
+
+
+def _end(budget: Budget | None, study: str, *, ran: bool) -> None:
+    if budget:
+        budget.end(study, ran=ran)
+
+
+def _words(plan: PlannedStudy, given: Mapping[str, Any], folder: Path, budget: Budget | None) -> list[str]:
+    """The words of the command of a study, with the number of examples that a budget allows."""
+    if budget and plan.corpora:
+        if plan.study not in budget.sizes:
+            budget.size(plan.study, max(corpus.n_examples for corpus in plan.corpora))
+            keep_sizes(folder, budget.sizes)
+        given = {**given, "limit": budget.sizes[plan.study]}
+    return words_of(plan, given["model"], _given(plan, given), _task(given), str(folder))
+
+
+def _given(plan: PlannedStudy, given: Mapping[str, Any]) -> list[str]:
+    """The options of a survey that a study has, as words."""
+    _, inputs = function_of(plan.study)
+    known = {*options_of(inputs), *OF_STUDIES} - {*ABOUT_FILES, *OF_TASK, "model", "corpora", "corpus"}
+    words = []
+    for name, value in given.items():
+        if name in known and value != DEFAULTS[name]:
+            words += [_flag(name)] if value is True else [_flag(name), str(value)]
+    return words
+
+
+def _flag(name: str) -> str:
+    return "--trust-remote-code" if name == "remote_code" else flag(name)
+
+
+def _task(given: Mapping[str, Any]) -> list[str]:
+    return [word for name in OF_TASK if given[name] for word in (flag(name), str(given[name]))]
+
+
+def _is_done(folder: Path, words: Sequence[str]) -> bool:
+    """Whether the result of a command is there, and complete."""
+    from headscope import results
+
+    path = folder / words[0]
+    if not (path / "result.nc").is_file():
+        return False
+    attrs = results.read(path).attrs
+    return "interrupted" not in attrs and attrs.get("command") == json.dumps(list(words))

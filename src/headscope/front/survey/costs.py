@@ -1,0 +1,142 @@
+"""What the studies of a survey will take: an estimate, from the shape of the model and the length of the texts.
+
+It is made before anything runs, without torch: a table of what was measured with the built-in model on one core of a
+processor, scaled by the shape of the model. Another processor is faster or slower as a whole.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headscope.front.survey.plan import PlannedStudy
+
+# Seconds of a forward pass of the built-in model over 1,000 tokens, and its shape.
+FORWARD = 0.32
+LAYERS, HEADS, WIDTH, INNER = (
+    ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    ("hidden_size", "n_embd", "dim", "d_model"),
+    ("intermediate_size", "n_inner", "hidden_dim", "d_ff", "ffn_dim"),
+)
+# MiB of the libraries, and of the maps and states of a batch beside the model.
+LIBRARIES, BATCH = 500, 200
+
+
+@dataclass(frozen=True)
+class ModelShape:
+    """The number of layers, of heads in a layer, the width of states, and that of the layer between.
+
+    >>> ModelShape(6, 12, 384, 1536).size
+    1.0
+    """
+
+    layers: int
+    heads: int
+    width: int
+    inner: int
+
+    @property
+    def weights(self) -> int:
+        """The number of weights of all layers."""
+        return self.layers * (4 * self.width**2 + 2 * self.width * self.inner)
+
+    @property
+    def size(self) -> float:
+        """The weights of all layers, as a multiple of those of the built-in model."""
+        return self.weights / ModelShape(6, 12, 384, 1536).weights if self != BUILT_IN else 1.0
+
+
+BUILT_IN = ModelShape(6, 12, 384, 1536)
+
+
+@dataclass(frozen=True)
+class StudyCost:
+    """What a study takes with the built-in model, in seconds for 1,000 tokens.
+
+    * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
+    * `fixed`: seconds, whatever the texts; `cells`: MiB for 1,000 tokens.
+    * `shared`: whether its first pass is that of other studies, too.
+    """
+
+    passes: float
+    own: float
+    after: float = 0.0
+    fixed: float = 1.0
+    cells: float = 0.0
+    shared: bool = True
+
+
+COSTS: Mapping[str, StudyCost] = {
+    "profile": StudyCost(1, 0.03),
+    "patterns": StudyCost(1, 0.9, fixed=2),
+    "syntax": StudyCost(1, 0.05, 0.1),
+    "relations": StudyCost(4, 0.08, 0.1, shared=False),
+    "coreference": StudyCost(1, 0.05, 0.1, shared=False),
+    "clusters": StudyCost(1, 0.15, 0.1),
+    "geometry": StudyCost(1, 0.13, 0.3),
+    "gradients": StudyCost(6, 0.05, shared=False),
+    "trees": StudyCost(4, 0.55),
+    "structure": StudyCost(4, 0.09, 4, cells=8),
+    "layers": StudyCost(22, 0.2, 5, cells=40, shared=False),
+    "probe": StudyCost(4, 0.05, 8, cells=4),
+    "attributions": StudyCost(60, 0, shared=False),
+    "ablate": StudyCost(100, 0, shared=False),
+    "prune": StudyCost(150, 0, shared=False),
+}
+READING = "one pass"  # of all studies that share it
+
+
+@dataclass(frozen=True)
+class StudyEstimate:
+    """What a study will take: seconds, whatever the texts and for each example, and MiB.
+
+    >>> StudyEstimate("profile", 1.0, 0.5, 100).of(10)
+    6.0
+    """
+
+    study: str
+    fixed: float
+    each: float
+    memory: int
+
+    def of(self, examples: int) -> float:
+        """Seconds for so many examples."""
+        return self.fixed + self.each * examples
+
+
+def shape_of(config: Mapping[str, Any]) -> ModelShape:
+    """The shape of a model, from its configuration; of one that does not say it, that of the built-in model.
+
+    >>> shape_of({"n_layer": 12, "n_head": 12, "n_embd": 768}).weights
+    84934656
+    """
+    layers, heads, width = (
+        next((int(config[name]) for name in names if config.get(name)), least)
+        for names, least in ((LAYERS, BUILT_IN.layers), (HEADS, BUILT_IN.heads), (WIDTH, BUILT_IN.width))
+    )
+    inner = next((int(config[name]) for name in INNER if config.get(name)), 4 * width)
+    return ModelShape(layers, heads, width, inner)
+
+
+def estimates(plans: Iterable[PlannedStudy], shape: ModelShape, workers: int = 1) -> list[StudyEstimate]:
+    """What each study of a plan that runs will take, and before them the pass that some of them share."""
+    runs = [plan for plan in plans if not plan.lacks]
+    sharing = [plan for plan in runs if COSTS[plan.study].shared]
+    if len(sharing) < 2:
+        return [_estimate(plan, shape, COSTS[plan.study].passes, workers) for plan in runs]
+    own = sum(COSTS[plan.study].own for plan in sharing)
+    reading = StudyCost(2, own / 2, fixed=3)
+    first = _estimate(replace(sharing[0], study=READING), shape, 2, workers, reading)
+    return [first, *(_estimate(plan, shape, COSTS[plan.study].passes - (plan in sharing), workers) for plan in runs)]
+
+
+def _estimate(
+    plan: PlannedStudy, shape: ModelShape, passes: float, workers: int, cost: StudyCost | None = None
+) -> StudyEstimate:
+    cost, corpora = cost or COSTS[plan.study], plan.corpora
+    examples = sum(corpus.n_examples for corpus in corpora) or 1
+    thousands = sum(corpus.tokens for corpus in corpora) / 1000
+    heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
+    seconds = passes * (FORWARD * shape.size + cost.own * heads) / workers + cost.after * heads
+    memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20 + cost.cells * heads * thousands
+    return StudyEstimate(plan.study, cost.fixed, thousands / examples * seconds, round(memory))

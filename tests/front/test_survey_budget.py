@@ -1,0 +1,73 @@
+"""What a survey will take, and the time that it keeps to: with a clock that is told what the time is."""
+
+import pytest
+
+from headscope.errors import HeadscopeError
+from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
+from headscope.front.survey.costs import BUILT_IN, COSTS, READING, ModelShape, StudyEstimate, estimates, shape_of
+from headscope.front.survey.plan import NEEDS, CorpusFacts, planned
+
+CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
+STUDIES = ("one", "two", "three")
+
+
+def run(seconds: float, each: dict[str, float], most: int = 10_000, speed: float = 1.0) -> tuple[float, dict[str, int]]:
+    """The time at which studies end of which an example is said to take 0.01 s, and takes `each`; their sizes."""
+    now = [0.0]
+    expected = [StudyEstimate(study, 0.0, 0.01, 0) for study in STUDIES]
+    budget = Budget(seconds, expected, speed, clock=lambda: now[0])
+    for study in STUDIES:
+        now[0] += budget.size(study, most) * each[study]
+        budget.end(study)
+    return now[0], budget.sizes
+
+
+@pytest.mark.parametrize("slower", [0.5, 1.0, 3.0])
+def test_a_survey_ends_in_time_on_a_machine_whose_speed_was_measured(slower: float) -> None:
+    ended, sizes = run(60, dict.fromkeys(STUDIES, 0.01 * slower), speed=slower)
+    assert ended == pytest.approx(60, rel=0.01) and max(sizes.values()) - min(sizes.values()) < 5
+
+
+def test_later_studies_make_up_for_one_that_is_slower_than_expected() -> None:
+    ended, sizes = run(60, {"one": 0.02, "two": 0.01, "three": 0.01})
+    assert 48 <= ended <= 72 and sizes["three"] < sizes["one"]
+
+
+def test_all_examples_are_read_where_there_is_time_and_a_few_where_there_is_none() -> None:
+    assert run(60, dict.fromkeys(STUDIES, 0.01), most=50)[1] == dict.fromkeys(STUDIES, 50)
+    assert run(0.1, dict.fromkeys(STUDIES, 0.01))[1] == dict.fromkeys(STUDIES, LEAST)
+    assert run(0.1, dict.fromkeys(STUDIES, 0.01), most=4)[1] == dict.fromkeys(STUDIES, 4)
+
+
+def test_a_study_that_was_done_before_says_nothing_of_the_speed() -> None:
+    budget = Budget(60, [StudyEstimate(study, 0.0, 0.01, 0) for study in STUDIES], clock=lambda: 0.0, sizes={"one": 9})
+    budget.end("one", ran=False)
+    assert budget.speed == 1.0 and budget.size("two", 10_000) == 3000
+
+
+def test_all_studies_of_a_survey_have_a_cost_and_share_one_pass() -> None:
+    assert set(COSTS) == set(NEEDS)
+    plans = planned([CORPUS], task=False)
+    made = estimates(plans, BUILT_IN)
+    assert [one.study for one in made] == [READING, *(plan.study for plan in plans if not plan.lacks)]
+    single = estimates(planned([CORPUS], task=False, only=["profile"]), BUILT_IN)
+    assert [one.study for one in single] == ["profile"]
+    assert single[0].of(1000) == pytest.approx(1 + 24 * (0.32 + 0.03))
+
+
+def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
+    base, plans = shape_of({"n_layer": 12, "n_head": 12, "n_embd": 768}), planned([CORPUS], task=False)
+    assert base == ModelShape(12, 12, 768, 3072)
+    small, large, two = estimates(plans, BUILT_IN), estimates(plans, base), estimates(plans, base, 2)
+    for one, other, shared in zip(small, large, two, strict=True):
+        assert one.of(100) <= other.of(100) and shared.of(100) <= other.of(100) and one.memory < other.memory
+
+
+def test_widths_are_those_of_a_share_of_one_half() -> None:
+    assert widest(400) == pytest.approx(0.049) and widest(100) == pytest.approx(2 * widest(400))
+
+
+@pytest.mark.parametrize("text", ["", "ten", "10 days", "-3m", "0"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(HeadscopeError, match="is no time"):
+        seconds_of(text)
