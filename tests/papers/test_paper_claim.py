@@ -48,6 +48,8 @@ def test_a_file_of_ones_own_is_read_beside_the_papers(tmp_path):
         ({"number": None}, "entry 1: a number has no variable"),
         ({"number": {"variable": "entropy", "at": [1]}}, "`at` is no mapping"),
         ({"number": {"variable": "entropy", "wher": 1}}, "no field 'wher'"),
+        ({"options": {"links": 1}}, "`options` is no mapping of names to texts"),
+        ({"study": ""}, "entry 1: it has no study; name one, or in `needs` what it would need"),
         ({"figure": True}, "figure is no text; put it in quotes"),
         ({"id": "C1"}, "claim 'C1' is in 'clark2019' and in 'mine'; rename one"),
     ],

@@ -1,5 +1,6 @@
 """Results in which a claim of a paper is planted: it surely holds, or surely fails."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ COORDS: Mapping[str, list[Any]] = {
     "offset": [-1, 0, 1],
     "token_class": ["cls", "sep", "punct", "other"],
     "feature": ["noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct"],
-    "relation": ["all", "det", "core"],
+    "relation": ["all", "det", "verb and subject", "pronoun and noun"],
     "direction": ["dependent_to_head", "head_to_dependent"],
     "probe": [
         *("right_branching", "attention", "attention_and_words", "distances_and_words", "random_attention_and_words"),
@@ -24,7 +25,7 @@ COORDS: Mapping[str, list[Any]] = {
     "pattern": ["vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous"],
     "mention_type": ["all", "pronoun"],
     "baseline": ["nearest", "head_match", "rules", "decay"],
-    "metric": ["accuracy", "uas"],
+    "metric": ["accuracy", "pearson", "uas"],
     "half": ["first", "second"],
     "share_removed": [0.0, 0.1, 0.2, 0.3],
     "gap": ["same", "17+"],
@@ -32,13 +33,22 @@ COORDS: Mapping[str, list[Any]] = {
     "root": ["gold", "best"],
     "task": [
         *("part_of_speech", "dependency_label", "entity", "coreference", "parent", "great_grandparent", "number_value"),
-        *("number_sum", "token_index", "stsb", "sst2"),
+        *("number_sum", "token_index", "STS-B", "SST-2"),
     ],
-    "phenomenon": ["agreement"],
+    "phenomenon": ["negation: affirmative", "negation: negated", "role reversal"],
+    "condition": [
+        *("npi_licensing: npi_present_1", "npi_licensing: npi_present_2", "npi_licensing: only_npi_licensor_present"),
+        "npi_licensing: sentential_negation_npi_licensor_present",
+        "npi_licensing: matrix_question_npi_licensor_present",
+        *("npi_licensing: only_npi_scope", "npi_licensing: sentential_negation_npi_scope"),
+    ],
+    "suite": ["agreement", "lama"],
+    "attribution": ["attention", "gradient_input"],
     "control": ["shuffled"],
     "restored": [0, 1],
     "init": ["random", "frozen", "finetuned"],
     "model": ["tuned"],
+    "seed": [0, 1, 2],
 }
 HEADS = ("layer", "head")
 DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -56,12 +66,16 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "coreference": {"chosen_accuracy": ("mention_type",), "chosen_baseline": ("mention_type", "baseline")},
     "probe": {"uas": ("probe",)},
     "clusters": {"layer_gap": (), "cluster_stability": ()},
-    "patterns": {"share_total": ("pattern",)},
+    "patterns": {"share_total": ("pattern",), "same_pattern": ()},
     "compare": {
         **{"layer_similarity": ("model", "layer"), "restored_change": ("model", "restored", "metric")},
-        **{"difference_feature_attention": ("model", *HEADS, "feature")},
+        **{"difference_feature_attention": ("model", *HEADS, "feature"), "change_per_weight": ("model", "layer")},
+        **{"difference_attention_to": ("model", *HEADS, "token_class")},
     },
-    "finetune": {"score": ("task", "init", "metric")},
+    "finetune": {
+        **{name: ("task", "init", "metric") for name in ("score", "seed_spread", "early_correlation")},
+        **{"score_by_seed": ("task", "init", "seed", "metric")},
+    },
     "ablate": {
         **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},
         **{"random_head_gain": ("metric",)},
@@ -75,16 +89,33 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "trees": {"chosen_gain": ("metric", "special_tokens", "root")},
     "layers": {
         **{"score": ("task", "layer"), "gain": ("task",), "last_layer_fall": ("task",), "centre_of_gravity": ("task",)},
+        **{"mix_gain": ("task",)},
     },
-    "cloze": {"accuracy": ("phenomenon",), "accuracy_control": ("phenomenon", "control")},
+    "cloze": {
+        **{name: ("phenomenon",) for name in ("accuracy", "consistency")},
+        **{name: ("suite",) for name in ("accuracy_by_suite", "answer_gain")},
+        **{name: ("suite",) for name in ("accuracy_given_away", "accuracy_not_given_away")},
+        **{"accuracy_by_condition": ("condition",)},
+        **{"control_fall": ("suite", "control")},
+    },
+    "attributions": {"chosen_comprehensiveness": ("attribution",)},
 }
-PLAIN = ("special", "uniform_entropy", "token_share", "held_out_uuas", "centre_of_gravity")
+PLAIN = ("special", "uniform_entropy", "token_share", "held_out_uuas", "centre_of_gravity", "score_by_seed")
 FAR = 0.2
+UPWARDS = (
+    "some head above",
+    "above",
+    "two neighbouring layers above",
+    "reported",
+    "most are positive",
+    "most do no harm",
+)
 
 
 def planted(claim: PaperClaim, *, holds: bool, n: int = 400) -> xr.Dataset:
     """A result of the claim's study in which it holds, or fails, by .2 with intervals of .02."""
     result = xr.Dataset(attrs={"study": claim.study, "n_examples": n, "corpus": "planted", "model": "planted"})
+    result.attrs["options"] = json.dumps(dict(claim.options))
     for name, dims in DIMS[claim.study].items():
         size = tuple(len(COORDS[dim]) for dim in dims)
         result[name] = (dims, np.zeros(size) if name != "uniform_entropy" else np.ones(size))
@@ -96,7 +127,7 @@ def planted(claim: PaperClaim, *, holds: bool, n: int = 400) -> xr.Dataset:
     for name in [name for name in result.data_vars if name not in PLAIN]:
         bounds = np.stack([result[name].values - 0.01, result[name].values + 0.01], axis=-1)
         result[f"{name}_ci"] = ((*result[name].dims, "bound"), bounds)
-    return result.assign_coords({"bound": ["lower", "upper"], "seed": [0, 1, 2]})
+    return result.assign_coords({"bound": ["lower", "upper"], "seed": COORDS["seed"]})
 
 
 def _values(claim: PaperClaim, *, holds: bool) -> list[tuple[ClaimedNumber, Any]]:
@@ -107,7 +138,7 @@ def _values(claim: PaperClaim, *, holds: bool) -> list[tuple[ClaimedNumber, Any]
     match claim.rule:
         case "some head above" if than:
             return [*other, (number, claim.limit + base + sign * FAR)]
-        case "some head above" | "above" | "two neighbouring layers above" | "most are positive" | "most do no harm":
+        case _ if claim.rule in UPWARDS:
             extra = 0.0 if claim.rule.startswith("most") else claim.limit
             return [*other, (number, extra + base + sign * FAR)]
         case "below":
@@ -117,8 +148,9 @@ def _values(claim: PaperClaim, *, holds: bool) -> list[tuple[ClaimedNumber, Any]
         case "rises over layers" | "falls over layers" | "in order":
             up = sign * (-1 if claim.rule == "falls over layers" else 1)
             return [(number, lambda size: 0.5 + up * 0.05 * np.arange(size))]
-        case "some special":
-            return [(number, 1.0 if holds else 0.0), *[(one, FAR if holds else 0.0) for one, _ in other]]
+        case "some special" | "no special":
+            found = holds == (claim.rule == "some special")
+            return [(number, float(found)), *[(one, FAR if found else 0.0) for one, _ in other]]
         case "share of special":
             return [(number, 0.0 if holds else 1.0), *[(one, 1.0 if holds else 0.0) for one, _ in other]]
         case "peaks in the middle":

@@ -1,14 +1,13 @@
 """Numbers of a result that claims speak of, with their intervals."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.stats import t
 
 from headscope.figures import with_interval
-
-if TYPE_CHECKING:
-    from headscope.papers.entry_file import ClaimedNumber
+from headscope.papers.entry_file import ClaimedNumber
 
 SINKS = ("cls", "sep")
 BOUNDS = ("lower", "upper")
@@ -19,7 +18,7 @@ class LackingError(LookupError):
     """A result does not have the number, or the labels, that a claim speaks of."""
 
 
-def take(result: xr.Dataset, number: "ClaimedNumber") -> xr.DataArray:
+def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
     """The number with its dimensions that are left, and the coordinates `lower` and `upper` of its interval.
 
     The bounds of a mean are the means of the bounds: wide enough however the numbers depend on each other.
@@ -38,6 +37,25 @@ def take(result: xr.Dataset, number: "ClaimedNumber") -> xr.DataArray:
     array = averaged(array, number.mean)
     factor = number.times / (float(result[number.share_of]) if number.share_of else 1.0)
     return _changed(array, lambda values: values * factor)
+
+
+def over_seeds(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
+    """As `take`, with the error over seeds beside that over examples; of `VARIABLE_by_seed` where the result has it.
+
+    Both errors add as those of independent draws: the t interval over seeds, and the interval over examples.
+    """
+    array = take(result, number)
+    if (name := f"{number.variable}_by_seed") not in result or "lower" not in array.coords:
+        return array
+    by_seed = result[name]
+    for dim, label in number.at.items():
+        by_seed = selected(result, by_seed, dim, label)
+    seeds = by_seed.mean(list(number.mean)).count("seed")
+    spread = by_seed.mean(list(number.mean)).std("seed", ddof=1) * t.ppf(0.975, seeds - 1) / np.sqrt(seeds)
+    half = abs(number.times) * spread
+    below, above = array - array["lower"], array["upper"] - array
+    bounds = {"lower": array - np.hypot(below, half), "upper": array + np.hypot(above, half)}
+    return array.assign_coords({name: bound.drop_vars(list(bound.coords)) for name, bound in bounds.items()})
 
 
 def averaged(array: xr.DataArray, dims: Any) -> xr.DataArray:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from headscope.papers import words
 from headscope.papers.verdicts import Judgement
-from headscope.report.cards.model_results import MeasuredModel
+from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.page import Page
 
 
@@ -16,16 +17,26 @@ def write_claims(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]], di
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
-    contents = [{"model": model, **verdicts(judgements)} for model, judgements in judged]
-    return Page(Path(directory) / "claims.html", "claims.html", {"models": contents}).write()
+    directory = Path(directory)
+    contents = [{"model": model, **verdicts(judgements, directory)} for model, judgements in judged]
+    return Page(directory / "claims.html", "claims.html", {"models": contents}).write()
 
 
-def verdicts(judgements: Sequence[Judgement]) -> Mapping[str, object]:
-    """The counts of verdicts and the rows of each paper, for a template."""
+def page_within(source: Source, directory: Path) -> str:
+    """The address of the page of a result from a page of the directory; "" where it lies elsewhere."""
+    page = source.path.with_name("report.html")
+    if not (page.is_file() and page.resolve().is_relative_to(directory.resolve())):
+        return ""
+    return quote(page.resolve().relative_to(directory.resolve()).as_posix())
+
+
+def verdicts(judgements: Sequence[Judgement], directory: Path | None = None) -> Mapping[str, object]:
+    """The counts of verdicts and the rows of each paper, for a template; with links to study pages in the directory."""
     papers: dict[str, list[dict[str, str]]] = {}
     for one in judgements:
         row = {"id": one.claim.id, "section": one.claim.section, "claim": one.claim.claim, "verdict": one.verdict}
         row |= {"here": words.measured(one), "details": words.details(one), "figure": words.figure(one)}
-        row["page"] = str(one.source.path.with_name("report.html")) if one.source else ""
+        row["token"] = words.token(one)
+        row["page"] = page_within(one.source, directory) if one.source and directory else ""
         papers.setdefault(one.paper.title, []).append(row)
     return {"counts": words.counted(judgements), "sum": words.summed_up(judgements), "papers": papers}

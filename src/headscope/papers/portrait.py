@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from headscope.papers.page import verdicts
+from headscope.papers.page import page_within, verdicts
 from headscope.papers.paper_claim import Paper
 from headscope.papers.verdicts import Judgement, judge
 from headscope.papers.words import summed_up
@@ -42,7 +42,7 @@ def write_portrait(
     page.contents |= {"beside": list(beside), "colours": COLOURS, "without_cards": True}
     for number, model in enumerate(models):
         judgements = judge(model, papers)
-        made: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements)}
+        made: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements, directory)}
         for name, (words, part) in PARTS.items():
             made[name] = page.attempt(words, part, model) or ()
         made["studies"] = [_linked(source, directory) for source in model.sources]
@@ -93,7 +93,5 @@ def in_lines(model: MeasuredModel, judgements: Sequence[Judgement]) -> list[str]
 
 def _linked(source: Source, directory: Path) -> dict[str, str]:
     attrs = source.result.attrs
-    page = source.path.with_name("report.html")
-    inside = page.is_file() and page.resolve().is_relative_to(directory.resolve())
-    link = page.resolve().relative_to(directory.resolve()).as_posix() if inside else ""
+    link = page_within(source, directory)
     return {"study": str(attrs["study"]), "corpus": str(attrs["corpus"]), "n": f"{attrs['n_examples']:,}", "link": link}

@@ -1,26 +1,24 @@
 """Verdicts of saved results on claims of papers: holds, fails, undecided, or not measured."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any, Literal
 
 import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.papers.entry_file import ClaimedNumber
-from headscope.papers.numbers import LackingError, sink, take
+from headscope.papers.examples_wanted import examples_to_decide
+from headscope.papers.numbers import LackingError, averaged, over_seeds, sink, take
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
-from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
+from headscope.report.claims import LEAST_SEEDS, Claim
 from headscope.report.parts import Finding
 
 Verdict = Literal["holds", "fails", "undecided", "not measured"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
-# A difference that wants more than so many times the examples is too small to be told.
-MOST_TIMES = 1000
-NO_RULE = "headscope has no rule for it yet"
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,9 @@ class Judgement:
     @property
     def wanted(self) -> int | None:
         """The number of examples that would decide an undecided claim, from the variance seen; None if not known."""
-        if self.verdict != "undecided" or self.test is None or self.lacks or RULES[self.claim.rule].over_layers:
+        if self.verdict != "undecided" or self.test is None or self.lacks:
+            return None
+        if RULES[self.claim.rule].over_layers or self.claim.procedure:
             return None
         return examples_to_decide(self.test)
 
@@ -77,21 +77,6 @@ class Judgement:
         }
 
 
-def examples_to_decide(test: Claim) -> int | None:
-    """How many examples would put the interval of a difference of this size on one side of 0; None where it is tiny.
-
-    >>> from headscope.report.wording import Estimate
-    >>> examples_to_decide(Claim(0.48, 0.5, Estimate(-0.02, -0.06, 0.02), 100))
-    400
-    """
-    difference = test.difference
-    if not difference.tested or difference.value == 0:
-        return None
-    half = difference.value - difference.lower if difference.value > 0 else difference.upper - difference.value
-    wanted = max(test.n + 1, LEAST_EXAMPLES, ceil(round(test.n * (half / difference.value) ** 2, 6)))
-    return wanted if wanted <= MOST_TIMES * test.n else None
-
-
 def judge(model: MeasuredModel, papers: Iterable[Paper]) -> list[Judgement]:
     """The verdict of a model's results on each claim, in the order of the papers.
 
@@ -104,21 +89,28 @@ def judge(model: MeasuredModel, papers: Iterable[Paper]) -> list[Judgement]:
 
 def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judgement:
     if not claim.study:
-        return Judgement(paper, claim, lacks=NO_RULE)
-    mine = [source for source in sources if source.result.attrs["study"] == claim.study]
+        return Judgement(paper, claim, lacks=f"headscope would need {claim.needs}")
+    mine = [source for source in sources if _fits(source.result, claim)]
     for source in sorted(mine, key=lambda source: -int(source.result.attrs["n_examples"])):
         try:
             test, words = _tested(source.result, claim)
         except LackingError:
             continue
-        return Judgement(paper, claim, test, words, _token(source.result, claim), source, _few_seeds(source, claim))
+        return Judgement(paper, claim, test, words, _token(source.result, claim), source, _open(source, claim))
     return Judgement(paper, claim, lacks=_command(claim))
+
+
+def _fits(result: xr.Dataset, claim: PaperClaim) -> bool:
+    """Whether a result is of the claim's study, with its options."""
+    options = json.loads(result.attrs.get("options", "{}")) if claim.options else {}
+    return result.attrs["study"] == claim.study and claim.options.items() <= options.items()
 
 
 def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:
     assert claim.number is not None  # a claim of a study has one
-    array = _one_model(take(result, claim.number))
-    than = _one_model(take(result, claim.than)) if claim.than else None
+    read = over_seeds if claim.procedure else take
+    array = _single(read(result, claim.number))
+    than = _single(read(result, claim.than)) if claim.than else None
     if bool(array.isnull().all()):
         raise LackingError(claim.number.variable)
     rule = RULES[claim.rule]
@@ -131,9 +123,10 @@ def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:
     return rule.test(array, than, claim.limit, min(counts, default=int(result.attrs["n_examples"])))
 
 
-def _one_model(array: xr.DataArray) -> xr.DataArray:
-    """Without the dimension of compared models: the first of them."""
-    return array.isel(model=0).drop_vars("model") if "model" in array.dims else array
+def _single(array: xr.DataArray) -> xr.DataArray:
+    """Of compared models the first; of patterns in several corpora the mean."""
+    array = array.isel(model=0).drop_vars("model") if "model" in array.dims else array
+    return averaged(array, ["task"]) if {"task", "pattern"} <= {*array.dims, *array.coords} else array
 
 
 def _token(result: xr.Dataset, claim: PaperClaim) -> str:
@@ -142,7 +135,10 @@ def _token(result: xr.Dataset, claim: PaperClaim) -> str:
     return sink(result) if "sink" in [name for name in names if isinstance(name, str)] else ""
 
 
-def _few_seeds(source: Source, claim: PaperClaim) -> str:
+def _open(source: Source, claim: PaperClaim) -> str:
+    """Why the number cannot decide the claim."""
+    if not RULES[claim.rule].decides:
+        return "a description: no limit decides it"
     seeds = int(source.result.sizes.get("seed", 1))
     if claim.procedure and seeds < LEAST_SEEDS:
         return f"a claim about training needs {LEAST_SEEDS} seeds, here {seeds}"

@@ -1,13 +1,15 @@
 """Verdicts in words: of a page, the terminal and a document."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, number, rate, several
 
+# Rules that compare two numbers.
+COMPARING = ("above", "below", "not below")
 LEVELS = {
     "P": "read in the paper",
     "R": "from released results",
@@ -29,15 +31,17 @@ def _compared(judgement: Judgement) -> str:
     test, claim = judgement.test, judgement.claim
     assert test is not None
     difference = test.difference
+    if not RULES[claim.rule].decides:
+        return difference.text
     if RULES[claim.rule].over_layers:
         return f"correlation {number(test.value)}" + (f", {judgement.words}" if judgement.words else "")
-    if claim.than and test.baseline != claim.limit and claim.rule in ("above", "below", "not below"):
+    if claim.than and test.baseline != claim.limit and claim.rule in COMPARING:
         sign = -1 if claim.rule == "below" else 1
         shift = -claim.limit if claim.rule == "not below" else claim.limit
         gain = Estimate(*(sign * (bound + shift) for bound in (difference.value, difference.lower, difference.upper)))
         gain = Estimate(gain.value, *sorted((gain.lower, gain.upper))) if gain.tested else gain
         return f"{number(test.value)} against {number(test.baseline)} (difference {gain.signed})"
-    if claim.rule == "some special":
+    if claim.rule in ("some special", "no special"):
         return several(int(test.value), "head")
     own = Estimate(test.value, test.value - (difference.value - difference.lower), test.value + _above(difference))
     flipped = Estimate(test.value, test.value - _above(difference), test.value + (difference.value - difference.lower))
@@ -56,6 +60,8 @@ def _open(judgement: Judgement) -> str:
         return ""
     if RULES[judgement.claim.rule].over_layers:
         return "; too few layers to tell"
+    if judgement.claim.procedure:
+        return "; more seeds would tell"
     test = judgement.test
     if judgement.wanted:
         return f"; some {judgement.wanted:,} examples would decide it"
@@ -63,14 +69,19 @@ def _open(judgement: Judgement) -> str:
 
 
 def details(judgement: Judgement) -> str:
-    """The corpus, the number of cases, the correction and the special token of a verdict."""
+    """The corpus, the number of cases, the correction of a verdict, and whether two numbers are compared unpaired."""
     test, source = judgement.test, judgement.source
     if test is None or source is None:
         return ""
     parts = [str(source.result.attrs["corpus"]), f"n = {test.n:,}"]
     parts += [f"q = {rate(test.q)}"] if test.q == test.q else []
-    parts += [f"token: {judgement.token}"] if judgement.token else []
+    parts += ["compared as if independent"] if judgement.claim.than and judgement.claim.rule in COMPARING else []
     return ", ".join(parts)
+
+
+def token(judgement: Judgement) -> str:
+    """The special token that a claim is about, as BERT writes it."""
+    return f"[{judgement.token.upper()}]" if judgement.token else ""
 
 
 def figure(judgement: Judgement) -> str:
@@ -110,16 +121,21 @@ def tables(judgements: Sequence[Judgement], *, all_claims: bool = True) -> list[
     return made
 
 
-def markdown(judgements: Sequence[Judgement]) -> str:
-    """The verdicts as Markdown: a section for each paper."""
+def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = None) -> str:
+    """The verdicts as Markdown: a section for each paper.
+
+    * `pages`: the page of each study, that the claim links to.
+    """
     lines = [summed_up(judgements), ""]
     for name in dict.fromkeys(judgement.paper.name for judgement in judgements):
         mine = [one for one in judgements if one.paper.name == name]
-        lines += [f"## {mine[0].paper.title}", "", "| | section | claim | verdict | here | in the paper |"]
-        lines += ["| --- | --- | --- | --- | --- | --- |"]
+        lines += [f"## {mine[0].paper.title}", "", "| | section | claim | verdict | here | token | in the paper |"]
+        lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
         for one in mine:
             here = measured(one) + (f" ({details(one)})" if one.test else "")
-            cells = (one.claim.id, one.claim.section, one.claim.claim, one.verdict, here, figure(one))
+            page = (pages or {}).get(one.claim.study, "")
+            name = f"[{one.claim.id}]({page})" if page else one.claim.id
+            cells = (name, one.claim.section, one.claim.claim, one.verdict, here, token(one), figure(one))
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         lines.append("")
     return "\n".join(lines)

@@ -28,6 +28,7 @@ from headscope.studies.cloze.fact_variables import fact_variables
 from headscope.studies.cloze.item_scores import ItemScores, item_scores, write_items
 from headscope.studies.cloze.prior import prior
 from headscope.studies.cloze.scoring import Scoring
+from headscope.studies.cloze.suite_variables import suite_variables
 from headscope.studies.cloze.variables import to_variables
 
 ABOUT = "words"
@@ -115,7 +116,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary)
     if not scoring.interrupted:
         guesses = name_guesses(predictor, scored, quiet)
-        variables |= fact_variables(scored, own, string_matches(scored), guesses, settings)
+        matches = string_matches(scored)
+        variables |= fact_variables(scored, own, matches, guesses, settings)
+        variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
     attributes |= _counts(suites, own) | {
         "masking": masking,

@@ -60,8 +60,11 @@ def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Itera
             _put(ours[layer - 1], weights)
 
 
-def _parts(model: Model, embeddings: bool) -> Parts:
-    """The modules of each layer: one, or several in families with lists of parts (XLM)."""
+def layer_modules(model: Model) -> Parts:
+    """The modules of each layer: one, or several in families with lists of parts (XLM).
+
+    Raises `HeadscopeError` if the layers cannot be identified.
+    """
     lists: dict[str, nn.ModuleList] = {}
     for path, module in model.network.base_model.named_modules():
         within = any(path.startswith(f"{outer}.") for outer in lists)
@@ -70,7 +73,11 @@ def _parts(model: Model, embeddings: bool) -> Parts:
     if not lists:
         kind = model.network.config.model_type
         raise HeadscopeError(f"model type '{kind}': its layers cannot be identified; leave out --restore")
-    parts = [list(modules) for modules in zip(*lists.values(), strict=True)]
+    return [list(modules) for modules in zip(*lists.values(), strict=True)]
+
+
+def _parts(model: Model, embeddings: bool) -> Parts:
+    parts = layer_modules(model)
     if embeddings:
         parts[0] += _embeddings(model)
     return parts

@@ -15,6 +15,7 @@ from headscope.ranges import Range
 from headscope.results import check
 from headscope.studies.compare.measure import compare
 from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
+from headscope.studies.compare.weight_change import weight_changes
 
 ABOUT = "training"
 COMPARISONS = ("similarity", "js_divergence")
@@ -65,6 +66,7 @@ def run(
         _refuse_short(models)
         comparisons, pad_to = (*COMPARISONS, "padded_similarity"), PADDED_TO
     result = compare("compare", models, corpus, SURFACE, comparisons, settings, pad_to=pad_to)
+    result = result.assign(weight_changes(models, result))
     if task and "interrupted" not in result.attrs:
         return _with_scores(result, models, task, restore, settings, restore_embeddings)
     return result

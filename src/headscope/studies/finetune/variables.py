@@ -11,6 +11,7 @@ from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
+from headscope.studies.finetune.seeds import SEED_LABELS, early_correlation, seed_spread
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve
 
@@ -50,6 +51,7 @@ LABELS = {
         "score of always the same answer", "fraction", ("task", "metric"), "the commonest class of dev, or 0"
     ),
     "paper_score": Label("score of BERT-base in the paper", "fraction", ROWS, "Kovaleva et al. 2019, Table 1"),
+    **SEED_LABELS,
 }
 
 
@@ -90,7 +92,8 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     """The values of one task and init, [..., metric] or [..., metric, bound]."""
     outputs = np.stack([run.outputs for run in trained])
     by_seed = _scores(task, outputs, targets)
-    resamples = np.stack([resampled(metric, outputs, targets, draws).mean(-1) for metric in task.metrics], axis=-1)
+    of_seeds = np.stack([resampled(metric, outputs, targets, draws) for metric in task.metrics], axis=-1)
+    resamples = of_seeds.mean(1)  # [resample, metric], of [resample, seed, metric]
     values = {
         "score": by_seed.mean(0),
         "score_ci": intervals(task.metrics, by_seed.mean(0), resamples, equal_units(task.dev.units)),  # [metric, bound]
@@ -98,8 +101,10 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     }
     if len(trained) > 1:
         values |= {"score_std": by_seed.std(0, ddof=1), "score_by_seed": by_seed}
+        values |= seed_spread(by_seed, of_seeds)
     if len(trained[0].epoch_outputs):
-        values["epoch_score"] = np.mean([_scores(task, run.epoch_outputs, targets) for run in trained], axis=0)
+        of_epochs = np.stack([_scores(task, run.epoch_outputs, targets) for run in trained])  # [seed, epoch, metric]
+        values |= {"epoch_score": of_epochs.mean(0)} | early_correlation(of_epochs)
     return values
 
 

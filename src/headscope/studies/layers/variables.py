@@ -39,6 +39,7 @@ LABELS = {
     "compression": Label("uniform code divided by online code", "ratio", BY_LAYER, VOITA),
     "compression_embeddings": Label("uniform code divided by online code, of the embeddings", "ratio", OF_TASKS, VOITA),
     "cumulative_score": Label("score of a mix of the spaces up to this one", SHARE, ("task", "space"), TENNEY),
+    "mix_gain": Label("score of a mix of all spaces less that of the last layer", SHARE, OF_TASKS, TENNEY),
     "mix_weight": Label("weight of a space in the scalar mix of all", "share", ("task", "space"), TENNEY),
     "centre_of_gravity": Label("centre of gravity of the scalar mix, 0 for the embeddings", "layer", OF_TASKS, TENNEY),
     "expected_layer": Label("expected layer, by the gains of cumulative scores", "layer", OF_TASKS, TENNEY),
@@ -116,6 +117,8 @@ def _add_mixes(variables: Variables, measured: Sequence[MeasuredTask], spaces: i
         return
     scores = [_or_nothing(task.cumulative, spaces, ALL) for task in measured]
     _add(variables, "cumulative_score", scores)
+    gains = [score[slice(-1, None)] - task.score[slice(-1, None)] for score, task in zip(scores, measured, strict=True)]
+    _add(variables, "mix_gain", gains)
     nothing = np.full(spaces, np.nan)
     weights = np.stack([nothing if task.mix is None else task.mix for task in measured])
     variables.add("mix_weight", weights)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import xarray as xr
 
 from headscope import results
@@ -24,6 +23,7 @@ from headscope.storage.hashes import sha256_of
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
+from headscope.studies.patterns.main_pattern import dominant, same_in_all
 from headscope.studies.patterns.observer import PatternObserver, read_patterns
 
 ABOUT = "heads"
@@ -41,7 +41,6 @@ COUNTED = Variable(
     units="share of maps",
     **_LABELS,
 )
-
 Read = dict[str, Any]
 
 
@@ -97,19 +96,14 @@ def run(
     names = xr.Variable("task", list(by_corpus))
     joined = xr.concat(by_corpus.values(), names) if len(corpora) > 1 else by_corpus.popitem()[1]
     joined = joined.assign_coords(dominant=dominant(joined["share"]))
+    if "task" in joined.dims:
+        joined = joined.assign(same_in_all(joined["dominant"]))
     if shown:
         joined["map"] = clearest.of_patterns(shown, settings)
         share = joined["share"].mean("task") if "task" in joined.dims else joined["share"]
         joined["head_map"] = clearest.of_heads(share.values, settings)
     attributes |= _summed(read, _names(corpora)) | {"resampled": joint_resampled(corpora)}
     return results.check(joined.assign_attrs(attributes))
-
-
-def dominant(share: xr.DataArray) -> xr.DataArray:
-    """The pattern with the largest share of a head's maps; "" where there is no such head."""
-    names = np.array([*PATTERNS, ""])
-    largest = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
-    return largest.copy(data=names[largest.values])
 
 
 def _of(

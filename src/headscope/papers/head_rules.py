@@ -1,0 +1,93 @@
+"""Rules over heads: some head above a limit, most heads, special heads."""
+
+import numpy as np
+import xarray as xr
+from scipy.stats import binomtest, norm
+
+from headscope.figures.labels import head_name
+from headscope.report.claims import Claim, above
+from headscope.report.wording import Estimate, of_array
+from headscope.statistics.interval_tests import q_above, standard_error
+from headscope.statistics.significance import RATE, benjamini_hochberg
+
+HARM = 0.02
+
+
+def some_head_above(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """Some head, or layer, is above the limit and `than`, corrected for all that are tried; the highest is named."""
+    limit += float(than) if than is not None else 0.0
+    q = q_above(array, limit)
+    flat = array.stack(index=array.dims).dropna("index")
+    if q is None:
+        top = flat.isel(index=int(np.argmax(flat.values)))
+        return above(of_array(top), limit, n), _named(top)
+    rates = q.stack(index=q.dims).sel(index=flat["index"])
+    sure = (rates < RATE).values
+    index = int(np.argmax(np.where(sure, flat.values, -np.inf) if sure.any() else flat["upper"].values))
+    top = flat.isel(index=index)
+    return above(of_array(top), limit, n, q=float(rates[index])), _named(top)
+
+
+def most_are_positive(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """More than a share of the numbers are above 0: the bounds are those that surely are, and those that may be."""
+    flat = array.values.ravel()
+    known = flat[~np.isnan(flat)]
+    share, words = float((known > 0).mean()), f"of {len(known)}"
+    if "lower" not in array.coords:
+        return Claim(share, limit, Estimate(share - limit), n), words
+    error = standard_error(array).transpose(*array.dims).values.ravel()[~np.isnan(flat)]
+    p = norm.sf(known / np.maximum(error, 1e-12))
+    sure = float((benjamini_hochberg(p) < RATE).mean())
+    may = float((benjamini_hochberg(1 - p) >= RATE).mean())
+    return Claim(share, limit, Estimate(share - limit, sure - limit, may - limit), n), words
+
+
+def most_do_no_harm(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """For more than a share of the heads the gain is surely no loss of 2 points (non-inferiority, corrected)."""
+    return most_are_positive(_raised(array, HARM), than, limit, n)
+
+
+def some_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """At least one head is special (1 if so); `than` is the held-out gain of the best heads, which may exclude it."""
+    flags = array.values == 1
+    heads = [dim for dim in array.dims if dim not in ("layer", "head")]
+    special = (array == 1).any(heads) if heads else array == 1
+    count = int(special.sum())
+    may = count + (int((than["upper"] > 0.1).sum()) if than is not None and "upper" in than.coords else array.size)
+    names = [head_name(*position) for position in zip(*_positions(special), strict=True)]
+    words = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return Claim(count, 0.0, Estimate(count, count if flags.any() else -1.0, may), n), words
+
+
+def no_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """No head is special; fails where one is, and holds where the held-out gains exclude it."""
+    claim, words = some_special(array, than, limit, n)
+    surely, may = claim.difference.lower > 0, claim.difference.upper > 0
+    lower, upper = -1.0 if may else 1.0, -1.0 if surely else 1.0
+    return Claim(claim.value, 0.0, Estimate((lower + upper) / 2, lower, upper), n), words
+
+
+def share_of_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """Of all special pairs more than a share lie in `than`, a part of the same array (Wilson's interval)."""
+    total, part = int((array == 1).sum()), int((than == 1).sum()) if than is not None else 0
+    if not total:
+        return Claim(float("nan"), limit, Estimate(float("nan")), n), ""
+    bounds = binomtest(part, total).proportion_ci(method="wilson")
+    return above(Estimate(part / total, bounds.low, bounds.high), limit, n), f"{part} of {total} pairs"
+
+
+def _raised(array: xr.DataArray, by: float) -> xr.DataArray:
+    made = array.drop_vars([name for name in ("lower", "upper") if name in array.coords]) + by
+    return made.assign_coords({name: array[name] + by for name in ("lower", "upper") if name in array.coords})
+
+
+def _positions(array: xr.DataArray) -> list[list[int]]:
+    found = np.argwhere(array.transpose("layer", "head").values)
+    return [array[dim].values[found[:, axis]].tolist() for axis, dim in enumerate(("layer", "head"))]
+
+
+def _named(top: xr.DataArray) -> str:
+    labels = {name: top[name].item() for name in top.coords if name in ("layer", "head")}
+    if len(labels) == 2:
+        return f"head {head_name(labels['layer'], labels['head'])}"
+    return f"layer {labels['layer']}" if "layer" in labels else ""

@@ -1,0 +1,46 @@
+"""Differences of suites on the same items: planted scores, with and without facts."""
+
+import numpy as np
+import pytest
+
+from headscope import Settings
+from headscope.corpora.suites import ClozeItem
+from headscope.corpora.suites.item import filled
+from headscope.studies.cloze.item_scores import ItemScores
+from headscope.studies.cloze.suite_variables import suite_variables
+
+SETTINGS = Settings(resamples=50)
+
+
+def scores(right: list[float], rank: list[int] | None = None) -> ItemScores:
+    good = np.where(np.array(right) > 0, -1.0, -3.0)
+    return ItemScores(good, np.full(len(right), -2.0), np.array(rank or [0] * len(right)), good.astype(int), 0, {}, {})
+
+
+def fact(number: int, answer: str, subject: str = "Ann") -> ClozeItem:
+    return ClozeItem(str(number), "P1", filled("It is [MASK].", answer), (), answer, subject=subject)
+
+
+def test_falls_and_gains_are_of_the_same_items() -> None:
+    items = [fact(number, "old", "") for number in range(4)]
+    own, changed = scores([1, 1, 1, 0]), scores([1, 0, 1, 1])
+    made = suite_variables(
+        items, ["a"] * 4, own, {"unigram": changed}, {"shuffled": changed}, np.zeros(4, bool), SETTINGS
+    )
+    assert set(made) >= {"control_fall", "baseline_gain"} and "answer_gain" not in made
+    for name in ("control_fall", "baseline_gain"):
+        assert made[name].values == pytest.approx(np.zeros((1, 1)))
+    none = np.zeros(4, bool)
+    same = suite_variables(items, ["a"] * 4, own, {}, {"shuffled": own}, none, SETTINGS)
+    assert same["control_fall_ci"].values == pytest.approx(np.zeros((1, 1, 2)))  # paired: no change is surely none
+
+
+def test_facts_are_scored_beside_their_most_frequent_answer_and_by_name() -> None:
+    items = [fact(number, answer) for number, answer in enumerate(("old", "old", "new", "red"))]
+    own = scores([1, 0, 1, 1], [1, 5, 1, 1])
+    away = np.array([True, False, False, False])
+    made = suite_variables(items, ["lama"] * 4, own, {}, {}, away, SETTINGS)
+    assert float(made["answer_gain"][0]) == pytest.approx(0.25)  # three of four, against two
+    names = ("accuracy_given_away", "accuracy_not_given_away")
+    assert [float(made[name][0]) for name in names] == pytest.approx([1, 2 / 3])
+    assert [int(made[f"{name}_n_examples"][0]) for name in names] == [1, 3]
