@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from headscope.papers import words
+from headscope.papers import across_models, words
 from headscope.papers.verdicts import Judgement
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.page import Page
@@ -19,7 +19,8 @@ def write_claims(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]], di
     """
     directory = Path(directory)
     contents = [{"model": model, **verdicts(judgements, directory)} for model, judgements in judged]
-    return Page(directory / "claims.html", "claims.html", {"models": contents}).write()
+    across = across_models.contents(judged) if len(judged) > 1 else None
+    return Page(directory / "claims.html", "claims.html", {"models": contents, "across": across}).write()
 
 
 def page_within(source: Source, directory: Path) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import user_errors
 from headscope.front.cli.printing import escaped, print_json, printable
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     Judged = list[tuple[MeasuredModel, list[Judgement]]]
 
 
-def claims(
+def claims(  # noqa: PLR0913 (each is an option of the command)
     directories: Annotated[
         list[str],
         typer.Argument(
@@ -33,6 +34,12 @@ def claims(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Write the page claims.html there.")
     ] = None,
+    card: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a section of this Hugging Face model card.")
+    ] = None,
+    every_eval_ever: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the verdicts in the format of Every Eval Ever (JSON).")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print all verdicts as JSON.")] = False,
     *,
     debug: bool,
@@ -40,38 +47,61 @@ def claims(
     """Tell which claims of the papers saved results bear out: holds, fails, undecided, or not measured."""
     with user_errors(debug):
         from headscope.front.claims import judged_of
+        from headscope.papers.across_models import by_claim
 
         judged = judged_of(directories, files or ())
-        pages = _written(judged, out, markdown)
+        pages = [*_written(judged, out, markdown), *_carried(judged, card, every_eval_ever)]
         if json:
             models = [
                 {"model": model.name, "sha256": model.sha256, "claims": [one.record() for one in judgements]}
                 for model, judgements in judged
             ]
-            print_json({"models": models, "pages": pages})
+            print_json({"models": models, "by_claim": by_claim(judged), "pages": pages})
         else:
             _print(judged, pages, all_claims=all_claims)
 
 
 def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[str]:
-    from headscope.papers import words
+    from headscope.papers import across_models, words
     from headscope.papers.page import write_claims
     from headscope.storage.files import write_atomically
 
     pages = [write_claims(judged, out)] if out else []
     if markdown:
+        across = [across_models.markdown(judged)] if len(judged) > 1 else []
         texts = [f"# Claims of the papers: {model.name}\n\n{words.markdown(claims)}" for model, claims in judged]
-        pages.append(write_atomically(markdown, "\n".join(texts)))
+        pages.append(write_atomically(markdown, "\n".join([*across, *texts])))
     return list(map(str, pages))
+
+
+def _carried(judged: "Judged", card: Path | None, every_eval_ever: Path | None) -> list[str]:
+    """Write what is carried away: files about one model.
+
+    Raises `HeadscopeError` if the results are about several models.
+    """
+    from headscope.papers.every_eval_ever import write_evaluation
+    from headscope.papers.model_card import write_card
+
+    writers = {"--card": (card, write_card), "--every-eval-ever": (every_eval_ever, write_evaluation)}
+    given = {option: (path, write) for option, (path, write) in writers.items() if path}
+    if given and len(judged) > 1:
+        names = ", ".join(model.name for model, _ in judged)
+        raise HeadscopeError(f"{min(given)} is about one model, the results are about {names}; name the folders of one")
+    return [str(write(path, *judged[0])) for path, write in given.values()]
 
 
 def _print(judged: "Judged", pages: list[str], *, all_claims: bool) -> None:
     from rich.console import Console
 
     from headscope.front.cli.terminal import laid_out_wrapped
-    from headscope.papers import words
+    from headscope.papers import across_models, words
 
     console = Console()
+    if len(judged) > 1:
+        for table in across_models.tables(judged):
+            console.print(printable(table.caption), markup=False, highlight=False)
+            console.print(laid_out_wrapped(table))
+        console.print(printable(across_models.summed_up(judged)), soft_wrap=True, markup=False, highlight=False)
     for model, judgements in judged:
         console.print(printable(model.name), style="bold", markup=False, highlight=False)
         for table in words.tables(judgements, all_claims=all_claims):
