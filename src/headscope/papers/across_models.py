@@ -6,7 +6,7 @@ from typing import Any
 
 from headscope.papers.verdicts import Judgement
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.tables import Table, titled
+from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import several
 
 Judged = Sequence[tuple[MeasuredModel, Sequence[Judgement]]]
@@ -58,7 +58,9 @@ def tables(judged: Judged) -> list[Table]:
     made = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         mine = [row for row in rows if row["paper"] == paper]
-        lines = [(row["id"], [(row["claim"], ""), *((row["verdicts"][name], "") for name in models)]) for row in mine]
+        lines: list[tuple[str, Cells]] = [
+            (row["id"], [(row["claim"], ""), *((row["verdicts"][name], "") for name in models)]) for row in mine
+        ]
         made.append(titled(f"across-{paper}", mine[0]["title"], "Id", ("Claim", *models), lines))
     return made
 

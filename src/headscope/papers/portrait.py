@@ -7,6 +7,7 @@ from typing import Any
 
 from headscope.papers.page import page_within, verdicts
 from headscope.papers.paper_claim import Paper
+from headscope.papers.two_models import differences
 from headscope.papers.verdicts import Judgement, judge
 from headscope.papers.words import summed_up
 from headscope.report.atlas import atlas_of_heads
@@ -40,8 +41,10 @@ def write_portrait(
     directory = Path(directory)
     page = Page(directory / LEFT_OUT, "portrait.html", {"models": [], "left_out": list(left_out)})
     page.contents |= {"beside": list(beside), "colours": COLOURS, "without_cards": True}
-    for number, model in enumerate(models):
-        judgements = judge(model, papers)
+    judged = [(model, judge(model, papers)) for model in models]
+    if len(judged) == 2:
+        page.contents["differences"] = page.attempt("what differs", differences, judged)
+    for number, (model, judgements) in enumerate(judged):
         made: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements, directory)}
         for name, (words, part) in PARTS.items():
             made[name] = page.attempt(words, part, model) or ()
