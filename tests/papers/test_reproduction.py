@@ -47,6 +47,7 @@ def test_an_entry_is_read_and_says_where_its_figures_are_from(name):
         (RUN | {"data": {"corpus": "paragraph"}}, None, "no data set 'paragraph'; did you mean 'paragraphs'"),
         (RUN | {"code": "rm"}, None, "run 1: no field 'code'"),
         (RUN | {"model": "tuned/model"}, None, "reads the model of 'tuned/model', which is no run"),
+        (RUN | {"deviations": ["At most 1", 0.5]}, None, "a list of sentences"),
         (None, ITEM | {"run": "other"}, "item 1: no run 'other'"),
         (None, ITEM | {"rows": []}, "it has rows, or `by: layer`"),
         (None, ITEM | {"rows": [HIGHEST | {"figures": []}]}, "has 0 figures for 1 columns"),

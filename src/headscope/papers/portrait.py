@@ -5,6 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from headscope.papers.across_models import contents as across
 from headscope.papers.page import page_within, verdicts
 from headscope.papers.paper_claim import Paper
 from headscope.papers.two_models import differences
@@ -44,6 +45,8 @@ def write_portrait(
     judged = [(model, judge(model, papers)) for model in models]
     if len(judged) == 2:
         page.contents["differences"] = page.attempt("what differs", differences, judged)
+    if len(judged) > 2:
+        page.contents["across"] = page.attempt("the table of claims", across, judged)
     for number, (model, judgements) in enumerate(judged):
         made: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements, directory)}
         for name, (words, part) in PARTS.items():

@@ -11,7 +11,7 @@ import xarray as xr
 from headscope.figures.labels import head_name
 from headscope.papers.numbers import LackingError, take
 from headscope.papers.reproduction import Item, Row, Shown
-from headscope.report.wording import Estimate, of_array
+from headscope.report.wording import Estimate, layers_named, of_array
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
 
@@ -152,7 +152,7 @@ def _cell(item: Item, shown: Shown, figure: str, result: xr.Dataset | None, lack
     if shown.show == "count above":
         above = array.where(array > shown.limit)
         layers = sorted({int(layer) for layer in above.dropna("layer", how="all")["layer"].values})
-        where = f"of {array.size}" + (f"; layers {', '.join(map(str, layers))}" if layers else "")
+        where = f"of {array.size}" + (f"; {layers_named(layers)}" if layers else "")
         return Cell(figure, Estimate(float((array > shown.limit).sum())), where, is_count=True)
     if shown.show in ("highest", "lowest"):
         flat = array.stack(place=array.dims).dropna("place")

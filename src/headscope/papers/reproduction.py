@@ -153,6 +153,7 @@ def read_file(path: Path) -> Reproduction:
 def _run(entry: Any, bad: Refuse) -> Run:
     values = _checked(entry, Run, bad, ("name", "study"))
     run = Run(**values)
+    _check_sentences(run.deviations, bad)
     if run.study not in catalog.names("studies"):
         raise bad(f"no study '{run.study}'; {suggest(run.study, catalog.names('studies'))}")
     for name in run.data.values():
@@ -166,6 +167,7 @@ def _item(entry: Any, runs: list[str], bad: Refuse) -> Item:
     values["columns"] = tuple(_shown(one, bad) for one in values["columns"])
     values["rows"] = tuple(_row(one, bad) for one in values.get("rows", ()))
     item = Item(**values)
+    _check_sentences(item.deviations, bad)
     if item.run not in runs:
         raise bad(f"no run '{item.run}'; {suggest(item.run, runs)}")
     if bool(item.rows) == (item.by == "layer"):
@@ -199,6 +201,12 @@ def _shown(entry: Any, bad: Refuse) -> Shown:
     if values.get("show", "value") not in SHOWN:
         raise bad(f"show '{values['show']}'; use {', '.join(SHOWN)}")
     return Shown(**values)
+
+
+def _check_sentences(texts: Any, bad: Refuse) -> None:
+    """Raise what `bad` makes for texts that are no list of sentences, such as one that a comma has cut."""
+    if not isinstance(texts, tuple) or not all(isinstance(text, str) and text.endswith(".") for text in texts):
+        raise bad("`deviations` is a list of sentences, each with a full stop; put them in quotes")
 
 
 def _checked(entry: Any, kind: Any, bad: Refuse, needed: tuple[str, ...]) -> dict[str, Any]:
