@@ -10,8 +10,8 @@ TORCH ?= $(shell grep '^torch==' constraints.txt)
 
 .PHONY: demo test test-fast test-lowest check format bench chaos docs docs-figures fuzz lock audit licences clean
 
-demo: $(READY)  ## profile the built-in model on the built-in corpus
-	$(BIN)/headscope profile minilm sample -o out/demo
+demo: $(READY)  ## the portrait of the built-in model on the built-in corpus
+	$(BIN)/headscope survey minilm sample --without layers,attributions,probe -o out/demo
 
 test: $(READY)  ## all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder

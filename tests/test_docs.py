@@ -154,16 +154,21 @@ def test_python_examples_of_the_page_run(name: str, workplace: Path, monkeypatch
         exec(compile(example, name, "exec"), {})
 
 
-def test_demo_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_is_the_first_command_of_the_readme() -> None:
+    (command,) = re.findall(r"\$\(BIN\)/headscope (survey.*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    first, *_ = re.findall(r"\.venv/bin/headscope (.*)\n", README)
+    assert first == command, "by uv and by make the same command"
+
+
+def test_the_profile_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (command,) = re.findall(r"\$\(BIN\)/headscope (profile.*)", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    (command,) = re.findall(r"\.venv/bin/headscope (profile.*)\n", README)
     ended = CliRunner().invoke(application(command.split()), command.split())
-    assert f".venv/bin/headscope {command}\n" in README, "by uv and by make the same command"
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     rows = [line.strip() for line in shown.splitlines() if re.search(r"\d\.\d\d", line)]
     assert len(rows) >= 5
     assert all(row in ended.stdout for row in rows)
-    assert str(Path("out/demo/report.html")) in ended.stdout
+    assert str(Path("out/profile/report.html")) in ended.stdout
 
 
 def test_files_that_the_readme_links_are_there() -> None:

@@ -59,7 +59,9 @@ def print_plan(
 ) -> None:
     """Print what would run, what it reads and about how long it takes, and what is left out."""
     examples = max([corpus.n_examples for plan in plans for corpus in plan.corpora], default=1)
-    chosen = Budget(seconds_of(budget), estimates).size(estimates[0].study, examples) if budget else examples
+    chosen = (
+        Budget(seconds_of(budget), estimates).size(estimates[0].study, examples) if budget and estimates else examples
+    )
     known = {one.study: one for one in estimates}
     rows = [(one, known.get(one.study)) for one in plans]
     if json:
@@ -74,11 +76,12 @@ def print_plan(
         table.add_row(one.study, duration(one.of(examples)), f"{one.memory:,} MiB", "for all studies that can share it")
     for plan, cost in rows:
         taken = (duration(cost.of(examples)), f"{cost.memory:,} MiB") if cost else ("left out", "")
+        taken = taken if plan.corpora or not cost else ("by the task", "")
         table.add_row(cell(plan.study.replace("_", "-")), *taken, cell(plan.reads))
     Console().print(table)
     total = duration(sum(one.of(examples) for one in estimates))
     typer.echo(f"About {total} in all: an estimate for one core; another processor may need half or twice of it.")
-    if budget:
+    if budget and estimates:
         typer.echo(f"{budget} are enough for about {chosen:,} of {examples:,} examples, by the same estimate: the 95%")
         typer.echo(f"interval of a share of examples then has at most {widest(chosen):.0%} on each side.")
 
