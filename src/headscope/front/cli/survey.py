@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.output_folder import writable
@@ -13,6 +14,7 @@ from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
 from headscope.front.from_options import models_kept
 from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
+from headscope.front.survey.models import folders, split
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.storage.run_lock import run_lock
 
@@ -61,19 +63,25 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     json: bool,
     debug: bool,
 ) -> None:
-    """Run every study that a model and some data allow, and draw the portrait of the model."""
+    """Run every study that a model and some data allow, and draw its portrait; of two models also what differs."""
     given = {name: value for name, value in locals().items() if name in DEFAULTS}
     with user_errors(debug):
         folder = out or Path("out") / "survey"
-        facts = [_facts(source, given) for source in corpora or ["sample"]]
+        models, sources = split([model, *(corpora or ())])
+        if budget and len(models) > 1:
+            raise HeadscopeError("--budget is for one model; survey each alone, then both without it")
+        facts = [_facts(source, given) for source in sources or ["sample"]]
         plans = planned(facts, task=bool(task), only=_names(only), without=_names(without))
         if plan:
             print_plan(plans, _estimates(plans, given), budget, json=json)
             return
         with models_kept(), run_lock(writable(folder), "headscope survey", on_no_lock=notice):
             timed = budget_of(budget, plans, _estimates(plans, given), folder, given) if budget else None
-            left_out = dict(run_studies(plans, given, folder, timed))
-        finish(plans, left_out, folder, quiet=quiet, json=json)
+            places = folders(models, folder)
+            left_out = {
+                name: dict(run_studies(plans, given | {"model": name}, place, timed)) for name, place in places.items()
+            }
+        finish(plans, left_out, places, folder, quiet=quiet, json=json)
 
 
 def _names(text: str | None) -> list[str]:

@@ -21,31 +21,53 @@ MOST_PRINTED = 160
 
 
 def finish(
-    plans: Sequence[PlannedStudy], left_out: Mapping[str, str], folder: Path, *, quiet: bool, json: bool
+    plans: Sequence[PlannedStudy],
+    left_out: Mapping[str, Mapping[str, str]],
+    places: Mapping[str, Path],
+    folder: Path,
+    *,
+    quiet: bool,
+    json: bool,
 ) -> None:
-    """Write the portrait, and say what it says."""
-    if len(left_out) == len(plans):
-        reasons = "; ".join(f"{study}: {reason}" for study, reason in left_out.items())
-        raise HeadscopeError(f"no study could be run ({reasons[:MOST_PRINTED]}...); see --plan")
+    """Write the portrait, of several models also that of each, and say what it says.
+
+    * `left_out`: studies with the reason, by model; `places`: the folder of each model's results.
+    """
+    for missing in left_out.values():
+        if len(missing) == len(plans):
+            reasons = "; ".join(f"{study}: {reason}" for study, reason in missing.items())
+            raise HeadscopeError(f"no study could be run ({reasons[:MOST_PRINTED]}...); see --plan")
     from headscope.front.survey.portrait import portrait
 
-    pages, judged = portrait([folder], folder, left_out=tuple(left_out.items()))
+    missing = {study: reason for reasons in left_out.values() for study, reason in reasons.items()}
+    pages, judged = portrait(list(places.values()), folder, left_out=tuple(missing.items()))
+    for name, place in places.items() if len(places) > 1 else ():
+        pages += portrait([place], place, left_out=tuple(left_out[name].items()))[0]
     if json:
         models = [
             {"model": model.name, "sha256": model.sha256, "claims": [one.record() for one in judgements]}
             for model, judgements in judged
         ]
-        ran = {plan.study: str(folder / plan.study.replace("_", "-")) for plan in plans if plan.study not in left_out}
-        print_json({"results": ran, "left_out": dict(left_out), "models": models, "pages": list(map(str, pages))})
+        studies = [plan.study for plan in plans]
+        ran = {
+            name: {study: str(place / study.replace("_", "-")) for study in studies if study not in left_out[name]}
+            for name, place in places.items()
+        }
+        results = ran if len(places) > 1 else next(iter(ran.values()))
+        print_json({"results": results, "left_out": missing, "models": models, "pages": list(map(str, pages))})
     elif not quiet:
-        _print(judged, left_out, pages)
+        _print(judged, missing, pages)
 
 
 def _print(
     judged: "Sequence[tuple[MeasuredModel, list[Judgement]]]", left_out: Mapping[str, str], pages: Sequence[Path]
 ) -> None:
+    from headscope.papers import two_models
     from headscope.papers.portrait import in_lines
 
+    if len(judged) == 2:
+        for line in two_models.in_lines(two_models.differences(judged)):
+            typer.echo(printable(line))
     for model, judgements in judged:
         for line in (model.name, *in_lines(model, judgements)):
             typer.echo(printable(line))
