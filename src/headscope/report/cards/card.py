@@ -130,7 +130,7 @@ class Card:
         if best := best_of(self.model.layers, self.layer):
             names = "; ".join(f"{one.words} ({words_of(one, self.layer)})" for one in best)
             count = sum(one.chosen is not None for one in self.model.layers)
-            yield Finding(f"Layer {self.layer}", f"Its layer is the best one for {len(best)} of {count}: {names}.")
+            yield Finding(f"Layer {self.layer}", f"Its layer was chosen for {len(best)} of {count}: {names}.")
 
     @property
     def standing(self) -> Figure | None:

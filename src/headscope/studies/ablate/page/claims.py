@@ -128,7 +128,8 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     q = measured(result, "layer_q_value") if metric == "accuracy" else q_changed(gains)
     needed = _loss(gains, q)
     if loss.value <= 0:
-        yield Finding("No layer alone is needed", f"Without the heads of any layer {name} is as high or higher.")
+        text = f"Without the heads of any layer {name} is as high or higher. This is no test that none is needed."
+        yield Finding("No fall without the heads of a layer", text)
     elif needed.verdict != "holds":
         text = f"Without the heads of layer {worst} {name} falls by {loss.text}, which may be chance."
         yield Finding("No layer alone is needed for sure", text, needed)

@@ -23,7 +23,7 @@ ATTEND = {
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The nearness of heads of a layer, the clusters, and the most alike and most remote heads."""
+    """The nearness of heads of a layer, the clusters, and the extremes of divergence."""
     return [*_same_layer(result), *_largest(result), *_extremes(result)]
 
 
@@ -58,9 +58,10 @@ def _extremes(result: xr.Dataset) -> Iterator[Finding]:
     if nearest := pairs(result):
         one, other, nats = nearest[0]
         text = f"Heads {one} and {other} diverge by {number(nats)} nats; 0 means the same attention."
-        yield Finding("The nearest pair", text)
+        yield Finding("Smallest divergence", text)
         head, mean = remote(result)[0]
-        yield Finding("The remotest head", f"Head {head} diverges from the others by {number(mean)} nats on average.")
+        text = f"Head {head} diverges from the others by {number(mean)} nats on average."
+        yield Finding("Largest mean divergence", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -90,8 +91,8 @@ def _by_layer(result: xr.Dataset) -> Iterator[Finding]:
     present = {layer: value for layer, value in own.items() if value == value}
     if len(present) > 1:
         near, far = min(present, key=lambda kind: present[kind]), max(present, key=lambda kind: present[kind])
-        ends = f"layer {near} ({number(present[near])} nats), least in layer {far} ({number(present[far])})"
-        yield Finding("By layer", f"Heads of one layer are most alike in {ends}.")
+        ends = f"from {number(present[near])} nats (layer {near}) to {number(present[far])} (layer {far})"
+        yield Finding("By layer", f"The mean divergence of two heads of a layer is {ends}.")
 
 
 def _clusters(result: xr.Dataset) -> Iterator[Finding]:
@@ -131,9 +132,9 @@ def _pairs(result: xr.Dataset) -> Iterator[Finding]:
     if nearest:
         near = ", ".join(f"{one} and {other} ({number(value)})" for one, other, value in nearest[:NAMED])
         one, other, value = nearest[-1]
-        yield Finding("Most alike", f"{near}; least alike are {one} and {other} ({number(value)} nats).")
+        yield Finding("Smallest divergences", f"{near}. The largest: {one} and {other} ({number(value)} nats).")
         far = ", ".join(f"{head} ({number(value)})" for head, value in alone[:NAMED])
-        yield Finding("Most remote", f"Mean divergence from all other heads: {far}.")
+        yield Finding("Largest mean divergences", f"Mean divergence from all other heads: {far}.")
 
 
 def _plane(result: xr.Dataset) -> Iterator[Finding]:

@@ -1,0 +1,1 @@
+"""How often 95% intervals contain the value of a whole corpus, where a sample is whole documents."""
