@@ -138,7 +138,7 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
     [
         (lambda: headscope.profile(3, TEXTS), "a int is no model; use a name, a folder"),
         (lambda: headscope.profile("minilm", 3), "a int cannot be read; use a name, a path"),
-        (lambda: headscope.read([TEXTS, 3]), "item 2 is a int"),
+        (lambda: headscope.read([TEXTS, 3]), "item 2 has the type int"),
         (lambda: headscope.read(datasets.DatasetDict({})), "a DatasetDict has several splits"),
         (lambda: headscope.read(pd.DataFrame({"a": [1]})), "no column is known to hold text"),
         (lambda: headscope.read("sample", limt=3), "did you mean 'limit'"),

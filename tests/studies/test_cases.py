@@ -53,3 +53,9 @@ def test_with_json_standard_output_is_one_object(study: str, ended: Callable) ->
     printed = json.loads(result.output)
     assert printed["schema"] == SCHEMA and printed["attrs"]["study"] == study
     assert printed["data_vars"] and printed["report"] == str(result.directory / "report.html")
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_time_that_is_said_is_that_of_all_steps(study: str, ended: Callable) -> None:
+    announced, done = ended(study, WHOLE_RESULTS).steps
+    assert announced == done > 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from transformers import (
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 
 from headscope import catalog
 from headscope.front.cli.app import application
+from headscope.front.time_needed import TimeNeeded
 from support.pages import WITHOUT_FILES, not_written
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
@@ -73,12 +75,32 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Run:
-    """A command that has ended: exit status, standard output, standard error, and the folder of its result."""
+    """A command that has ended: exit status, standard output, standard error, and the folder of its result.
+
+    * `steps`: of progress, as they were announced and as they were done.
+    """
 
     status: int
     output: str
     errors: str
     directory: Path
+    steps: tuple[int, int] = (0, 0)
+
+
+class Followed(TimeNeeded):
+    """The progress of the last command."""
+
+    last: "Followed | None" = None
+
+    def __init__(self, *given: Any, **options: Any):
+        super().__init__(*given, **options)
+        self.all_done = 0
+        Followed.last = self
+
+    def advance(self, done: int) -> None:
+        """See `TimeNeeded`, which does not count once it has said the time."""
+        self.all_done += done
+        super().advance(done)
 
 
 def arguments(study: str, case: str, folder: Path) -> list[str]:
@@ -112,11 +134,14 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
     Raises whatever the command raises that is not an exit.
     """
     words = [*map(str, given), *(["-o", str(out)] if out else [])]
-    with patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written):
+    Followed.last = None
+    drawing = patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written)
+    with drawing, patch("headscope.front.cli.compute.TimeNeeded", Followed):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception
-    return Run(ended.exit_code, ended.stdout, ended.stderr, out or Path())
+    steps = (Followed.last.total, Followed.last.all_done) if Followed.last else (0, 0)
+    return Run(ended.exit_code, ended.stdout, ended.stderr, out or Path(), steps)
 
 
 def prepare(folder: Path) -> Path:

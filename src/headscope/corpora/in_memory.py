@@ -44,4 +44,4 @@ def _row(item: object, number: int) -> dict[str, str]:
         return {"text": item}
     if isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(text, str) for text in item):
         return {"sentence1": item[0], "sentence2": item[1]}
-    raise HeadscopeError(f"corpus: item {number} is a {type(item).__name__}; {ALLOWED}")
+    raise HeadscopeError(f"corpus: item {number} has the type {type(item).__name__}; {ALLOWED}")
