@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     finetune: Study
     geometry: Study
     gradients: Study
+    induction: Study
     layers: Study
     patterns: Study
     pretrain_head: Study
@@ -96,6 +97,7 @@ __all__ = [
     "finetune",
     "geometry",
     "gradients",
+    "induction",
     "layers",
     "load",
     "open_result",

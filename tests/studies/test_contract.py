@@ -19,6 +19,7 @@ import headscope
 from headscope import Settings, catalog, results, studies
 from headscope.studies._template.study import run as run_template
 from support.every_study import STUDIES, WHOLE_RESULTS, Run, run
+from support.repeating import with_window
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 FOLDERS = [*STUDIES, "_template"]
@@ -81,6 +82,9 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     save_tiny(folder / "words", tiny_bert(0, BertForMaskedLM))
     words = ("cloze", folder / "words", folder / "trex_pairs.jsonl", folder / "pararel_patterns.jsonl")
     found["cloze"].append(run(*words, "--resamples", "20", out=folder / "out-facts", page=False))
+    quick = ("--sequences", "4", "--copy", "6", "--texts", "4", "--resamples", "20")
+    words = ("induction", save_tiny(folder / "local", with_window(8)), "sample", "--limit", "9", *quick)
+    found["induction"].append(run(*words, out=folder / "out-local", page=False))
     pairs = [
         f'{{"good": "the {noun} was old", "bad": "the {noun} old was"}}' for noun in ("cat", "dog", "book", "house")
     ]

@@ -17,13 +17,13 @@ from typing import Any
 
 import torch
 import xarray as xr
-from transformers import AutoModel, BertForSequenceClassification, PreTrainedModel
+from transformers import AutoModel, BertForMaskedLM, BertForSequenceClassification, PreTrainedModel
 
 import headscope
 from headscope import Model, Settings, catalog
 from headscope.report.study_page import study_page
 from support import claim_texts as texts
-from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, looks_from_to, planted
+from support.planted import WIDTH, Head, looks_at_copies, looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.planted_task import planted_classifier
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
 from support.planted_words import causal_table
@@ -214,6 +214,10 @@ CASES = {
     "gradients": ClaimCase(
         unread, texts.birds, "The loss hardly uses attention to [SEP]", 60, CLASSIFIER,
         shuffles=False,  # whatever the labels, nothing of [SEP] is read
+    ),
+    "induction": ClaimCase(
+        heads(h12=looks_at_copies()), texts.words, "Head 1-2 looks at an earlier copy", 20, BertForMaskedLM,
+        {"sequences": 20, "copy": 12, "contexts": "24", "tokens": 60}, shuffles=False, without=heads(), single=False,
     ),
     "layers": ClaimCase(
         carrying(looks_at_offset(-1), ["the"]), texts.rooted, "Layers add to the embeddings", 150,

@@ -64,6 +64,7 @@ WHOLE = {
 QUICK = {
     "attributions": ("--scored", "4", "--flow", "2", "--shown", "1"),
     "finetune": ("--epochs", "1", "--batch", "4"),
+    "induction": ("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
     "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     "patterns": ("--shown", "1"),
     "pretrain_head": ("--epochs", "1", "--batch", "4"),

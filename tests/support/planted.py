@@ -73,6 +73,14 @@ def looks_at_piece(piece: str, score: float = CERTAIN) -> Head:
     return Head(query, key)
 
 
+def looks_at_copies(score: float = 2 * CERTAIN) -> Head:
+    """A head in which each token gives all tokens of its own piece this score, and all others much less."""
+    keys = torch.zeros(WIDTH, HIDDEN)
+    signs = torch.randn(WIDTH, len(PIECES), generator=torch.Generator().manual_seed(0)).sign()
+    keys[:, : len(PIECES)] = signs / WIDTH**0.5
+    return Head(score * keys, keys)
+
+
 def looks_from_to(pairs: Mapping[str, str], score: float = CERTAIN) -> Head:
     """A head in which each piece of the mapping looks at the piece it is mapped to (a word at its syntactic head)."""
     query, key = torch.zeros(2, WIDTH, HIDDEN)

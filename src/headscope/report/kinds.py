@@ -23,6 +23,10 @@ MIXED = "mixed"
 COLOURS = {
     "relation": "#cc79a7",
     "coreference": "#009e73",
+    "induction": "#332288",
+    "duplicate": "#44aa99",
+    "retrieval": "#88ccee",
+    "copying": "#661100",
     "link": "#117733",
     "previous": "#d55e00",
     "next": "#e69f00",
@@ -30,6 +34,7 @@ COLOURS = {
     "cls": "#0072b2",
     "sep": "#56b4e9",
     "punct": "#b8a000",
+    "sink": "#6d8ba3",
     "broad": "#8a8a8a",
     "vertical": "#6699cc",
     "diagonal": "#aa4499",
@@ -39,10 +44,14 @@ COLOURS = {
     "changed": "#762a83",
     MIXED: "#d9dee4",
 }
-NAMES = {kind: kind for kind in COLOURS} | CLASSES | PATTERNS
+NAMES = {kind: kind for kind in COLOURS} | {"duplicate": "earlier copy"} | CLASSES | PATTERNS
 MEANINGS = {
     "relation": "finds a syntactic relation better than a fixed word, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
+    "induction": "looks behind an earlier copy of the token, 0.1 more than without the copy",
+    "duplicate": "looks at an earlier copy of the token, 0.1 more than without the copy",
+    "retrieval": "looks behind the only earlier copy wherever it stands in a long text, 0.1 more than without it",
+    "copying": "raises the prediction of three quarters of the tokens where it looks at them",
     "link": "attends to linked words more than to others",
     "previous": "gives the previous token 0.4 of its attention or more",
     "next": "gives the next token 0.4 of its attention or more",
@@ -50,6 +59,7 @@ MEANINGS = {
     "cls": "gives [CLS] 0.4 of its attention or more",
     "sep": "gives [SEP] 0.4 of its attention or more",
     "punct": "gives punctuation 0.4 of its attention or more",
+    "sink": "gives the first token, delimiters, or periods and commas 0.4 of its attention or more",
     "broad": "has 0.9 of the entropy of uniform attention or more",
     "vertical": "has vertical stripes in more than half of its maps",
     "diagonal": "has a diagonal in more than half of its maps",

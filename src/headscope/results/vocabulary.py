@@ -61,6 +61,8 @@ DIMENSIONS = {
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
     "control": "change of the texts of items",
+    "context": "length of a text, in tokens",
+    "depth": "where in a text something is planted, as a share of its length",
     "name_filter": "facts that are left out because the name of their subject gives the answer away",
     "bound": "bound of a 95% interval",
 }
@@ -72,10 +74,11 @@ WHOLE_NUMBERS = {
     **dict.fromkeys(
         ("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank", "probe_rank"), (1, 2**32 - 1)
     ),
+    "context": (1, 2**32 - 1),
     **dict.fromkeys(("epoch", "restored", "seed", "space"), (0, 2**32 - 1)),
     "offset": (-1_000_000, 1_000_000),
 }
-SHARES = ("progress", "share_removed", "token_share")
+SHARES = ("progress", "share_removed", "token_share", "depth")
 WITHOUT_LABELS = ("typical_key", "typical_query")
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.

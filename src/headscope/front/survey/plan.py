@@ -15,6 +15,7 @@ NEEDS: Mapping[str, str] = {
     "relations": "links",
     "coreference": "mentions",
     "clusters": "text",
+    "induction": "text",
     "geometry": "text",
     "gradients": "text",
     "trees": "trees",

@@ -1,0 +1,1 @@
+"""Heads that repeat, copy, look at the first token, or look far back."""

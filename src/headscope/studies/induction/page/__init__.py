@@ -1,0 +1,1 @@
+"""The page of `induction` for report, cards and viewer; never imports torch."""

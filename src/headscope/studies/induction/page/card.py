@@ -1,0 +1,75 @@
+"""What a head does with repetitions, sinks and distances, on its card, and the kinds of heads for the atlas."""
+
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import ranked, value
+from headscope.report.kinds import where_true
+from headscope.report.parts import Finding, HeadKind
+from headscope.report.wording import number, rate
+from headscope.statistics.significance import RATE
+from headscope.studies.induction.page.findings import COPIES
+from headscope.studies.induction.page.tables import FOCUS_WORDS, WORDS
+
+HIDDEN = ("control", "gain", "natural_control", "natural_gain", "planted_control", "planted_gain")
+SINK = 0.4  # as the other kinds of heads that are shares of attention
+
+
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
+    """Induction, earlier copies, copying, the first token, and distance."""
+    return ("attention.induction", "attention.duplicate", "copying", "sink_attention.first", "mean_distance")
+
+
+def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Attention to the same places without a repetition, and that of uniform attention to sinks."""
+    names = {name: name.replace("attention", "control") for name in ATTENTION}
+    shares = {"sink_attention": "sink_share"}
+    return {name: result[control] for name, control in (names | shares).items() if control in result}
+
+
+ATTENTION = ("attention", "natural_attention", "planted_attention")
+
+
+def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """False discovery rates of gains, corrected for all heads."""
+    names = {name: name.replace("attention", "q_value") for name in ATTENTION} | {"copying": "copying_q_value"}
+    return {name: result[q] for name, q in names.items() if name in result and q in result}
+
+
+def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+    """Heads that are special for a repetition, find a planted pair at all depths, copy, or have a sink."""
+    for relation, word in (("induction", "induction"), ("duplicate", "earlier copy")):
+        yield from where_true(result["special"].sel(relation=relation) == 1, relation, word)
+    yield from where_true((result["planted_special"] == 1).any("context"), "retrieval", "retrieval")
+    if "copying" in result:
+        sure = (result["copying"] >= COPIES) & (result["copying_q_value"] < RATE)
+        yield from where_true(sure, "copying", "copies")
+    yield from where_true((result["sink_attention"] >= SINK).any("focus"), "sink", "sink")
+
+
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """Repetitions, copying, sinks and distance."""
+    if rows := of_variable(numbers, "attention"):
+        texts = (f"{WORDS[row.labels[0]]} {value(row)}, without {number(row.baseline)}{_q(row)}" for row in rows)
+        yield Finding("Repeated random tokens", f"{'; '.join(texts)}.")
+    if rows := of_variable(numbers, "natural_attention"):
+        texts = (f"{WORDS[row.labels[0]]} {value(row)}, elsewhere {number(row.baseline)}" for row in rows)
+        yield Finding("Repetitions of the corpus", f"{'; '.join(texts)}.")
+    for row in of_variable(numbers, "copying"):
+        yield Finding("Copying", f"Raises a token's own logit for {value(row)} of the tokens ({ranked(row)}){_q(row)}.")
+    if rows := of_variable(numbers, "sink_attention"):
+        norms = {row.labels: row for row in of_variable(numbers, "value_norm")}
+        yield Finding("Sinks", f"{'; '.join(_sink(row, norms.get(row.labels)) for row in rows)}.")
+    for row in of_variable(numbers, "mean_distance"):
+        yield Finding("Distance", f"Attends to tokens {value(row)} tokens away on average ({ranked(row)}).")
+
+
+def _sink(row: Row, norm: Row | None) -> str:
+    moved = "" if norm is None else f", where what it moves is {number(norm.value)} times as long as elsewhere"
+    return f"{FOCUS_WORDS[row.labels[0]]} {value(row)} (uniform {number(row.baseline)}){moved}"
+
+
+def _q(row: Row) -> str:
+    return f", q {rate(row.q)}" if row.q == row.q else ""

@@ -1,0 +1,136 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from dataclasses import replace
+from typing import Annotated
+
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.passes import Pass
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import WordsModel
+from headscope.ranges import Range
+from headscope.studies.induction import more_variables, scores, variables
+from headscope.studies.induction.copying import copying_of
+from headscope.studies.induction.made_arrays import of_planted, of_repeats
+from headscope.studies.induction.made_inputs import Maker, maker
+from headscope.studies.induction.made_links import DEPTHS
+from headscope.studies.induction.reading import (
+    farthest_seen,
+    gathered,
+    joined,
+    reach_of,
+    without_words_head,
+)
+from headscope.studies.induction.relations import CONTROLS, RELATIONS, RepeatWords
+from headscope.studies.induction.scores import layers_of
+from headscope.studies.induction.value_norms import value_norms
+from headscope.studies.induction.windows import windows_of
+
+ABOUT = "heads"
+REQUIRED = ("attention", "planted_attention", "sink_attention")
+# Relations of a corpus: those of repetitions, and what they are compared with.
+OF_CORPUS = len(RELATIONS) + len(CONTROLS)
+LONGEST, SHORTEST = 512, 8
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: WordsModel,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    sequences: Annotated[int, Range(2)] = 50,
+    copy: Annotated[int, Range(3)] = 25,
+    repeats: Annotated[int, Range(2)] = 2,
+    contexts: str = "",
+    texts: Annotated[int, Range(2)] = 20,
+    tokens: Annotated[int, Range(2)] = 1000,
+) -> xr.Dataset:
+    """`attention[layer, head, relation]`, `control` and `gain`: attention to earlier copies in repeated random tokens.
+
+    * `induction`: to the token behind an earlier copy of the same token; `duplicate`: to that copy; `previous`: to the
+      token before. Only copies before a token count, in encoders too.
+    * `control`: attention to the same places in sequences without a repetition, so that a head that always looks at one
+      distance gains nothing; for `previous` that of uniform attention. `natural_...`: nearest copies in the corpus,
+      beside as many pairs of tokens of the same distances.
+    * `planted_attention[layer, head, context, depth]`: attention from the last token of a text of random tokens to the
+      token behind its only copy, which stands at a share `depth` of the text.
+    * `sink_attention[layer, head, focus]`: attention to the first token, delimiters and punctuation of the corpus;
+      `value_norm`: length of what a head moves from there, over that from other tokens.
+    * `copying[layer, head]`: share of tokens whose own logit a head raises by the circuit W_U W_O W_V W_E.
+    * `mean_distance[layer, head]`, `farthest_back[layer]`, `window[layer]`: how far heads look, and layers see.
+
+    The best head of each relation is chosen on one half of the sequences, and `chosen_...` are its scores on the other.
+
+    Arguments:
+
+    * `model`: Model to measure; with output embeddings, copying is measured too.
+    * `corpus`: Examples to read.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `sequences`: Number of repeated sequences of random tokens.
+    * `copy`: Most tokens of one copy; fewer where copies do not fit into the model.
+    * `repeats`: How often each sequence is repeated in an input.
+    * `contexts`: Lengths of the texts with a planted pair, as 128,512; by default a quarter and all of what the model
+      reads, up to 512.
+    * `texts`: Number of such texts of each length.
+    * `tokens`: Number of tokens of the vocabulary for which copying is tried.
+
+    Raises `HeadscopeError` if repeated sequences do not fit into the model, or no example does.
+
+    >>> from headscope import load, read
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)), sequences=4, contexts="16")
+    >>> result["attention"].dims, result["chosen_head"].dims
+    (('layer', 'head', 'relation'), ('relation',))
+    """
+    attributes = provenance("induction", model, corpus, settings)
+    heads, bare, made = model.capture.heads, without_words_head(model), maker(model, settings.seed)
+    length, lengths = made.copy_length(copy, repeats), _contexts(contexts, made)
+    settings.on_total(corpus.n_examples + 2 * sequences + (1 + len(DEPTHS)) * texts * len(lengths))
+    windows = windows_of(model.network.config, len(heads))
+    longest = min(made.room, max([*lengths, length * repeats, *(windows[windows < made.room] + 2).astype(int)]))
+    farthest = farthest_seen(bare, made.unplanted(1, longest, 0)[0])
+    possible = longest + len(made.before) + len(made.after)
+    reach = reach_of(farthest, possible)
+    arrays = of_repeats(bare, made, reach, settings, (sequences, length, repeats))
+    arrays |= of_planted(bare, made, reach, settings, texts, lengths)
+    left_out = {}
+    circuit = copying_of(model, made.some(tokens))
+    if isinstance(circuit, str):
+        left_out["copying"] = circuit
+    else:
+        arrays |= more_variables.of_copying(circuit, heads)
+    norms = value_norms(bare, corpus, replace(settings, keep_interrupted=False, on_progress=lambda done: None))
+    if isinstance(norms, str):
+        left_out["value norms"] = norms
+    else:
+        arrays |= more_variables.of_norms(norms, heads)
+    words = RepeatWords(model.tokenizer, model.max_tokens, settings.long, seed=settings.seed)
+    result = gathered(Pass(bare, corpus, settings, words), OF_CORPUS, reach)
+    read = joined(result.value)
+    natural = scores.score(scores.of_corpus(read, layers_of(model)), settings.seed, settings.resamples)
+    arrays |= variables.of_relations("natural_", natural, heads) | more_variables.of_corpus(read, heads, settings)
+    arrays |= more_variables.of_windows(farthest, windows, possible) | result.coverage.variables()
+    options = {"sequences": sequences, "copy": length, "repeats": repeats, "contexts": lengths, "texts": texts}
+    attributes |= {"options": json.dumps(options | {"tokens": tokens}), "left_out": json.dumps(left_out)}
+    return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
+
+
+def _contexts(given: str, made: Maker) -> list[int]:
+    """The lengths of texts with a planted pair, in ascending order.
+
+    Raises `HeadscopeError` for one that is no number, or that does not fit into the model.
+    """
+    most = min(made.room, LONGEST)
+    if not given:
+        return sorted({max(SHORTEST, most // 4), max(SHORTEST, most)})
+    lengths = set()
+    for word in given.split(","):
+        if not word.strip().isdecimal() or not SHORTEST <= int(word) <= made.room:
+            raise HeadscopeError(f"contexts '{word.strip()}' is no length from {SHORTEST} to {made.room} tokens")
+        lengths.add(int(word))
+    return sorted(lengths)

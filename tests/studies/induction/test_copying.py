@@ -1,0 +1,106 @@
+"""Copying: planted circuits, and the circuit multiplied out as it is defined."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertForMaskedLM, GPT2LMHeadModel, PreTrainedModel
+
+from headscope import Settings, read, wrap
+from headscope.studies.induction.copying import Copying, circuit, copying_of
+from headscope.studies.induction.value_norms import value_norms
+from support.repeating import with_window
+from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
+
+TOKENS = np.arange(5, 95)
+
+
+def test_a_head_that_writes_what_it_reads_copies() -> None:
+    states = torch.randn(40, 12, generator=torch.Generator().manual_seed(0)).double()
+    states -= states.mean(0)
+    own, most, eigenvalues, p = circuit(states[:, :6], torch.eye(12, 6).double(), states)
+    assert own.mean() == 1 and most.mean() > 0.3 and eigenvalues == pytest.approx(1) and p < 1e-6
+
+
+def test_a_head_that_writes_the_opposite_does_not() -> None:
+    states = torch.randn(40, 12, generator=torch.Generator().manual_seed(0)).double()
+    own, _, eigenvalues, p = circuit(states[:, :6], -torch.eye(12, 6).double(), states - states.mean(0))
+    assert own.mean() == 0 and eigenvalues < -0.9 and p > 1 - 1e-6
+
+
+def test_the_p_value_of_outputs_turned_at_random_is_uniform() -> None:
+    generator = torch.Generator().manual_seed(0)
+    values, output = (torch.randn(60, width, generator=generator).double() for width in (4, 16))
+    mixed = torch.randn(300, 16, 4, generator=generator).double()
+    p = np.array([circuit(values, each, output - output.mean(0))[3] for each in mixed])
+    assert abs(np.mean(p < 0.05) - 0.05) < 0.03 and abs(np.mean(p < 0.5) - 0.5) < 0.08
+
+
+def naive_gpt2(network: Any) -> Copying:
+    """The circuit of each head, from the weights of a GPT-2."""
+    embedded = network.transformer.wte.weight[TOKENS].detach().double()
+    last = network.transformer.ln_f
+    unembedded = embedded * last.weight.double()
+    unembedded = unembedded - unembedded.mean(1, keepdim=True)
+    unembedded = unembedded - unembedded.mean(0)
+    rows = []
+    for layer in network.transformer.h:
+        states = layer.ln_1(embedded.float()).double()
+        width = states.shape[1]
+        for head in range(4):
+            part = slice(head * width // 4, (head + 1) * width // 4)
+            reads = layer.attn.c_attn.weight[:, 2 * width :][:, part].double()
+            writes = layer.attn.c_proj.weight[part].double()
+            logits = (states - states.mean(0)) @ reads @ writes @ unembedded.T
+            own = torch.diagonal(logits)
+            found = torch.linalg.eigvals((states - states.mean(0)).T @ unembedded @ (reads @ writes).T)
+            most = (logits.argmax(1) == torch.arange(len(TOKENS))).numpy()
+            rows.append(((own > 0).numpy(), most, float(found.real.sum() / found.abs().sum())))
+    own, most, eigenvalues = zip(*rows, strict=True)
+    return Copying(np.stack(own, 1), np.stack(most, 1), np.array(eigenvalues), np.zeros(8))
+
+
+def test_the_circuit_of_gpt2_is_that_of_its_weights() -> None:
+    network = tiny_gpt2(0, GPT2LMHeadModel)
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if "ln_" in name:
+                weight.add_(0.3 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(len(name))))
+        found, naive = copying_of(wrap(network, tiny_tokenizer()), TOKENS), naive_gpt2(network)
+    assert isinstance(found, Copying)
+    np.testing.assert_array_equal(found.own, naive.own)
+    np.testing.assert_array_equal(found.most, naive.most)
+    np.testing.assert_allclose(found.eigenvalues, naive.eigenvalues, atol=1e-5)
+
+
+@pytest.mark.parametrize("network", [tiny_bert(0, BertForMaskedLM), with_window(8)], ids=["masked", "grouped keys"])
+def test_other_models_with_output_embeddings_have_a_circuit(network: PreTrainedModel) -> None:
+    found = copying_of(wrap(network, tiny_tokenizer()), TOKENS)
+    assert isinstance(found, Copying) and found.own.shape == (90, sum(wrap(network, tiny_tokenizer()).capture.heads))
+    assert 0 < found.own.mean() < 1
+
+
+def test_a_model_without_output_embeddings_has_no_circuit() -> None:
+    assert copying_of(wrap(tiny_bert(), tiny_tokenizer()), TOKENS) == "the model has no output embeddings"
+
+
+def test_norms_are_those_of_values_through_the_output_projection() -> None:
+    """The ratio of one input of the first layer of a BERT, multiplied out."""
+    network: Any = tiny_bert()
+    model, corpus = wrap(network, tiny_tokenizer()), read(["the cat sat , and the dog ran ."])
+    found = value_norms(model, corpus, Settings(resamples=2))
+    inputs = model.tokenizer("the cat sat , and the dog ran .", return_tensors="pt")
+    with torch.inference_mode():
+        states = network(**inputs, output_hidden_states=True).hidden_states[0][0]
+        attention = network.encoder.layer[0].attention
+        values = attention.self.value(states).unflatten(-1, (4, 6))
+        output = attention.output.dense.weight.unflatten(1, (4, 6))
+        lengths = torch.einsum("khw,dhw->khd", values, output).norm(dim=-1).numpy()  # [key, head]
+    ids = model.tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
+    stops = [number for number, piece in enumerate(ids) if piece in (".", ",")]
+    rest = [number for number in range(1, len(ids) - 1) if number not in stops]
+    assert not isinstance(found, str)
+    for focus, places in enumerate(([0], [len(ids) - 1], stops)):
+        naive = lengths[places].mean(0) / lengths[rest].mean(0)
+        np.testing.assert_allclose(found.mean[:4, focus], naive, rtol=1e-4)
