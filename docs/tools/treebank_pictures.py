@@ -24,6 +24,7 @@ RUNS = {
     "clusters": ("clusters", WIKI, "--kind paragraphs --patterns {out}/patterns --syntax {out}/syntax"),
     "gradients": ("gradients", WIKI, "--kind paragraphs --limit 500"),
     "framenet": ("relations", "framenet/framenet15_lu_short.jsonl.gz", "--kind framenet"),
+    "induction": ("induction", WIKI, "--kind paragraphs --limit 200"),
     "layers": ("layers", EWT, "--train ud/en_ewt-ud-train.conllu.gz --train-limit 4000 --cases 2000"),
 }
 # By the name of its file, each picture: the results that it needs, its own last, and the name of the figure.
@@ -32,6 +33,7 @@ PICTURES = {
     "relations-links.png": (("framenet",), "link_attention"),
     "relations-gain.png": (("framenet",), "gain"),
     "clusters.png": (("patterns", "syntax", "clusters"), "points-dominant"),
+    "induction.svg": (("induction",), "gain"),
     "layers.svg": (("layers",), "score"),
 }
 

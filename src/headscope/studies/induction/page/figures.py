@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures import by_layer, curve, heatmap, with_interval
-from headscope.report.parts import Figure, LayerNumber
+from headscope.report.parts import Figure
 from headscope.report.wording import measured
 from headscope.studies.induction.page.tables import FOCUS_WORDS, WORDS
 
@@ -68,11 +68,3 @@ def _distance(result: xr.Dataset) -> Iterator[Figure]:
     if array is not None:
         caption = "A dot for each head, a line for the layer's mean: how far away the tokens are that it attends to."
         yield Figure("mean_distance", "Distance", by_layer(array), caption, "mean_distance")
-
-
-def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
-    """How far the heads of a layer look on average."""
-    array = measured(result, "mean_distance")
-    if array is not None:
-        mean = array.mean("head").drop_vars(["lower", "upper", "n_examples"], errors="ignore")
-        yield LayerNumber("How far layers look", "mean distance of attention, in tokens", mean, is_share=False)
