@@ -34,14 +34,16 @@ SIZES: dict[str, Any] = {
 
 def with_window(window: int) -> PreTrainedModel:
     """A decoder with random weights whose layers see a window of tokens."""
-    return tiny_network(MistralConfig(**SIZES, sliding_window=window), 0, MistralForCausalLM)
+    sizes: dict[str, Any] = SIZES | {"sliding_window": window}
+    return tiny_network(MistralConfig(**sizes), 0, MistralForCausalLM)
 
 
 def trained_on_repeats(layers: int = 2) -> PreTrainedModel:
     """The decoder after its training; always the same."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        network = LlamaForCausalLM(LlamaConfig(**SIZES | {"num_hidden_layers": layers}))
+        sizes: dict[str, Any] = SIZES | {"num_hidden_layers": layers}
+        network: Any = LlamaForCausalLM(LlamaConfig(**sizes))
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.01)
         for step in range(STEPS):
             for group in optimizer.param_groups:
