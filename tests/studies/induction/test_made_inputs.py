@@ -1,5 +1,7 @@
 """Made inputs: what is repeated, what is not, and where the links point."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -82,7 +84,7 @@ def test_copies_are_shortened_to_what_the_model_reads(made: Maker) -> None:
 
 
 def test_a_decoder_without_special_tokens_reads_the_tokens_alone() -> None:
-    tokenizer = tiny_tokenizer()
+    tokenizer: Any = tiny_tokenizer()
     tokenizer.backend_tokenizer.post_processor = None
     (one,) = maker(wrap(tiny_gpt2(), tokenizer), 0).repeated(1, 4, 2)
     assert len(one) == 8 and one.links.min() == 0

@@ -52,13 +52,13 @@ def test_a_corpus_is_read_as_a_loop_reads_it() -> None:
 def _assert_same(read: HeadAttention, number: int, one: Encoded, maps: np.ndarray, layers: int, relations: int) -> None:
     heads, tokens, _ = maps.shape
     linked, uniform = np.zeros((heads, relations)), np.zeros((layers, relations))
-    visible = (maps > 0).reshape(layers, -1, tokens, tokens).any(1).sum(-1)  # [layer, query]
+    seen = np.any(maps.reshape(layers, -1, tokens, tokens) > 0, axis=1)  # [layer, query, key]
+    visible = seen.sum(-1)
     for relation, query, key in one.links.tolist():
         linked[:, relation] += maps[:, query, key]
         uniform[:, relation] += 1 / visible[:, query]
     queries = [len({query for kind, query, _ in one.links.tolist() if kind == each}) for each in range(relations)]
     to, share, distance = np.zeros((heads, 3)), np.zeros((layers, 3)), np.zeros(heads)
-    seen = (maps > 0).reshape(layers, -1, tokens, tokens).any(1)
     for query in range(tokens):
         for key in range(tokens):
             focus = 0 if key == 0 else {1: 1, 2: 2}.get(int(one.token_class[key]))

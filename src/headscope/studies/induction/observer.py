@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, Place, Rows
+from headscope.encoding.batch import Batch, BlockIndex, Rows
 from headscope.encoding.block_parts import BlockParts
 from headscope.encoding.encoded import CLASS
 from headscope.measures import token_attention
@@ -60,7 +60,7 @@ class AttentionObserver(RowsObserver):
         """See `RowsObserver`."""
         self.links.add(layer, rows, token_attention.observe(rows))
         self.received.add(layer, rows, rows.received[:, :, 0])
-        weighted = torch.einsum("ehqk,qk->ehq", rows.attention, rows.place.once(_distances).to(rows.attention.dtype))
+        weighted = torch.einsum("ehqk,qk->ehq", rows.attention, rows.block.once(_distances).to(rows.attention.dtype))
         self.distance.add(layer, rows, rows.sum_of_real(weighted))
 
     def finish(self) -> HeadAttention:
@@ -99,7 +99,7 @@ class ReachObserver(RowsObserver):
     def add(self, layer: int, rows: Rows) -> None:
         """See `RowsObserver`."""
         seen = (rows.attention > 0).flatten(0, 1).any(0)
-        distances = rows.place.once(_back)[seen]
+        distances = rows.block.once(_back)[seen]
         back, forward = self.farthest.get(layer, (0, 0))
         if len(distances):
             back, forward = max(back, int(distances.max())), max(forward, -int(distances.min()))
@@ -118,15 +118,15 @@ def foci_of(batch: Batch) -> Float[Tensor, "example token focus"]:
     return torch.stack([first, *(kind & ~first for kind in kinds)], dim=-1).to(torch.float32)
 
 
-def _back(place: Place) -> Int[Tensor, "query key"]:
+def _back(block: BlockIndex) -> Int[Tensor, "query key"]:
     """How far each key of a block stands before each query."""
-    device = place.batch.real.device
-    queries, keys = (torch.arange(part.start, part.stop, device=device) for part in (place.queries, place.keys))
+    device = block.batch.real.device
+    queries, keys = (torch.arange(part.start, part.stop, device=device) for part in (block.queries, block.keys))
     return queries[:, None] - keys
 
 
-def _distances(place: Place) -> Int[Tensor, "query key"]:
-    return place.once(_back).abs()
+def _distances(block: BlockIndex) -> Int[Tensor, "query key"]:
+    return block.once(_back).abs()
 
 
 def _sums(

@@ -8,7 +8,7 @@ from jaxtyping import Int
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.passes.observing import observing
+from headscope.passes.forward import observing
 from headscope.passes.passes import Pass, PassResult
 from headscope.passes.settings import Settings
 from headscope.studies.induction.made_words import MadeWords, corpus_of
