@@ -19,8 +19,6 @@ from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, pla
 from headscope.storage.run_lock import run_lock
 
 READ = ("kind", "limit", "skip_bad", "document", "annotate")
-OF_TASK = ("task", "data")
-ABOUT_FILES = ("out", "json", "debug", "overwrite")
 
 Only = Annotated[
     str | None, typer.Option(metavar="STUDY,...", help="Run these studies alone; by default all that can run.")
