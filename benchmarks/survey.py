@@ -25,7 +25,7 @@ from headscope import Model, catalog, load, read
 from headscope.corpora import Corpus, Options
 from headscope.encoding.encoder import Words
 from headscope.passes import Settings
-from headscope.passes.asked_pass import AskedPass, asked
+from headscope.passes.asked_pass import AskedPass, first_pass
 from headscope.passes.batches import by_length, collator
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.read_parts import read_parts
@@ -41,7 +41,7 @@ def pass_of(study: str, model: Model, corpus: Corpus, folder: Path) -> AskedPass
     given = (corpus,) if study in ("patterns", "layers") else corpus
     settings = Settings(journal=PassJournal(folder / study, {"study": study}))
     # no corpus is given by identity: the inputs of APART are timed by themselves
-    found = asked(partial(run, model, given), settings, [corpus] if study in STUDIES else [])
+    found = first_pass(partial(run, model, given), settings, [corpus] if study in STUDIES else [])
     if found is None:
         raise SystemExit(f"{study}: no pass")
     return found

@@ -48,7 +48,7 @@ class _AskingJournal(PassJournal):
         raise _Asked(reader, fold)
 
 
-def asked(run: Callable[[Settings], object], settings: Settings, corpora: Sequence[Corpus]) -> AskedPass | None:
+def first_pass(run: Callable[[Settings], object], settings: Settings, corpora: Sequence[Corpus]) -> AskedPass | None:
     """The first pass of a study that others can share; None if it has a checkpoint already, or reads inputs of its own.
 
     * `run`: the study; `settings`: with its journal; `corpora`: those that the study is given.

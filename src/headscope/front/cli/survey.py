@@ -77,7 +77,7 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
             timed = budget_of(budget, plans, _estimates(plans, given), folder, given) if budget else None
             places = folders(models, folder)
             left_out = {
-                name: dict(run_studies(plans, given | {"model": name}, place, timed)) for name, place in places.items()
+                name: dict(run_studies(plans, given | {"model": name}, path, timed)) for name, path in places.items()
             }
         finish(plans, left_out, places, folder, quiet=quiet, json=json)
 

@@ -32,7 +32,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
     from headscope.passes.settings import Settings
     from headscope.passes.shared_pass import alike, read_together
 
-    passes = dict(_asked(sharing, commands))
+    passes = dict(_first_passes(sharing, commands))
     names = {id(asked): catalog.command_name(study) for study, asked in passes.items()}
     for number, group in enumerate(alike(passes.values()), 1):
         together = ", ".join(names[id(asked)] for asked in group)
@@ -46,17 +46,17 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
     remove(folder / FOLDER)
 
 
-def _asked(sharing: Sequence[str], commands: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, "AskedPass"]]:
+def _first_passes(sharing: Sequence[str], commands: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, "AskedPass"]]:
     """The pass that each study asks for; one that refuses the model or the data says so when it runs."""
     for study in sharing:
         with suppress(HeadscopeError):
-            if asked := _asked_by(study, list(commands[study])):
+            if asked := _first_pass_of(study, list(commands[study])):
                 yield study, asked
 
 
-def _asked_by(study: str, words: list[str]) -> "AskedPass | None":
+def _first_pass_of(study: str, words: list[str]) -> "AskedPass | None":
     from headscope.front.cli.saved_command import parsed
-    from headscope.passes.asked_pass import asked
+    from headscope.passes.asked_pass import first_pass
 
     given = parsed(study, words)[1] | {"brief": True}
     (function, _), ready = function_of(study), ready_inputs(study, given)
@@ -64,7 +64,7 @@ def _asked_by(study: str, words: list[str]) -> "AskedPass | None":
     corpora = ready["corpora"] if "corpora" in ready else [ready["corpus"]]
     settings = replace(ready["settings"], keep_interrupted=True, journal=journal_of(study, given, ready))
     run = function.load()
-    return asked(lambda chosen: run(**inputs | {"settings": chosen}), settings, corpora)
+    return first_pass(lambda chosen: run(**inputs | {"settings": chosen}), settings, corpora)
 
 
 def _runs(group: Sequence["AskedPass"]) -> dict[str, str]:

@@ -41,8 +41,8 @@ def finish(
 
     missing = {study: reason for reasons in left_out.values() for study, reason in reasons.items()}
     pages, judged = portrait(list(places.values()), folder, left_out=tuple(missing.items()))
-    for name, place in places.items() if len(places) > 1 else ():
-        pages += portrait([place], place, left_out=tuple(left_out[name].items()))[0]
+    for name, path in places.items() if len(places) > 1 else ():
+        pages += portrait([path], path, left_out=tuple(left_out[name].items()))[0]
     if json:
         models = [
             {"model": model.name, "sha256": model.sha256, "claims": [one.record() for one in judgements]}
@@ -50,8 +50,8 @@ def finish(
         ]
         studies = [plan.study for plan in plans]
         ran = {
-            name: {study: str(place / study.replace("_", "-")) for study in studies if study not in left_out[name]}
-            for name, place in places.items()
+            name: {study: str(path / study.replace("_", "-")) for study in studies if study not in left_out[name]}
+            for name, path in places.items()
         }
         results = ran if len(places) > 1 else next(iter(ran.values()))
         print_json({"results": results, "left_out": missing, "models": models, "pages": list(map(str, pages))})

@@ -66,7 +66,7 @@ class Budget:
         free = [one for one in left if one.study not in self.sizes]
         rest = (self.seconds - (self.clock() - self.began)) / self.speed - sum(one.fixed for one in free)
         rest -= sum(one.of(self.sizes[one.study]) for one in left if one.study in self.sizes)
-        chosen = int(rest / max(1e-9, sum(one.each for one in free)))
+        chosen = int(rest / max(1e-9, sum(one.per_example for one in free)))
         self.sizes[study] = max(min(LEAST, most), min(chosen, most))
         return self.sizes[study]
 

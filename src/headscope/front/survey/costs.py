@@ -97,12 +97,12 @@ class StudyEstimate:
 
     study: str
     fixed: float
-    each: float
+    per_example: float
     memory: int
 
     def of(self, examples: int) -> float:
         """Seconds for so many examples."""
-        return self.fixed + self.each * examples
+        return self.fixed + self.per_example * examples
 
 
 def shape_of(config: Mapping[str, Any]) -> ModelShape:

@@ -17,7 +17,7 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     >>> split(["minilm", "bert-base-uncased", "sample", "treebank.conllu"])
     (['minilm', 'bert-base-uncased'], ['sample', 'treebank.conllu'])
     """
-    number = next((place for place, word in enumerate(words[1:], 1) if not is_model(word)), len(words))
+    number = next((index for index, word in enumerate(words[1:], 1) if not is_model(word)), len(words))
     models, corpora = list(words[:number]), list(words[number:])
     if again := next((model for model in models if models.count(model) > 1), ""):
         raise HeadscopeError(f"model '{again}' is given twice; name each model once")
