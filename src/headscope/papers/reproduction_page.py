@@ -139,7 +139,12 @@ def _item(one: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
     item = one.item
     made: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": one.lacks}
     made |= {"table": _table(one, f"item-{number}"), "figures": figures, "deviations": one.deviations}
-    made |= {"source": item.source, "level": item.level, "notes": [row for row in one.rows if row.note]}
+    made |= {
+        "source": item.source,
+        "level": item.level,
+        "percent": item.percent,
+        "notes": [row for row in one.rows if row.note],
+    }
     return made
 
 
