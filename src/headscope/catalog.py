@@ -37,14 +37,13 @@ def names(folder: str) -> list[str]:
 def studies_by_question() -> dict[str, list[str]]:
     """The names of the studies by the question that they answer, in the order of `QUESTIONS`.
 
+    A study that names none is about heads.
+
     >>> studies_by_question()[QUESTIONS["size"]]
     ['ablate', 'prune']
     """
-    studies = names("studies")
-    return {
-        title: [one for one in studies if constant("studies", one, "ABOUT") == about]
-        for about, title in QUESTIONS.items()
-    }
+    about = {study: constant("studies", study, "ABOUT") or "heads" for study in names("studies")}
+    return {title: [study for study in about if about[study] == topic] for topic, title in QUESTIONS.items()}
 
 
 def installed_measures() -> EntryPoints:
