@@ -56,9 +56,9 @@ class PassJournal:
         * `on_notice`: called with one line when the pass goes on from a checkpoint, or starts anew.
         """
         self.passes += 1
-        path = self.folder / f"pass-{self.passes}"
+        path, fingerprint = self.folder / f"pass-{self.passes}", {**self.run, **reader.fingerprint()}
         remove_unfinished(path)
-        return Checkpoints(self, path, {**self.run, **reader.fingerprint()}, fold, on_notice)
+        return Checkpoints(self, path, fingerprint, fold, on_notice)
 
     @property
     def due(self) -> bool:
