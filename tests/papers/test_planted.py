@@ -55,6 +55,7 @@ def test_a_result_without_the_number_is_not_measured():
     assert judged(claim, planted(claim, holds=True).drop_vars("attention_offset")).verdict == "not measured"
     assert judged(claim, planted(claim, holds=True).drop_sel(offset=-1)).verdict == "not measured"
     assert judged(BY_ID["C4"], planted(BY_ID["C4"], holds=True) * np.nan).verdict == "not measured"
+    assert judged(BY_ID["C8"], planted(BY_ID["C8"], holds=True).drop_vars("uniform_entropy")).verdict == "not measured"
 
 
 def test_a_result_with_other_options_is_not_taken():

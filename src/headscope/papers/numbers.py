@@ -32,6 +32,8 @@ def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
         if dim not in array.dims:
             raise LackingError(dim)
         array = selected(result, array, dim, label)
+    if number.share_of and number.share_of not in result:
+        raise LackingError(number.share_of)
     if missing := set(number.mean) - set(map(str, array.dims)):
         raise LackingError(", ".join(missing))
     array = averaged(array, number.mean)
