@@ -35,7 +35,8 @@ def covered(numbers: Numbers, samples: int) -> dict[str, list[float]]:
     for size in SIZES:
         drawn = [_documents(numbers.document, size, number) for number in range(samples)]
         for name, number in numbers.by_name.items():
-            cells[name].append(np.nanmean([_contained(number.of(sample)[1], truths[name]) for sample in drawn]))
+            inside = [_contained(number.of(sample)[1], truths[name]) for sample in drawn]
+            cells[name].append(float(np.nanmean(inside)))
     for name, number in numbers.by_name.items():
         cells[name] += [_uncorrected(numbers, number, truths[name], samples), _alone(numbers, number, samples)]
     return cells
@@ -73,7 +74,9 @@ def studies(model: Model, args: argparse.Namespace) -> dict[str, Callable[[], Nu
     """What measures the numbers of each study."""
     corpus = partial(read, args.treebank, Options(limit=args.limit))
     readers = (attention.profile, attention.trees, attention.relations, attention.gradients, attention.clusters)
-    found = {each.__name__: partial(lambda each: attention.measured(each, model, corpus()), each) for each in readers}
+    found: dict[str, Callable[[], Numbers]] = {
+        each.__name__: partial(lambda each: attention.measured(each, model, corpus()), each) for each in readers
+    }
     found["trees"] = lambda: attention.measured(attention.trees, model, corpus(), shares=True)
     found["syntax"] = lambda: attention.measured(attention.syntax, model, corpus(), shares=True)
     found["geometry"] = lambda: geometry(model, corpus())
