@@ -26,6 +26,10 @@ RUNS = {
     "framenet": ("relations", "framenet/framenet15_lu_short.jsonl.gz", "--kind framenet"),
     "induction": ("induction", WIKI, "--kind paragraphs --limit 200"),
     "layers": ("layers", EWT, "--train ud/en_ewt-ud-train.conllu.gz --train-limit 4000 --cases 2000"),
+    "trees": ("trees", EWT, ""),
+    "geometry": ("geometry", EWT, ""),
+    "attributions": ("attributions", EWT, "--limit 300"),
+    "structure": ("structure", EWT, ""),
 }
 # By the name of its file, each picture: the results that it needs, its own last, and the name of the figure.
 PICTURES = {

@@ -13,7 +13,7 @@ from headscope.papers.data_sets import DATA_SETS, find
 from headscope.papers.reproduced import Cell, rows
 from headscope.papers.reproduction import papers, read_file, read_reproduction
 from headscope.papers.reproduction_page import read_reproduced, summary, write_reproduction
-from headscope.papers.reproduction_record import MadeRun, Record, write_record
+from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
 from headscope.papers.words import LEVELS
 from headscope.report.wording import Estimate, number
 from support.profile_result import profile_result
@@ -134,7 +134,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("reproduction")
     runs = [MadeRun(run.name, lacks=f"no data {HOSTILE}") for run in read_reproduction("clark2019").runs]
     runs[0] = MadeRun("surface", f"headscope profile {HOSTILE}", (f"Other text {HOSTILE}.",))
-    write_record(Record("clark2019", HOSTILE, 9, tuple(runs)), place)
+    write_record(ReproductionRecord("clark2019", HOSTILE, 9, tuple(runs)), place)
     results.save(profile_result(), place / "surface")
     return place
 

@@ -30,6 +30,7 @@ from headscope.passes.typical_inputs import _MapKeeper
 from headscope.studies.clusters.observer import DivergenceObserver
 from headscope.studies.coreference.cases import anaphoric, mentions
 from headscope.studies.coreference.observer import MentionObserver
+from headscope.studies.induction.observer import AttentionObserver, ReachObserver
 from headscope.studies.patterns.observer import PatternObserver
 from headscope.studies.probe.observer import TreebankObserver
 from headscope.studies.relations.observer import LinkObserver
@@ -101,6 +102,8 @@ OBSERVERS: dict[str, list[Callable[[], Any]]] = {
         lambda: DivergenceObserver(HEADS, as_coded=True),
     ],
     "FocusObserver": [FocusObserver],
+    "AttentionObserver": [lambda: AttentionObserver(2, np.full((len(HEADS), 2), np.inf))],
+    "ReachObserver": [ReachObserver],
     "MapObserver": [lambda: MapObserver([MapChoice(each, 1, 2) for each in inputs()])],
     "_MapWriter": [lambda: _MapWriter(np.zeros((2, 4, tokens())), np.zeros((2, 4, tokens(), tokens()), np.uint8))],
     "_MapKeeper": [lambda: _MapKeeper(batch(), HEADS)],

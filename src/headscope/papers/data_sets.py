@@ -107,7 +107,7 @@ def find(folder: Path, names: Iterator[str] | tuple[str, ...] | list[str]) -> di
     if not folder.is_dir():
         raise HeadscopeError(f"folder '{folder}' does not exist; name the folder of the data sets with --data")
     files = sorted(_files(folder), key=lambda path: (len(path.parts), path))
-    return {name: found for name in names if (found := _found(DATA_SETS[name], files))}
+    return {name: found for name in names if (found := _located(DATA_SETS[name], files))}
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -117,7 +117,7 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(directory, name) for name in names)
 
 
-def _found(data_set: DataSet, files: list[Path]) -> Found | None:
+def _located(data_set: DataSet, files: list[Path]) -> Found | None:
     for file in data_set.files:
         wanted = Path(file.name).parts
         for path in files:

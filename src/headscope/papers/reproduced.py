@@ -10,7 +10,7 @@ import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.papers.numbers import LackingError, take
-from headscope.papers.reproduction import Item, Row, Shown
+from headscope.papers.reproduction import Item, Row, ShownNumber
 from headscope.report.wording import Estimate, layers_named, of_array
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
@@ -80,7 +80,7 @@ def rows(item: Item, result: xr.Dataset | None, lacks: str) -> list[ReproducedRo
     ]
 
 
-def merged(column: Shown, row: Row, labels: Mapping[str, Any]) -> Shown:
+def merged(column: ShownNumber, row: Row, labels: Mapping[str, Any]) -> ShownNumber:
     """The number of a cell: the row's own or the column's, with the labels of both."""
     own = row.shown
     shown = own if own.number else column
@@ -89,7 +89,7 @@ def merged(column: Shown, row: Row, labels: Mapping[str, Any]) -> Shown:
     return replace(shown, number=replace(shown.number, at=at))
 
 
-def by_layer(column: Shown, result: xr.Dataset) -> xr.DataArray:
+def by_layer(column: ShownNumber, result: xr.Dataset) -> xr.DataArray:
     """The number of a column for each layer, with its interval.
 
     Raises `LackingError` if the result has none.
@@ -129,7 +129,7 @@ def _by_layer(item: Item, result: xr.Dataset | None, lacks: str) -> Iterator[Rep
         yield ReproducedRow(f"layer {layer}", cells)
 
 
-def _either(item: Item, column: Shown, row: Row, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
+def _either(item: Item, column: ShownNumber, row: Row, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
     """The number of the row's labels, or of those that stand in for them, which are named then."""
     cell = _cell(item, merged(column, row, row.at), figure, result, lacks)
     if cell.estimate is not None or result is None or not row.instead:
@@ -139,7 +139,7 @@ def _either(item: Item, column: Shown, row: Row, figure: str, result: xr.Dataset
     return replace(other, where=f"{other.where}, {label}" if other.where else label) if other.estimate else cell
 
 
-def _cell(item: Item, shown: Shown, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
+def _cell(item: Item, shown: ShownNumber, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
     if result is None:
         return Cell(figure, lacks=lacks)
     assert shown.number is not None
@@ -170,7 +170,7 @@ def _named(array: xr.DataArray) -> str:
     return f"layer {labels['layer']}" if labels else ""
 
 
-def _chosen(result: xr.Dataset, shown: Shown) -> str:
+def _chosen(result: xr.Dataset, shown: ShownNumber) -> str:
     """The head that a chosen number is of."""
     assert shown.number is not None
     if shown.number.variable != "chosen_accuracy" or not {"chosen_layer", "chosen_head"} <= set(result):

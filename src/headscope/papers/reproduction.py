@@ -43,7 +43,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownNumber:
     """A number of an item: which, and what is shown of it.
 
     * `show`: its value; of many the highest or lowest; or how many lie above `limit`.
@@ -65,7 +65,7 @@ class Row:
     * `instead`: labels that stand in for those of `at` in a result that lacks them.
     """
 
-    shown: Shown
+    shown: ShownNumber
     at: Mapping[str, Any] = field(default_factory=dict)
     instead: Mapping[str, Any] = field(default_factory=dict)
     figures: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Item:
     where: str
     title: str
     run: str
-    columns: tuple[Shown, ...]
+    columns: tuple[ShownNumber, ...]
     rows: tuple[Row, ...] = ()
     by: str = ""
     percent: bool = False
@@ -193,14 +193,14 @@ def _row(entry: Any, bad: Refuse) -> Row:
     )
 
 
-def _shown(entry: Any, bad: Refuse) -> Shown:
-    values = _checked(entry, Shown, bad, ("words",))
+def _shown(entry: Any, bad: Refuse) -> ShownNumber:
+    values = _checked(entry, ShownNumber, bad, ("words",))
     if values.get("number") is not None:
         values["number"] = number(values["number"], bad)
     values["layers"] = {int(layer): str(figure) for layer, figure in values.get("layers", {}).items()}
     if values.get("show", "value") not in SHOWN:
         raise bad(f"show '{values['show']}'; use {', '.join(SHOWN)}")
-    return Shown(**values)
+    return ShownNumber(**values)
 
 
 def _check_sentences(texts: Any, bad: Refuse) -> None:

@@ -12,7 +12,7 @@ from headscope import catalog, results
 from headscope.figures.curve import curve
 from headscope.papers.reproduced import Cell, ReproducedRow, rows
 from headscope.papers.reproduction import Item, Reproduction, read_reproduction
-from headscope.papers.reproduction_record import MadeRun, Record, read_record
+from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, read_record
 from headscope.papers.words import LEVELS
 from headscope.report.page import Page
 from headscope.report.parts import Figure
@@ -37,7 +37,7 @@ class Reproduced:
     """A reproduction with its results, by run."""
 
     reproduction: Reproduction
-    record: Record
+    record: ReproductionRecord
     results: Mapping[str, xr.Dataset]
 
     @property

@@ -27,7 +27,7 @@ class MadeRun:
 
 
 @dataclass(frozen=True)
-class Record:
+class ReproductionRecord:
     """A reproduction: the paper, the model, the limit of examples, and its runs."""
 
     paper: str
@@ -36,13 +36,13 @@ class Record:
     runs: tuple[MadeRun, ...]
 
 
-def write_record(record: Record, directory: Path) -> Path:
+def write_record(record: ReproductionRecord, directory: Path) -> Path:
     """Write `directory/reproduction.json`; return its path."""
     return write_atomically(directory / FILE, json.dumps({"schema": SCHEMA} | asdict(record), indent=1) + "\n")
 
 
 @opening()
-def read_record(directory: Path) -> Record:
+def read_record(directory: Path) -> ReproductionRecord:
     """The record of a folder.
 
     Raises `HeadscopeError` if it cannot be read.
@@ -54,6 +54,6 @@ def read_record(directory: Path) -> Record:
             MadeRun(str(run["name"]), str(run["command"]), tuple(map(str, run["deviations"])), str(run["lacks"]))
             for run in data["runs"]
         )
-        return Record(str(data["paper"]), str(data["model"]), None if limit is None else int(limit), runs)
+        return ReproductionRecord(str(data["paper"]), str(data["model"]), None if limit is None else int(limit), runs)
     except (ValueError, KeyError, TypeError) as error:
         raise HeadscopeError(f"'{directory / FILE}' is no record of a reproduction; run it again") from error

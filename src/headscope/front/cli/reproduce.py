@@ -46,7 +46,7 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
     with user_errors(debug):
         from headscope.front.reproduce.plan import planned
         from headscope.papers.reproduction import read_reproduction
-        from headscope.papers.reproduction_record import Record
+        from headscope.papers.reproduction_record import ReproductionRecord
 
         reproduction, folder = read_reproduction(paper), out or Path("out") / paper
         plans = planned(reproduction, model, data, folder, limit)
@@ -55,7 +55,7 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
             return
         if all(one.lacks for one in plans):
             raise HeadscopeError(f"no run of '{paper}' has its data ({plans[0].lacks}); see --plan")
-        _run(plans, Record(paper, model, limit, ()), folder, given, quiet=quiet)
+        _run(plans, ReproductionRecord(paper, model, limit, ()), folder, given, quiet=quiet)
         _finish(folder, quiet=quiet, json=json)
 
 

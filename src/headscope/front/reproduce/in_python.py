@@ -10,7 +10,7 @@ from headscope.front.reproduce.plan import planned
 from headscope.front.reproduce.runs import make
 from headscope.papers.reproduction import read_reproduction
 from headscope.papers.reproduction_page import frame, read_reproduced, write_reproduction
-from headscope.papers.reproduction_record import Record
+from headscope.papers.reproduction_record import ReproductionRecord
 from headscope.storage.run_lock import run_lock
 
 
@@ -41,7 +41,7 @@ def reproduce(
     plans = planned(reproduction, str(model), Path(data), out, limit)
     if all(plan.lacks for plan in plans):
         raise HeadscopeError(f"no run of '{paper}' has its data ({plans[0].lacks})")
-    record = Record(paper, str(model), limit, ())
+    record = ReproductionRecord(paper, str(model), limit, ())
     with run_lock(out, "headscope.reproduce"):
         make(plans, record, out, {**options, "quiet": True}, lambda line: None)
     write_reproduction(out)

@@ -8,12 +8,16 @@ from typing import Any
 from headscope.errors import HeadscopeError, suggest
 from headscope.front.cli.parameters import flag
 from headscope.front.reproduce.plan import PlannedRun
-from headscope.papers.reproduction_record import MadeRun, Record, write_record
+from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
 
 
 def make(
-    plans: Sequence[PlannedRun], record: Record, out: Path, given: Mapping[str, Any], say: Callable[[str], None]
-) -> Record:
+    plans: Sequence[PlannedRun],
+    record: ReproductionRecord,
+    out: Path,
+    given: Mapping[str, Any],
+    say: Callable[[str], None],
+) -> ReproductionRecord:
     """Make the runs of a plan, and write what was made after each of them.
 
     A result that is there already, made by the same command, is kept; a run that was stopped goes on.
@@ -27,7 +31,7 @@ def make(
     for plan in plans:
         made.append(_made(plan, made, out, given, say))
         rest = [MadeRun(one.run.name, lacks=one.lacks or "not run yet") for one in plans[len(made) :]]
-        record = Record(record.paper, record.model, record.limit, (*made, *rest))
+        record = ReproductionRecord(record.paper, record.model, record.limit, (*made, *rest))
         write_record(record, out)
     return record
 

@@ -66,8 +66,8 @@ def copying_of(model: Model, tokens: Int[np.ndarray, " token"]) -> Copying | str
         values = head_values(model, tokens, norms.before_values(embedded))
         parts = [
             circuit(head, mixed, output - output.mean(0))
-            for layer, each in zip(values, model.projections, strict=True)
-            for head, mixed in zip(layer.double(), by_head(each.output, each.heads).double(), strict=True)
+            for layer, projections in zip(values, model.projections, strict=True)
+            for head, mixed in zip(layer.double(), by_head(projections.output, projections.heads).double(), strict=True)
         ]
     own, most, eigenvalues, p = zip(*parts, strict=True)
     return Copying(np.stack(own, axis=1), np.stack(most, axis=1), np.array(eigenvalues), np.array(p))
@@ -108,13 +108,13 @@ def head_values(
     rows = -(-len(tokens) // number)
     ids = torch.from_numpy(np.resize(tokens, (rows, number))).to(model.device)
     padded = [
-        torch.cat([each, each[:1].expand(rows * number - len(each), -1)]).view(rows, number, -1) for each in states
+        torch.cat([state, state[:1].expand(rows * number - len(state), -1)]).view(rows, number, -1) for state in states
     ]
     found = list[Tensor]()
 
     def keep(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> tuple[Tensor, None]:
-        each = for_each_head(value, query.shape[1], dim=1)  # [example, head, key, width]
-        found.append(each.transpose(0, 1).flatten(1, 2)[:, : len(tokens)])
+        heads = for_each_head(value, query.shape[1], dim=1)  # [example, head, key, width]
+        found.append(heads.transpose(0, 1).flatten(1, 2)[:, : len(tokens)])
         return query.new_zeros(len(query), query.shape[2], query.shape[1], value.shape[-1]), None
 
     bare = without_words_head(model)
@@ -127,8 +127,8 @@ def head_values(
 def _entering(model: Model, states: list[Tensor]) -> Iterator[None]:
     """Within this context other states enter the linear maps of each layer's attention."""
     handles = []
-    for each, state in zip(model.projections, states, strict=True):
-        for module in dict.fromkeys((each.query, each.key, each.value)):
+    for projections, state in zip(model.projections, states, strict=True):
+        for module in dict.fromkeys((projections.query, projections.key, projections.value)):
             handles.append(module.register_forward_pre_hook(lambda module, args, state=state: (state, *args[1:])))
     try:
         yield

@@ -76,10 +76,10 @@ class Maker:
         inputs = []
         for number in range(sequences):
             key, value, text = self._pair(number, context)
-            for depth, place in enumerate(places_of(context)):
-                whole = text.copy()
-                whole[[place, place + 1, -1]] = key, value, key
-                inputs.append(self._input(whole, np.array([[first + depth, context - 1, place + 1]]), number))
+            for depth, position in enumerate(places_of(context)):
+                planted = text.copy()
+                planted[[position, position + 1, -1]] = key, value, key
+                inputs.append(self._input(planted, np.array([[first + depth, context - 1, position + 1]]), number))
         return tuple(inputs)
 
     def unplanted(self, sequences: int, context: int, first: int) -> tuple[Encoded, ...]:
@@ -114,8 +114,8 @@ class Maker:
         if "token_type_ids" in tokenizer.model_input_names:
             inputs["token_type_ids"] = np.zeros_like(ids)
         roles, classes = special_roles(tokenizer), np.full(len(ids), CLASS["other"])
-        for place in (*range(first), *range(first + len(text), len(ids))):
-            classes[place] = CLASS[roles.get(int(ids[place]), "other")]
+        for position in (*range(first), *range(first + len(text), len(ids))):
+            classes[position] = CLASS[roles.get(int(ids[position]), "other")]
         return Encoded(
             unit, inputs, classes, np.empty((0, 2), np.int64), links + np.array([0, first, first]), document=unit
         )
@@ -137,5 +137,5 @@ def maker(model: Model, seed: int) -> Maker:
         token for token, piece in vocabulary.items() if token < len(inputs.weight) and not UNUSED.fullmatch(piece)
     )
     encoding = tokenizer("a", verbose=False).encodings[0]
-    kept = [place for place, special in enumerate(encoding.special_tokens_mask) if not special]
+    kept = [position for position, special in enumerate(encoding.special_tokens_mask) if not special]
     return Maker(model, seed, np.array(tokens), encoding.ids[: kept[0]], encoding.ids[kept[-1] + 1 :])

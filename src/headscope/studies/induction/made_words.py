@@ -31,6 +31,6 @@ class MadeWords(Words):
 
 def corpus_of(name: str, made: tuple[Encoded, ...]) -> Corpus:
     """The corpus whose examples stand for made inputs; its hash is that of their tokens."""
-    sha256 = hashlib.sha256(b"".join(each.inputs["input_ids"].tobytes() for each in made)).hexdigest()
+    sha256 = hashlib.sha256(b"".join(encoded.inputs["input_ids"].tobytes() for encoded in made)).hexdigest()
     examples = [Example(str(number), ()) for number in range(len(made))]
     return Corpus(name, sha256, len(made), {}, partial(iter, examples))

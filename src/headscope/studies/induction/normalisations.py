@@ -59,7 +59,7 @@ def find_normalisations(model: Model) -> Normalisations | str:
     if layers is None:
         return "its layers are not called one after the other"
     modules = set(layers.layers)
-    values = [each.value for each in model.projections]
+    values = [projections.value for projections in model.projections]
     if len(set(values)) < len(values):
         return "its layers share their weights"
     outputs: Any = network.get_output_embeddings()
@@ -107,7 +107,7 @@ def _seen(network: nn.Module) -> Iterator[dict[nn.Module, tuple[Tensor, Tensor]]
     seen = dict[nn.Module, tuple[Tensor, Tensor]]()
 
     def see(module: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any], returned: Any) -> None:
-        given = next((each for each in (*arguments, *keywords.values()) if isinstance(each, Tensor)), None)
+        given = next((value for value in (*arguments, *keywords.values()) if isinstance(value, Tensor)), None)
         made = returned[0] if isinstance(returned, tuple) else returned
         if isinstance(given, Tensor) and isinstance(made, Tensor):
             seen[module] = given, made

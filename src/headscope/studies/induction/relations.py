@@ -69,11 +69,11 @@ def natural_links(tokens: Int[np.ndarray, " token"], word: Bool[np.ndarray, " to
 def nearest_copies(tokens: Int[np.ndarray, " token"], word: Bool[np.ndarray, " token"]) -> Pairs:
     """Each token that stood before, and its nearest earlier copy."""
     last, pairs = dict[int, int](), list[tuple[int, int]]()
-    for place in np.flatnonzero(word).tolist():
-        token = int(tokens[place])
+    for position in np.flatnonzero(word).tolist():
+        token = int(tokens[position])
         if token in last:
-            pairs.append((place, last[token]))
-        last[token] = place
+            pairs.append((position, last[token]))
+        last[token] = position
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 

@@ -62,7 +62,7 @@ def of_pairs(planted: HeadAttention, unplanted: HeadAttention) -> Trials:
 
 
 @dataclass(frozen=True)
-class RelationScore:
+class RepetitionScore:
     """Scores of all heads for one relation: tallies of attention, of the control, and of the difference."""
 
     attention: Tally
@@ -70,7 +70,7 @@ class RelationScore:
     gain: Tally
 
 
-def score(trials: Trials, seed: int, resamples: int) -> list[RelationScore]:
+def score(trials: Trials, seed: int, resamples: int) -> list[RepetitionScore]:
     """The scores of all heads for each relation."""
     draws = split_of(trials.input, trials.unit, seed, resamples).draws
     return [_scores(trials, relation, draws) for relation in range(trials.linked.shape[-1])]
@@ -86,11 +86,11 @@ def best_heads(trials: Trials, seed: int, resamples: int) -> list[BestHead | Non
     return [_best(trials, relation, split.draws, split.selection_half) for relation in numbers]
 
 
-def _scores(trials: Trials, relation: int, draws: Draws) -> RelationScore:
+def _scores(trials: Trials, relation: int, draws: Draws) -> RepetitionScore:
     linked, control = (part[..., relation].astype(np.float64) for part in (trials.linked, trials.control))
     queries = trials.queries[:, relation]
     tallies = (_tally(part, trials, queries, draws) for part in (linked, control, linked - control))
-    return RelationScore(*tallies)
+    return RepetitionScore(*tallies)
 
 
 def _tally(
@@ -110,7 +110,7 @@ def _best(trials: Trials, relation: int, draws: Draws, half: Bool[np.ndarray, " 
         return Selection(int(gain(part).sum(0).argmax()))
 
     def evaluate(part: Trials, selected: Selection) -> Tally:
-        values = [each[:, selected.head, relation] for each in (part.linked, part.control)]
+        values = [sums[:, selected.head, relation] for sums in (part.linked, part.control)]
         rows = np.stack([*values, values[0] - values[1]], axis=1).astype(np.float64)
         return tally_by_input(rows, part.input, draws, part.queries[:, relation])
 

@@ -34,8 +34,8 @@ def value_norms(model: Model, corpus: Corpus, settings: Settings) -> Tally | str
     if model.capture.method == "softmax tap":
         return "values of heads cannot be read in this kind of model"
     collate = collator(model)
-    grams = [by_head(each.output, each.heads).float() for each in model.projections]
-    grams = [each.mT @ each for each in grams]  # [head, width, width]
+    grams = [by_head(projections.output, projections.heads).float() for projections in model.projections]
+    grams = [weights.mT @ weights for weights in grams]  # [head, width, width]
 
     def values(group: list[Encoded]) -> IndexedValues:
         batch = collate(group)
@@ -51,8 +51,8 @@ def _of_batch(model: Model, batch: Batch, grams: list[Float[Tensor, "head width 
     def attend(
         module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *arguments: Any, **keywords: Any
     ) -> tuple[Tensor, None]:
-        each = for_each_head(value, query.shape[1], dim=1).float()
-        squared = torch.einsum("ehkw,hwv,ehkv->ehk", each, grams[len(lengths)], each)
+        vectors = for_each_head(value, query.shape[1], dim=1).float()
+        squared = torch.einsum("ehkw,hwv,ehkv->ehk", vectors, grams[len(lengths)], vectors)
         lengths.append(squared.clamp_min(0).sqrt())
         return fused(module, query, key, value, *arguments, **keywords)
 

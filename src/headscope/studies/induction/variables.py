@@ -21,7 +21,7 @@ from headscope.statistics.split_half import BestHead, column, held_out_scores
 from headscope.studies.induction.made_links import DEPTHS
 from headscope.studies.induction.observer import HeadAttention
 from headscope.studies.induction.relations import RELATIONS
-from headscope.studies.induction.scores import RelationScore
+from headscope.studies.induction.scores import RepetitionScore
 
 REPEATS = "induction heads (Olsson et al. 2022), on random tokens"
 PLANTED = "planted pairs of random tokens"
@@ -31,7 +31,7 @@ Heads = tuple[int, ...]
 Arrays = dict[str, xr.DataArray]
 
 
-def of_relations(prefix: str, scores: Sequence[RelationScore], heads: Heads) -> Arrays:
+def of_relations(prefix: str, scores: Sequence[RepetitionScore], heads: Heads) -> Arrays:
     """Attention along links of each relation beside that without a repetition.
 
     * `prefix`: "" for repeated random tokens, "natural_" for the corpus.
@@ -78,7 +78,7 @@ def of_uniform(repeated: HeadAttention, fresh: HeadAttention) -> Arrays:
 
 
 def of_pairs(
-    scores: Sequence[Sequence[RelationScore]], best: Sequence[BestHead | None], contexts: Sequence[int], heads: Heads
+    scores: Sequence[Sequence[RepetitionScore]], best: Sequence[BestHead | None], contexts: Sequence[int], heads: Heads
 ) -> Arrays:
     """Attention from the end of a text to a pair planted in it, by the text's length and the pair's depth.
 
@@ -100,7 +100,7 @@ def of_pairs(
     }
     variables = Variables({"context": list(contexts), "depth": list(DEPTHS)}, PLANTED, labels)
     shape = (len(contexts), len(DEPTHS))
-    _add_scores(variables, "planted_", [one for each in scores for one in each], heads, dims, shape)
+    _add_scores(variables, "planted_", [score for of_depths in scores for score in of_depths], heads, dims, shape)
     gain, q = (variables.arrays[f"planted_{name}"] for name in ("gain", "q_value"))
     special = ((gain >= GAIN) & (q < RATE)).all("depth").where(gain.notnull().any("depth"))
     variables.add("planted_special", special.transpose(*of[:3]).values)
@@ -117,7 +117,7 @@ def of_pairs(
 def _add_scores(
     variables: Variables,
     prefix: str,
-    scores: Sequence[RelationScore],
+    scores: Sequence[RepetitionScore],
     heads: Heads,
     dims: Sequence[str],
     shape: tuple[int, ...] = (-1,),

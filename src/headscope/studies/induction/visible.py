@@ -9,9 +9,9 @@ def visible_keys(
     lengths: Float[Tensor, " example"], tokens: int, reach: Float[Tensor, "layer 2"]
 ) -> Float[Tensor, "layer example query"]:
     """How many tokens each token of an input sees; 1 or more, for padding too."""
-    place = torch.arange(tokens, device=lengths.device)
-    back = torch.minimum(place, reach[:, :1])[:, None]
-    forward = torch.minimum((lengths[:, None] - 1 - place).clamp_min(0), reach[:, 1, None, None])
+    position = torch.arange(tokens, device=lengths.device)
+    back = torch.minimum(position, reach[:, :1])[:, None]
+    forward = torch.minimum((lengths[:, None] - 1 - position).clamp_min(0), reach[:, 1, None, None])
     return back + forward + 1
 
 
@@ -24,8 +24,8 @@ def uniform_received(
     """
     tokens = real.shape[1]
     sums = torch.nn.functional.pad((real / visible).double().cumsum(-1), (1, 0))  # [layer, example, query + 1]
-    place = torch.arange(tokens, device=real.device)
-    last = torch.minimum(place + reach[:, :1], torch.tensor(tokens - 1.0)).long() + 1
-    first = (place - reach[:, 1:]).clamp_min(0).long()
-    last, first = (each[:, None].expand(-1, len(real), -1) for each in (last, first))
+    position = torch.arange(tokens, device=real.device)
+    last = torch.minimum(position + reach[:, :1], torch.tensor(tokens - 1.0)).long() + 1
+    first = (position - reach[:, 1:]).clamp_min(0).long()
+    last, first = (bound[:, None].expand(-1, len(real), -1) for bound in (last, first))
     return (sums.gather(-1, last) - sums.gather(-1, first)).float()

@@ -52,7 +52,7 @@ def _sinks(result: xr.Dataset) -> Iterator[Figure]:
     ):
         array = measured(result, name)
         if array is not None:
-            array = array.assign_coords(focus=[FOCUS_WORDS[each] for each in array["focus"].values.tolist()])
+            array = array.assign_coords(focus=[FOCUS_WORDS[focus] for focus in array["focus"].values.tolist()])
             yield Figure(name, SINKS, heatmap(array.dropna("focus", how="all")), caption, name)
 
 

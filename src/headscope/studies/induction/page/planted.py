@@ -37,8 +37,8 @@ def _claim(result: xr.Dataset, context: int) -> Claim:
     """The gain over all depths, on the texts that did not choose the head."""
     gain = estimate(result, "finder_mean_gain", context=context)
     texts = int(result["finder_mean_gain_n_examples"].sel(context=context))
-    place = {name: int(result[f"finder_{name}"].sel(context=context)) for name in ("layer", "head")}
-    control = float(result["planted_control"].sel(place | {"context": context}).mean())
+    head = {name: int(result[f"finder_{name}"].sel(context=context)) for name in ("layer", "head")}
+    control = float(result["planted_control"].sel(head | {"context": context}).mean())
     return paired(Estimate(control + gain.value), Estimate(control), gain, texts, GAIN)
 
 
