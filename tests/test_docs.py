@@ -33,7 +33,13 @@ PAGES = {
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 }
 # A tiny model stands for the built-in model and for models of the hub.
-INSTEAD = {"minilm": "./my-model", "bert-base-uncased": "./my-model", "MODEL": "./my-model", "MAPS": "maps"}
+INSTEAD = {
+    "minilm": "./my-model",
+    "bert-base-uncased": "./my-model",
+    "gpt2": "./my-model",
+    "MODEL": "./my-model",
+    "MAPS": "maps",
+}
 QUICK = {
     "finetune": ["--epochs", "1"],
     "pretrain-head": ["--epochs", "1"],
@@ -43,6 +49,7 @@ QUICK = {
     "structure": ["--epochs", "1", "--rank", "4"],
     "survey": ["--only", "profile,syntax"],
     "reproduce": ["--plan"],
+    "induction": ["--contexts", "16", "--sequences", "4", "--copy", "6", "--texts", "2", "--tokens", "50"],
 }
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1

@@ -88,7 +88,7 @@ def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "IN_MEMORY", 100)
-    monkeypatch.setattr(stream, "MOST", 100)
+    monkeypatch.setattr(stream, "MOST_MARKS", 100)
 
     def peak(n: int) -> int:
         path = tmp_path / f"{n}.txt"

@@ -136,7 +136,7 @@ def test_what_stands_before_an_example_is_not_read(tmp_path: Path, end: str, lin
 def test_of_a_large_corpus_few_places_are_kept(
     tmp_path: Path, lines_read: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_module, "MOST", 8)
+    monkeypatch.setattr(stream_module, "MOST_MARKS", 8)
     corpus = read(written(tmp_path, "x.txt", "A text.\n" * 100))
     stream = corpus.again()
     assert isinstance(stream, Stream) and len(stream.marks.marks) <= 8

@@ -25,6 +25,7 @@ import headscope
 from headscope import HeadscopeError, catalog
 from headscope.corpora import Corpus, Options
 from headscope.errors import in_python
+from headscope.passes.settings import WordsModel
 from support.planted_words import copying_model
 from support.tiny import save_tiny
 
@@ -60,7 +61,8 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(study, "run", run)
     function = getattr(headscope, name)
     assert name in dir(headscope) and function.__name__ == name
-    kept = {"model", "models"} & signature.parameters.keys() and "suites" not in signature.parameters
+    of_words = study.run.__annotations__.get("model") is WordsModel  # whose maps are not kept
+    kept = {"model", "models"} & signature.parameters.keys() and not of_words
     maps = {"examples": 0} if kept else {}
     assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer", "progress"}
     named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": "a task", "task": None}

@@ -61,7 +61,7 @@ def rows(
     columns = {
         "unit": np.array(units),
         "input": np.arange(number),
-        "place": np.zeros(number, dtype=int),
+        "position": np.zeros(number, dtype=int),
         "kind": np.array(kinds or ["pronoun"] * number),
         "gender": np.array([""] * number),
         "question": np.zeros(number, bool),

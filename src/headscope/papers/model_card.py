@@ -65,7 +65,7 @@ def _former(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8") if path.exists() else ""
     except UnicodeDecodeError as error:
-        raise HeadscopeError(f"card '{path}' is no text in UTF-8; name another file with --card") from error
+        raise HeadscopeError(f"card '{path}' is no text in UTF-8; name another file") from error
 
 
 def _text(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
@@ -150,6 +150,7 @@ def test_what_is_written_as_tsv_is_read(table):
     assert rows(found) == [(first.strip(), second.strip(), label) for first, second, label in table]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1))
 def test_what_is_written_as_jsonl_is_read(table):
     found = corpus(
@@ -158,6 +159,7 @@ def test_what_is_written_as_jsonl_is_read(table):
     assert rows(found) == [(first.strip(), second.strip(), label) for first, second, label in table]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1))
 def test_what_is_written_as_csv_is_read(table):
     file = io.StringIO(newline="")
@@ -166,6 +168,7 @@ def test_what_is_written_as_csv_is_read(table):
     assert rows(corpus("x.csv", file.getvalue())) == [(a.strip(), b.strip(), label) for a, b, label in expected]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1))
 def test_what_is_written_as_parquet_is_read(table):
     premise, hypothesis, label = map(list, zip(*table, strict=True))

@@ -91,7 +91,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
             ::-1
         ]
     )
-    for name in ("unit", "input", "place", "kind", "right", "guesses"):
+    for name in ("unit", "input", "position", "kind", "right", "guesses"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name), err_msg=name)
     assert whole.input.tolist() == [0, 1] and whole.kind.tolist() == ["pronoun", "pronoun"]
 

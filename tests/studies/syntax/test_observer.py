@@ -80,7 +80,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     alone = joined(
         [answered(DependencyObserver(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
     )
-    for name in ("input", "word", "place", "head", "length", "relation", "equals"):
+    for name in ("input", "word", "position", "head", "length", "relation", "equals"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name))
     assert whole.position.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and whole.head.tolist() == [1, 2, -1, 2, 1, -1, 1, -1]
     assert whole.length.tolist() == [4] * 4 + [2] * 4 and whole.word.tolist() == [0, 1, 2, 3, 4, 5, 0, 1]

@@ -11,6 +11,7 @@ import torch
 import xarray as xr
 from torch import Tensor, nn
 
+from headscope.capture.spread import stored
 from headscope.errors import HeadscopeError
 from headscope.models.model import Model
 from headscope.results.variables import Label, Variables
@@ -60,7 +61,7 @@ def _moved(ours: list[nn.Module], others: list[nn.Module]) -> float:
 
 def _weights(modules: list[nn.Module]) -> dict[str, Tensor]:
     return {
-        f"{number} {name}": weight.detach()
+        f"{number} {name}": stored(module, name, weight.detach())
         for number, module in enumerate(modules)
         for name, weight in module.named_parameters()
         if torch.is_floating_point(weight)

@@ -47,7 +47,7 @@ def natural_links(tokens: Int[np.ndarray, " token"], word: Bool[np.ndarray, " to
 
     * `word`: the tokens that may have links.
 
-    >>> links = natural_links(np.array([5, 6, 7, 8, 9, 5, 6]), np.ones(7, dtype=bool), (0, 0))
+    >>> links = natural_links(np.array([5, 6, 7, 8, 9, 5, 6, 1, 2]), np.ones(9, dtype=bool), (0, 0))
     >>> links[links[:, 0] == INDUCTION, 1:].tolist(), links[links[:, 0] == DUPLICATE, 1:].tolist()
     ([[5, 1], [6, 2]], [[5, 0], [6, 1]])
     """
