@@ -17,12 +17,13 @@ from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.facts import described
 from headscope.report.kinds import COLOURS
 from headscope.report.layer_numbers import highlights as of_layers
+from headscope.report.layer_strip import layer_strip
 from headscope.report.page import Page
 from headscope.report.parts import Finding
 from headscope.report.study_page import study_page
 
 SENTENCES = 5
-LEFT_OUT = "index.html"
+PORTRAIT, LAYERS = "index.html", "layers.html"
 
 
 def write_portrait(
@@ -40,8 +41,10 @@ def write_portrait(
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     directory = Path(directory)
-    page = Page(directory / LEFT_OUT, "portrait.html", {"models": [], "left_out": list(left_out)})
-    page.contents |= {"beside": list(beside), "colours": COLOURS, "without_cards": True}
+    page = Page(directory / PORTRAIT, "portrait.html", {"models": [], "left_out": list(left_out)})
+    pages = list(beside)
+    page.contents |= {"beside": pages, "layers_page": LAYERS if LAYERS in pages else ""}
+    page.contents |= {"colours": COLOURS, "without_cards": True}
     judged = [(model, judge(model, papers)) for model in models]
     if len(judged) == 2:
         page.contents["differences"] = page.attempt("what differs", differences, judged)
@@ -86,6 +89,7 @@ PARTS = {
     "highlights": ("the main sentences", strongest),
     "atlas": ("the atlas", _atlas),
     "numbers": ("the order of heads", lambda model: head_values(model.main_numbers) if model.heads else ()),
+    "strip": ("the strip of layers", layer_strip),
     "layers": ("the layers", lambda model: list(of_layers(model.layers))),
 }
 

@@ -90,9 +90,10 @@ class LayerNumber:
     """A number of every layer, for the page that shows what each layer knows.
 
     * `topic`: the heading under which it stands; `words`: its name there.
-    * `array`: [layer], with the coordinates `lower` and `upper` of its interval; layer 0 are the embeddings.
+    * `array`: [layer], with the coordinates `lower` and `upper` where it has an interval; layer 0 are the embeddings.
     * `chosen`: the layer that other data than those of the number have chosen, if any have.
     * `is_share`: whether it is written in per cent.
+    * `is_needed`: whether it says how much depends on the layer, more where it is greater.
     """
 
     topic: str
@@ -100,3 +101,4 @@ class LayerNumber:
     array: xr.DataArray
     chosen: int | None = None
     is_share: bool = True
+    is_needed: bool = False

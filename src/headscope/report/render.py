@@ -41,7 +41,9 @@ def rendered(template: str, specs: dict[str, Any], **contents: Any) -> str:
     return fragment(
         template,
         **contents,
-        style="".join((TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css")),
+        style="".join(
+            (TEMPLATES / name).read_text(encoding="utf-8") for name in ("style.css", "atlas.css", "portrait.css")
+        ),
         library=library,
         script=script,
         allowed=" ".join(f"'{digest(source)}'" for source in (library, script)),

@@ -161,7 +161,7 @@ def report(
             with progress_bar("pages", None, show=show) as (advance, expect):
                 for page in _all_pages(*directories, formats=files, again=again, on_total=expect):
                     pages.append(page)
-                    advance(1)
+                    advance(page.name == "report.html")  # of the results, which alone are counted before
         finally:  # those that are written are named behind the bar, whatever happened then
             _print_pages(pages, directories, json=json)
 

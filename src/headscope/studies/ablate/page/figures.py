@@ -59,10 +59,12 @@ def _importance(result: xr.Dataset) -> Iterator[Figure]:
 
 
 def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
-    """The gain in the main metric with all heads of a layer disabled, negative where the score needs them."""
+    """What the main metric loses with all heads of a layer disabled, below 0 where it is better without them."""
     metric = str(result["metric"].values[0])
     array = measured(result, "layer_gain", metric=metric)
     if array is not None:
         task = result.attrs.get("task", result.attrs["corpus"])
-        words = f"{label('metric', metric)} on {task}, gain without the layer"
-        yield LayerNumber("Layers that a task needs", words, array.drop_vars("metric", errors="ignore"), is_share=False)
+        words = f"{label('metric', metric)} on {task}, lost without the layer"
+        lost = -array.drop_vars("metric", errors="ignore")
+        lost = lost.assign_coords(lower=-array["upper"], upper=-array["lower"])
+        yield LayerNumber("Layers that a task needs", words, lost, is_share=False, is_needed=True)

@@ -7,7 +7,8 @@ import xarray as xr
 
 from headscope.figures import by_layer, heatmap, scatter, with_interval
 from headscope.figures.labels import label
-from headscope.report.parts import Figure
+from headscope.report.parts import Figure, LayerNumber
+from headscope.report.wording import measured
 
 Draw = Callable[[xr.DataArray], Any]
 BY_CLASS, BESIDE, FROM = "Gradient by attention", "Beside the attention", "By kind of query"
@@ -71,3 +72,12 @@ def _scattered(result: xr.Dataset, name: str) -> Figure | None:
     )
     chart = scatter(array.transpose("layer", "head", "axis"), titles=(f"Attention to {words}", "Gradient"))
     return Figure(f"worth-{name}", BESIDE, chart, caption, "gradient")
+
+
+def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
+    """The gradient by attention to other tokens, the mean over the heads of each layer, which has no interval."""
+    array = measured(result, "gradient", token_class="other")
+    if array is not None:
+        means = array.mean("head", keep_attrs=True).drop_vars("token_class", errors="ignore")
+        words = "Gradient by attention to other tokens"
+        yield LayerNumber("What the loss depends on", words, means, is_share=False, is_needed=True)

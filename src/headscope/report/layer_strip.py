@@ -1,0 +1,142 @@
+"""The strip of layers: what the heads of each layer do, and some numbers of each layer, one column a layer."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+import numpy as np
+
+from headscope.report.cards.model_results import MeasuredModel
+from headscope.report.kinds import COLOURS, MIXED, NAMES, head_kinds
+from headscope.report.layer_numbers import value, words_of
+from headscope.report.parts import LayerNumber
+from headscope.report.wording import number
+
+# Rows of numbers for which a layer was chosen, of those that say what is needed, of all, and of a topic.
+CHOSEN_ROWS, NEEDED_ROWS, ROWS, OF_TOPIC = 4, 2, 5, 2
+Index = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class KindShare:
+    """The heads of a layer of one kind: the name of the kind, its colour, and their number."""
+
+    name: str
+    colour: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class StripCell:
+    """A number in a layer.
+
+    * `text`: short; `words`: as the grid of `layers.html` writes it; both empty where there is none.
+    * `shade`: from 0 for the least of the row to 1 for its greatest.
+    * `chosen`: whether other data than those of the number have chosen the layer.
+    """
+
+    text: str = ""
+    words: str = ""
+    shade: float = 0.0
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StripRow:
+    """One number of every layer."""
+
+    topic: str
+    words: str
+    cells: tuple[StripCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerStrip:
+    """The strip: layers as columns.
+
+    * `kinds`: what the heads of each layer do, none without heads; `more`: how many numbers have no row here.
+    """
+
+    layers: tuple[int, ...]
+    kinds: tuple[tuple[KindShare, ...], ...]
+    rows: tuple[StripRow, ...]
+    more: int
+
+    @property
+    def longest(self) -> int:
+        """The number of characters of the longest number, 3 at least."""
+        return max((len(cell.text) for row in self.rows for cell in row.cells), default=0) or 3
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether a layer of a row was chosen."""
+        return any(cell.chosen for row in self.rows for cell in row.cells)
+
+
+def layer_strip(model: MeasuredModel) -> LayerStrip | None:
+    """The strip of a model; None without a number of a layer and without heads."""
+    numbers = shown(model.layers)
+    layers = sorted({layer for layer, _ in model.heads} | {layer for one in numbers for layer in _layers(one)})
+    if not layers:
+        return None
+    kinds = kinds_by_layer(model)
+    shares = tuple(kinds.get(layer, ()) for layer in layers) if kinds else ()
+    rows = tuple(StripRow(one.topic, one.words, tuple(_cells(one, layers))) for one in numbers)
+    return LayerStrip(tuple(layers), shares, rows, len(model.layers) - len(rows))
+
+
+def shown(numbers: Sequence[LayerNumber]) -> list[LayerNumber]:
+    """The numbers that have a row: those with a chosen layer, those of what is needed, then others.
+
+    They come from all topics in turn, two of each at most.
+    """
+    chosen = _in_turn(one for one in numbers if one.chosen is not None)[:CHOSEN_ROWS]
+    needed = _in_turn(one for one in numbers if one.is_needed)[:NEEDED_ROWS]
+    others = _in_turn(one for one in numbers if one.chosen is None and not one.is_needed)
+    rest = max(0, ROWS - len(chosen) - len(needed))
+    return [*chosen, *needed, *others[:rest]]
+
+
+def kinds_by_layer(model: MeasuredModel) -> dict[int, tuple[KindShare, ...]]:
+    """The heads of each layer by their most specific kind, in the order of the kinds; none if no head has a kind."""
+    kinds: dict[Index, str] = {
+        head: own[0].kind for head, own in head_kinds(source.result for source in model.sources).items()
+    }
+    counts: dict[int, Counter[str]] = {layer: Counter() for layer, _ in model.heads}
+    for layer, head in model.heads:
+        counts[layer][kinds.get((layer, head), MIXED)] += 1
+    return {layer: tuple(_shares(count)) for layer, count in counts.items()} if kinds else {}
+
+
+def _shares(counts: Counter[str]) -> Iterator[KindShare]:
+    return (KindShare(NAMES[kind], COLOURS[kind], counts[kind]) for kind in COLOURS if counts[kind])
+
+
+def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:
+    """The first number of each topic, then the second of each, and so on up to `OF_TOPIC`."""
+    by_topic: dict[str, list[LayerNumber]] = {}
+    for one in numbers:
+        by_topic.setdefault(one.topic, []).append(one)
+    return [
+        one
+        for one in chain.from_iterable(zip_longest(*(own[:OF_TOPIC] for own in by_topic.values())))
+        if one is not None
+    ]
+
+
+def _layers(one: LayerNumber) -> list[int]:
+    return [int(layer) for layer in one.array["layer"].values]
+
+
+def _cells(one: LayerNumber, layers: Sequence[int]) -> Iterator[StripCell]:
+    values = {layer: value(one, layer).value for layer in _layers(one)}
+    known = [number for number in values.values() if np.isfinite(number)]
+    least, width = (min(known), max(known) - min(known)) if known else (0.0, 0.0)
+    for layer in layers:
+        if np.isfinite(values.get(layer, np.nan)):
+            shade = (values[layer] - least) / width if width else 0.0
+            short = f"{values[layer]:.0%}" if one.is_share else number(values[layer])
+            yield StripCell(short, words_of(one, layer), shade, layer == one.chosen)
+        else:
+            yield StripCell()

@@ -1,0 +1,73 @@
+"""The portrait of a model: a page of whatever results there are."""
+
+import base64
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+import xarray as xr
+from pypdf import PdfReader
+from selenium.webdriver import Chrome
+
+from headscope.papers.paper_files import read_papers
+from headscope.papers.portrait import write_portrait
+from headscope.report.parts import LayerNumber
+from support.made_heads import model_of
+from support.profile_result import profile_result
+
+EVIL = "<script>alert(1)</script>"
+
+
+def written(folder: Path, *, beside: tuple[str, ...] = ()) -> str:
+    model = model_of(profile_result())
+    values = xr.DataArray([0.25, 0.75], {"layer": [1, 2]}, ("layer",))
+    model.__dict__["layers"] = [LayerNumber(EVIL, f"{EVIL} words", values, 2)]
+    return write_portrait([model], read_papers(), folder, beside=beside).read_text(encoding="utf-8")
+
+
+def test_the_strip_of_layers_stands_before_the_heads(tmp_path: Path) -> None:
+    html = written(tmp_path)
+    assert 0 < html.index('<table class="strip"') < html.index("All heads at a glance")
+    assert '<td title="75.0%" style="--shade: 50%" class="chosen">75%</td>' in html
+    assert EVIL not in html and "&lt;script&gt;alert(1)&lt;/script&gt; words" in html
+
+
+@pytest.mark.parametrize("beside", [(), ("layers.html",)])
+def test_numbers_of_layers_are_linked_where_there_is_their_page(tmp_path: Path, beside: tuple[str, ...]) -> None:
+    strip = written(tmp_path, beside=beside).partition('<table class="strip"')[2].partition("</table>")[0]
+    assert ('<a href="layers.html">' in strip) is bool(beside)
+
+
+def test_a_page_of_one_model_has_no_contents(tmp_path: Path) -> None:
+    assert "<nav" not in written(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a portrait of 6 layers with 12 heads, with its maps."""
+    folder = tmp_path_factory.mktemp("portrait")
+    return write_portrait([model_of(profile_result(6, 12))], read_papers(), folder).as_uri()
+
+
+CUT = """const right = document.documentElement.clientWidth;
+return [...document.querySelectorAll('main *')].filter((one) => one.checkVisibility() && one.textContent.trim()
+  && one.getBoundingClientRect().right > right + 1).map((one) => one.outerHTML.slice(0, 80));"""
+HIDDEN = """return [...document.querySelectorAll('main :is(td, th, .strip-kinds, .atlas-head)')].filter((one) =>
+  one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 80));"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 900, 1280])
+def test_nothing_is_cut_in_a_window(browser: Chrome, page: str, width: int) -> None:
+    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    browser.get(page)
+    assert browser.find_elements("css selector", ".strip td") and browser.execute_script(CUT) == []
+    assert browser.execute_script(HIDDEN) == []
+
+
+def test_on_paper_no_control_is_left_and_every_claim_is_there(browser: Chrome, page: str) -> None:
+    browser.get(page)
+    pages = PdfReader(BytesIO(base64.b64decode(browser.print_page()))).pages
+    words = " ".join(" ".join(one.extract_text() for one in pages).split())
+    assert "Order" not in words and "within each layer" not in words
+    assert all(claim.id in words for paper in read_papers() for claim in paper.claims)
