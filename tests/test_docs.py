@@ -167,15 +167,20 @@ def test_the_demo_is_the_first_command_of_the_readme() -> None:
     assert first == command, "by uv and by make the same command"
 
 
-def test_the_profile_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_survey_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the studies of the demo, which are quick: their lines are those of the README."""
     monkeypatch.chdir(tmp_path)
-    (command,) = re.findall(r"\.venv/bin/headscope (profile.*)\n", README)
-    ended = CliRunner().invoke(application(command.split()), command.split())
+    words = ["survey", "minilm", "sample", "--only", "profile,gradients", "--no-figures", "-o", "out/demo"]
+    printed = CliRunner().invoke(application(words), words).stdout.splitlines()
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
-    rows = [line.strip() for line in shown.splitlines() if re.search(r"\d\.\d\d", line)]
-    assert len(rows) >= 5
-    assert all(row in ended.stdout for row in rows)
-    assert str(Path("out/profile/report.html")) in ended.stdout
+    first, *_, last = shown.splitlines()
+    assert (first, last) == (printed[0], printed[-1])
+    same = [line for line in shown.splitlines() if line.startswith(("[CLS] gets", "The loss hardly"))]
+    assert len(same) == 2 and set(same) <= {*printed}
+    counts = [
+        re.findall(r"^Of (\d+) claims", "\n".join(lines), re.MULTILINE) for lines in (shown.splitlines(), printed)
+    ]
+    assert counts[0] == counts[1] and len(counts[0]) == 1
 
 
 def test_files_that_the_readme_links_are_there() -> None:

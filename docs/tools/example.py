@@ -2,20 +2,22 @@
 
     python docs/tools/example.py out/site/example
 
-It writes the report of `profile`, the page of all heads, and a page of the viewer. Results are kept in out/example.
+It writes the portrait, the report of each study, the page of all heads, and a page of the viewer. Results are kept in
+out/example.
 """
 
 import sys
 from pathlib import Path
 
 import headscope
+from headscope.front.survey.portrait import portrait
 from headscope.report import rebuild_all
 
 RESULTS = Path("out/example")
 STUDIES = ("profile", "syntax")
 # With a pronoun and what it stands for.
 TEXT = "The keeper saw the ship because she looked up."
-PAGES, VIEWER = {"profile/report.html": "report.html", "heads.html": "heads.html"}, "viewer.html"
+PAGES, VIEWER = ("index.html", "profile/report.html", "heads.html"), "viewer.html"
 
 
 def measure() -> None:
@@ -31,9 +33,11 @@ def measure() -> None:
 def write(folder: Path) -> None:
     """Write the pages."""
     folder.mkdir(parents=True, exist_ok=True)
-    list(rebuild_all(RESULTS, formats=()))
-    for made, name in PAGES.items():
-        (folder / name).write_bytes((RESULTS / made).read_bytes())
+    made = [*rebuild_all(RESULTS, formats=()), portrait([RESULTS], RESULTS)[0][0]]
+    for page in made:
+        copy = folder / page.relative_to(RESULTS)
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(page.read_bytes())
     results = [RESULTS / study for study in STUDIES]
     headscope.export_page(folder / VIEWER, "minilm", TEXT, results=results, state="h=2-9")
 

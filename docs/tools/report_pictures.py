@@ -1,8 +1,8 @@
-"""The pictures of a report in README and docs, from the result of docs/tools/gallery.py; needs Chromium.
+"""The pictures of pages in README and docs, from `make demo` and docs/tools/gallery.py; needs Chromium.
 
     python docs/tools/report_pictures.py
 
-`docs/report.png` is the first screen, with the atlas; `docs/report-figures.png` the first section of figures.
+`docs/portrait.png` is the first screen of the portrait, `docs/report-figures.png` the first figures of a report.
 """
 
 import time
@@ -12,7 +12,7 @@ from chromium import missing, open_page, picture, start
 
 from headscope.report import rebuild
 
-DOCS, RESULT = Path(__file__).parents[1], Path("out/gallery/profile")
+DOCS, RESULT, DEMO = Path(__file__).parents[1], Path("out/gallery/profile"), Path("out/demo/index.html")
 SIZE = (1280, 800)
 TITLE = "Where attention goes"
 SECTION = """
@@ -24,13 +24,18 @@ title.scrollIntoView();
 def main() -> None:
     """Take both pictures, or say why not."""
     if reason := missing():
-        print(f"report.png, report-figures.png: skipped, {reason}")
+        print(f"portrait.png, report-figures.png: skipped, {reason}")
         return
-    page = rebuild(RESULT, formats=("svg",))
     browser = start()
+    if DEMO.is_file():
+        open_page(browser, DEMO.absolute().as_uri(), *SIZE)
+        time.sleep(1)
+        (DOCS / "portrait.png").write_bytes(picture(browser))
+    else:
+        print(f"portrait.png: skipped, '{DEMO}' is not there; run 'make demo'")
+    page = rebuild(RESULT, formats=("svg",))
     open_page(browser, page.absolute().as_uri(), *SIZE)
     time.sleep(1)
-    (DOCS / "report.png").write_bytes(picture(browser))
     browser.execute_script(SECTION, TITLE)
     time.sleep(2)
     (DOCS / "report-figures.png").write_bytes(picture(browser))
