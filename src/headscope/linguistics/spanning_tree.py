@@ -44,10 +44,10 @@ def _best(scores: Float[np.ndarray, "node node"]) -> Int[np.ndarray, " node"]:
         inside[word], word = True, heads[word]
     within, outside = np.flatnonzero(inside), np.flatnonzero(~inside)
     # What it costs to take a head outside for a word of the cycle, instead of its own.
-    entering = scores[np.ix_(within, outside)] - scores[within, heads[within], None]
-    leaving = scores[np.ix_(outside, within)]
+    entering = scores[within[:, None], outside] - scores[within, heads[within], None]
+    leaving = scores[outside[:, None], within]
     smaller = np.full((len(outside) + 1, len(outside) + 1), -np.inf)
-    smaller[:-1, :-1] = scores[np.ix_(outside, outside)]
+    smaller[:-1, :-1] = scores[outside[:, None], outside]
     smaller[-1, :-1], smaller[:-1, -1] = entering.max(0), leaving.max(1)
     contracted = _best(smaller)
     under_cycle = contracted[:-1] == len(outside)

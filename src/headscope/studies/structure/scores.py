@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from headscope.encoding.parsed_sentences import ROOT
+from headscope.linguistics.spanning_tree import undirected_trees
 from headscope.statistics import rank_correlation
 from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
@@ -58,19 +58,29 @@ def predicted_edges(
     states = treebank.arrays[number][space : space + 1, None].float().to(device)
     with torch.inference_mode():
         apart = probes.distances(probes.project(states, maps["distance"][space : space + 1]))
-    return sorted(spanning_edges(apart[0, 0].cpu().numpy(), scored(treebank.sentences[number])))
+    return sorted(spanning_edges(apart[:, 0].cpu().numpy(), scored(treebank.sentences[number]))[0])
 
 
-def spanning_edges(distances: Float[np.ndarray, "word other"], kept: Bool[np.ndarray, " word"]) -> set[tuple[int, int]]:
-    """The edges of the minimum spanning tree over some of the words.
+def spanning_edges(
+    distances: Float[np.ndarray, "space word other"], kept: Bool[np.ndarray, " word"]
+) -> list[set[tuple[int, int]]]:
+    """The edges of the minimum spanning tree of each space over some of the words.
 
-    >>> sorted(spanning_edges(np.array([[0, 1, 2], [1, 0, 9], [2, 9, 0]]), np.full(3, True)))
-    [(0, 1), (0, 2)]
+    >>> [sorted(edges) for edges in spanning_edges(np.array([[[0, 1, 2], [1, 0, 9], [2, 9, 0]]]), np.full(3, True))]
+    [[(0, 1), (0, 2)]]
     """
-    places = np.flatnonzero(kept)
-    # A distance of 0 would be no edge to scipy; adding 1 to all changes no tree.
-    found = minimum_spanning_tree(distances[np.ix_(places, places)] + 1.0).tocoo()
-    return {(min(pair), max(pair)) for pair in zip(places[found.row].tolist(), places[found.col].tolist(), strict=True)}
+    words = np.flatnonzero(kept)
+    if not len(words):
+        return [set() for _ in distances]
+    neighbours = undirected_trees(-distances[:, words[:, None], words])[:, 1:]
+    return [{(min(pair), max(pair)) for pair in zip(words[1:].tolist(), of_space, strict=True)}
+            for of_space in words[neighbours].tolist()]  # fmt: skip
+
+
+def gold_edges(treebank: TreebankStates, number: int) -> set[tuple[int, int]]:
+    """The edges of the gold tree of a sentence, over the words that are no punctuation."""
+    distances = treebank.gold.distances[number].numpy().astype(float)
+    return spanning_edges(distances[None], scored(treebank.sentences[number]))[0]
 
 
 def scores(each: SentenceScores, draws: Float[np.ndarray, "resample sentence"]) -> dict[str, Score]:
@@ -129,14 +139,14 @@ def _row(treebank: TreebankStates, number: int, apart: np.ndarray, deep: np.ndar
     """The row of a sentence in `SentenceScores`."""
     sentence = treebank.sentences[number]
     kept, distances = scored(sentence), treebank.gold.distances[number].numpy().astype(float)
-    edges = spanning_edges(distances, kept)
+    edges = gold_edges(treebank, number)
     roots = kept & (sentence.heads == ROOT)
     shallowest = np.where(kept, deep, np.inf).argmin(-1)
     return (
         len(sentence),
         len(edges),
         bool(roots.any()),
-        [len(edges & spanning_edges(each, kept)) for each in apart],
+        [len(edges & of_space) for of_space in spanning_edges(apart, kept)],
         roots[shallowest],
         spearman(apart, distances).mean(-1),
         spearman(deep, treebank.gold.depths[number].numpy()),
@@ -167,9 +177,7 @@ def example_trees(
     return [
         {
             "words": list(treebank.sentences[each].forms),
-            "gold": sorted(
-                spanning_edges(treebank.gold.distances[each].numpy().astype(float), scored(treebank.sentences[each]))
-            ),
+            "gold": sorted(gold_edges(treebank, each)),
             "predicted": predicted_edges(treebank, each, maps, layer - 1, device),
         }
         for each in _typical([len(sentence) for sentence in treebank.sentences], number, seed)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from torch import Tensor
 
@@ -37,21 +38,21 @@ def distances(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, "word word"]:
            [1, 0, 1],
            [2, 1, 0]])
     """
-    edges = np.zeros((len(heads), len(heads)))
     dependents = np.flatnonzero(heads != ROOT)
-    edges[dependents, heads[dependents] - 1] = 1
-    found = shortest_path(edges, directed=False, unweighted=True)
+    edges = csr_array((np.ones(len(dependents)), (dependents, heads[dependents] - 1)), shape=(len(heads), len(heads)))
+    found = shortest_path(edges, method="D", directed=False, unweighted=True)
     # Two roots, which a broken tree may have, are as far apart as a sentence is long.
     return np.where(np.isfinite(found), found, len(heads)).astype(np.int64)
 
 
-def depths(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, " word"]:
-    """The number of edges between each word and its root.
+def depths(apart: Int[np.ndarray, "word other"], heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, " word"]:
+    """The number of edges between each word and its root, from those between words.
 
-    >>> depths(np.array([2, 0, 2, 3]))
+    >>> heads = np.array([2, 0, 2, 3])
+    >>> depths(distances(heads), heads)
     array([1, 0, 1, 2])
     """
-    return distances(heads)[:, heads == ROOT].min(1, initial=len(heads))
+    return apart[:, heads == ROOT].min(1, initial=len(heads))
 
 
 def scored(sentence: Parsed) -> Bool[np.ndarray, " word"]:
@@ -66,7 +67,10 @@ class GoldTrees:
         each = [distances(sentence.heads) for sentence in sentences]
         kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in sentences) else np.uint8
         self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
-        self.depths = [torch.from_numpy(depths(sentence.heads).astype(kind)) for sentence in sentences]
+        self.depths = [
+            torch.from_numpy(depths(apart, sentence.heads).astype(kind))
+            for apart, sentence in zip(each, sentences, strict=True)
+        ]
 
 
 # Spaces beside those of the layers: without context (ELMo0 in the paper), and with the nearest words mixed in (Decay0).
