@@ -2,17 +2,22 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import headscope
 from headscope import catalog, results
-from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, facts_of, planned
+from headscope.front.cli.options import DEFAULTS
+from headscope.front.cli.survey_run import _given
+from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, PlannedStudy, facts_of, planned
+from headscope.passes import shared_pass
 from support.cli import run_command
 from support.tiny import save_tiny
 
 FEW = ("--limit", "12", "--resamples", "20", "--no-figures")
+RAY = ["--workers", "2", "--engine", "ray"]
 TREES = CorpusFacts("treebank.conllu", 9, frozenset({"text", "trees", "links"}))
 TEXT = CorpusFacts("texts.txt", 9, frozenset({"text"}))
 
@@ -99,6 +104,26 @@ def test_in_python_the_results_come_by_name() -> None:
     alone = headscope.profile("minilm", corpus, resamples=20)
     assert list(made) == ["profile", "syntax"]
     assert np.array_equal(made["profile"]["entropy"], alone["entropy"])
+    assert made["profile"].drop_attrs().identical(alone.drop_attrs())
     assert set(headscope.claims(made)["verdict"]) >= {"not measured"}
     with pytest.raises(headscope.HeadscopeError, match="no study could be run"):
         headscope.survey("minilm", ["It rained."], only=["syntax"])
+
+
+def test_in_python_studies_share_a_pass(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = list[int]()
+    kept = shared_pass.read_together
+    monkeypatch.setattr(shared_pass, "read_together", lambda group, run: (groups.append(len(group)), kept(group, run)))
+    corpus = headscope.read("sample", limit=12)
+    options: dict[str, Any] = {"resamples": 20, "examples": 0, "seed": 3}
+    made = headscope.survey(str(model), corpus, only=["profile", "patterns", "clusters", "coreference"], **options)
+    assert groups == [3] and list(made) == ["profile", "patterns", "coreference", "clusters"]
+    for study, result in made.items():
+        alone = getattr(headscope, study)(str(model), corpus, **options)
+        assert result.drop_attrs().identical(alone.drop_attrs()), study
+
+
+def test_full_reaches_the_studies_that_have_it() -> None:
+    given = DEFAULTS | {"full": True, "model": "m", "engine": "ray", "workers": 2}
+    words = {name: _given(PlannedStudy(name), given) for name in ("probe", "profile")}
+    assert words == {"probe": ["--full", *RAY], "profile": RAY}

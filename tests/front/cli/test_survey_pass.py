@@ -6,12 +6,17 @@ from pathlib import Path
 import pytest
 
 from headscope import results
+from headscope.cluster import on_ray
+from headscope.cluster.ray_cluster import Liveness
 from headscope.front.cli.study import run_brief
-from headscope.front.cli.survey_pass import SHARING, read_shared
+from headscope.front.cli.survey_pass import read_shared
 from headscope.front.from_options import models_kept
+from headscope.front.survey.costs import SHARING
 from headscope.passes import pass_journal, shards
 from headscope.passes.forward import Forward
+from headscope.storage.lines import read_lines
 from support.pages import not_written
+from support.threaded_ray import ThreadedRay
 from support.tiny import save_tiny
 
 FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
@@ -99,3 +104,29 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: 
         assert len(list(tmp_path.glob("*/.headscope.journal/pass-1"))) == 2
         read_shared(some, tmp_path, quiet=True)
     assert 0 < again < 11 and shown() == 0
+
+
+def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = ThreadedRay()
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    monkeypatch.setattr("headscope.report.write", not_written)
+    monkeypatch.setattr(shards, "EXAMPLES", 12)
+    model = save_tiny(tmp_path / "model")
+    one = commands(model, tmp_path / "one")
+    several = commands(model, tmp_path / "several", "--engine", "ray", "--workers", "2")
+    for some, folder in ((one, "one"), (several, "several")):
+        with models_kept():
+            read_shared(some, tmp_path / folder, quiet=True)
+    assert len(ray.actors) == 2
+    for study in SHARING:
+        kept = [(tmp_path / folder / study / ".headscope.journal" / "pass-1") for folder in ("one", "several")]
+        first, second = ([line for line in read_lines(path)][1:] for path in kept)
+        assert without_seconds(first) == without_seconds(second) and first, study
+
+
+def without_seconds(lines: list) -> list:
+    """Lines of a checkpoint, without the time that they took."""
+    return [line | {"part": line["part"] | {"seconds": 0}} for line in lines]

@@ -4,7 +4,7 @@ On a Ray cluster each worker makes the inputs of the study itself, from the same
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,10 +29,11 @@ HASHED = {"model", "models", "corpus", "corpora"}
 
 
 @contextmanager
-def engine_of(study: str, given: Mapping[str, Any], kept: Path) -> Iterator[Any]:
+def engine_of(given: Mapping[str, Any], entry: str, task: Mapping[str, Any], kept: Iterable[Path]) -> Iterator[Any]:
     """Within this context the engine that `--engine` names; None for the one of this machine.
 
-    * `kept`: the folder of the checks of corpora, which workers need not make again.
+    * `entry`: the function that a worker calls with `task`; `kept`: the folders of the checks of corpora, which workers
+      need not make again.
 
     Raises `HeadscopeError` if there is no such cluster.
     """
@@ -42,9 +43,10 @@ def engine_of(study: str, given: Mapping[str, Any], kept: Path) -> Iterator[Any]
     from headscope.cluster.on_ray import RayEngine
     from headscope.corpora.kept_check import copies
 
-    job = json.dumps({"study": study, "given": dict(given), "checks": copies(kept)}, default=_path).encode()
+    checks = {name: check for folder in kept for name, check in copies(folder).items()}
+    job = json.dumps({**task, "checks": checks}, default=_path).encode()
     options = {"workers": given["workers"], "address": given["address"], "gpus": given["gpus_per_worker"]}
-    engine = RayEngine(ENTRY, job, **options)
+    engine = RayEngine(entry, job, **options)
     try:
         yield engine
     finally:
@@ -65,13 +67,20 @@ def work(job: bytes, engine: Any) -> None:
     task = json.loads(job, object_hook=lambda value: Path(value["path"]) if value.keys() == {"path"} else value)
     study, given = task["study"], task["given"]
     function = read(study, "study", "run")
-    with TemporaryDirectory(prefix="headscope-") as scratch:
-        given |= {"out": Path(scratch), "kept": Path(scratch), "engine": None}
-        for name, check in task["checks"].items():
-            (given["kept"] / name).write_text(check, encoding="utf-8")
+    with checks_of(task) as scratch:
+        given |= {"out": scratch, "kept": scratch, "engine": None}
         ready = from_options(function.inputs, given)
         ready["settings"] = replace(ready["settings"], engine=engine)
         function.load()(**ready, **{name: given[name] for name in function.options})
+
+
+@contextmanager
+def checks_of(task: Mapping[str, Any]) -> Iterator[Path]:
+    """Within this context a folder with the checks of corpora that a worker was sent."""
+    with TemporaryDirectory(prefix="headscope-") as scratch:
+        for name, check in task["checks"].items():
+            (Path(scratch) / name).write_text(check, encoding="utf-8")
+        yield Path(scratch)
 
 
 def _path(value: Any) -> Any:
@@ -104,7 +113,8 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         run |= {"on_notice": _all(needed.measure_anew, say), "keep_interrupted": True, "journal": journal}
         options = {name: given[name] for name in function.options}
 
-        with engine_of(study, given, given["out"] / FOLDER) as engine:
+        task = {"study": study, "given": dict(given)}
+        with engine_of(given, ENTRY, task, [given["out"] / FOLDER]) as engine:
             settings = replace(ready["settings"], **run, engine=engine)
             result = function.load()(**ready | {"settings": settings}, **options)
     return Computed(result, ready, journal)
@@ -113,7 +123,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
 def ready_inputs(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs of a study, made from the values of options."""
     function, inputs = function_of(study)
-    ready = from_options(inputs, {**given, "kept": given["out"] / FOLDER})
+    ready = from_options(inputs, {"kept": given["out"] / FOLDER, **given})
     if "directory" not in function.inputs:
         ready.pop("directory")
     return ready

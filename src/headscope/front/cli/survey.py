@@ -28,6 +28,9 @@ BudgetTime = Annotated[
     str | None,
     typer.Option(metavar="TIME", help="Choose numbers of examples so that all ends in this time: 90s, 10m, 2h."),
 ]
+Full = Annotated[
+    bool, typer.Option("--full", help="Take all examples also where a study takes some of many: probe, attributions.")
+]
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and what is left out; run nothing.")]
 
 
@@ -39,6 +42,7 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     without: Without = None,
     budget: BudgetTime = None,
     plan: Plan = False,
+    full: Full = False,
     out: Path | None,
     kind: str | None,
     document: str | None,
@@ -51,6 +55,9 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     device: str,
     dtype: str,
     workers: int,
+    engine: str,
+    address: str,
+    gpus_per_worker: float,
     resamples: int,
     revision: str | None,
     remote_code: bool,
@@ -62,7 +69,7 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     debug: bool,
 ) -> None:
     """Run every study that a model and some data allow, and draw its portrait; of two models also what differs."""
-    given = {name: value for name, value in locals().items() if name in DEFAULTS}
+    given = {name: value for name, value in locals().items() if name in DEFAULTS or name == "full"}
     with user_errors(debug):
         folder = out or Path("out") / "survey"
         models, sources = split([model, *(corpora or ())])

@@ -1,23 +1,25 @@
 """The passes that studies of a survey share, before each study runs by itself; see `passes.shared_pass`."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.cli.compute import FOLDER, function_of, journal_of, ready_inputs, shown
+from headscope.front.cli.compute import FOLDER, checks_of, engine_of, function_of, journal_of, ready_inputs, shown
 from headscope.front.cli.errors import notice
+from headscope.front.from_options import models_kept
 from headscope.front.progress import progress_bar
+from headscope.front.survey.costs import SHARING
 from headscope.storage.files import remove
 
 if TYPE_CHECKING:
     from headscope.passes.asked_pass import AskedPass
 
-# Studies that read a corpus by a forward pass that others can share.
-SHARING = ("profile", "patterns", "syntax", "clusters", "geometry", "trees", "structure", "probe")
+ENTRY = f"{__name__}:work"
 
 
 def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: bool) -> None:
@@ -40,10 +42,40 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
             notice(f"one pass for {together}")
         journal = PassJournal(folder / FOLDER / str(number), {"studies": together} | _runs(group), silent=quiet)
         examples = group[0].reader.corpus.n_examples
-        with progress_bar("survey", examples, show=shown(quiet)) as (progress, _):
-            read_together(group, Settings(journal=journal, on_progress=progress, on_notice=_say(quiet)))
+        together_by = {study: list(commands[study]) for study in passes if id(passes[study]) in map(id, group)}
+        with (
+            _engine(together_by) as engine,
+            progress_bar("survey", examples, show=shown(quiet)) as (progress, _),
+        ):
+            run = Settings(journal=journal, engine=engine, on_progress=progress, on_notice=_say(quiet))
+            read_together(group, run)
         journal.remove()
     remove(folder / FOLDER)
+
+
+def work(job: bytes, engine: Any) -> None:
+    """Read for a shared pass in a worker, and write nothing.
+
+    * `job`: the commands of the studies, and the checks of their corpora; `engine`: that of the worker.
+    """
+    from headscope.passes.settings import Settings
+    from headscope.passes.shared_pass import read_together
+
+    task = json.loads(job)
+    with checks_of(task) as scratch, models_kept():
+        asked = [
+            _first_pass_of(study, words, out=scratch / study, kept=scratch, engine=None)
+            for study, words in task["commands"].items()
+        ]
+        read_together([one for one in asked if one], Settings(engine=engine))
+
+
+def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:
+    """The engine that the options of the commands name, for all of them."""
+    from headscope.front.cli.saved_command import parsed
+
+    given = [parsed(study, words)[1] for study, words in commands.items()]
+    return engine_of(given[0], ENTRY, {"commands": commands}, [one["out"] / FOLDER for one in given])
 
 
 def _first_passes(sharing: Sequence[str], commands: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, "AskedPass"]]:
@@ -54,11 +86,12 @@ def _first_passes(sharing: Sequence[str], commands: Mapping[str, Sequence[str]])
                 yield study, asked
 
 
-def _first_pass_of(study: str, words: list[str]) -> "AskedPass | None":
+def _first_pass_of(study: str, words: list[str], **changed: Any) -> "AskedPass | None":
+    """The pass that a command asks for, with some of its options changed."""
     from headscope.front.cli.saved_command import parsed
     from headscope.passes.asked_pass import first_pass
 
-    given = parsed(study, words)[1] | {"brief": True}
+    given = parsed(study, words)[1] | {"brief": True} | changed
     (function, _), ready = function_of(study), ready_inputs(study, given)
     inputs = {**ready, **{name: given[name] for name in function.options}}
     corpora = ready["corpora"] if "corpora" in ready else [ready["corpus"]]

@@ -93,9 +93,9 @@ def _words(plan: PlannedStudy, given: Mapping[str, Any], folder: Path, budget: B
 
 def _given(plan: PlannedStudy, given: Mapping[str, Any]) -> list[str]:
     """The options of a survey that a study has, as words."""
-    _, inputs = function_of(plan.study)
+    function, inputs = function_of(plan.study)
     known = {*options_of(inputs), *OF_STUDIES} - {*ABOUT_FILES, *OF_TASK, "model", "corpora", "corpus"}
-    words = []
+    words = ["--full"] if given["full"] and "full" in function.options else []
     for name, value in given.items():
         if name in known and value != DEFAULTS[name]:
             words += [_flag(name)] if value is True else [_flag(name), str(value)]

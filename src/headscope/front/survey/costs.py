@@ -84,6 +84,8 @@ COSTS: Mapping[str, StudyCost] = {
     "ablate": StudyCost(100, 0, shared=False),
     "prune": StudyCost(150, 0, shared=False),
 }
+# Studies that read a corpus by a forward pass that others can share.
+SHARING = tuple(study for study, cost in COSTS.items() if cost.shared)
 READING = "one pass"  # of all studies that share it
 
 

@@ -1,13 +1,24 @@
 """A survey in Python: the results of all studies that a model and some data allow."""
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.survey.plan import facts_of, planned
+from headscope.front.survey.costs import SHARING
+from headscope.front.survey.plan import MANY, facts_of, planned
+
+if TYPE_CHECKING:
+    from headscope.models import Model
+    from headscope.passes.settings import Settings
 
 
 def survey(
@@ -24,6 +35,8 @@ def survey(
     * `only`: Studies to run; by default all that can run. `without`: Studies to leave out.
     * `options`: Fields of `headscope.Settings` by name, such as `seed` and `workers`, for all studies.
 
+    Studies that can share a pass over a corpus do so, with the bits of the separate studies.
+
     A study that refuses the model or the data is left out with a warning.
 
     Raises `HeadscopeError` for a study that is unknown, and if none could be run.
@@ -35,24 +48,54 @@ def survey(
     from headscope import corpora as readers
     from headscope.front.api import study
     from headscope.models import Model, load
+    from headscope.passes.pass_journal import PassJournal
+    from headscope.passes.settings import Settings
 
     read = {f"corpus {number}": _read(readers, one) for number, one in enumerate(corpora or ("sample",), 1)}
     facts = [facts_of(name, corpus, len(corpus)) for name, corpus in read.items()]
     loaded = model if isinstance(model, Model) else load(model)
+    runs = {
+        plan.study: _given(plan.study, [read[one.source] for one in plan.corpora])
+        for plan in planned(facts, task=False, only=only, without=without)
+        if not plan.lacks
+    }
     results: dict[str, xr.Dataset] = {}
-    for plan in planned(facts, task=False, only=only, without=without):
-        if plan.lacks:
-            continue
-        sources = [read[one.source] for one in plan.corpora]
-        try:
-            results[plan.study] = study(plan.study)(
-                loaded, sources[0] if len(sources) == 1 else tuple(sources), **options
-            )
-        except HeadscopeError as error:
-            warnings.warn(f"headscope.survey leaves out {plan.study}: {error}", stacklevel=2)
+    with TemporaryDirectory(prefix="headscope-") as scratch:
+        journals = {name: PassJournal(Path(scratch) / name, {"study": name}, silent=True) for name in runs}
+        own = {name: value for name, value in options.items() if name in {field.name for field in fields(Settings)}}
+        _read_shared(loaded, runs, {name: Settings(**own, journal=journals[name]) for name in runs if name in SHARING})
+        for name, given in runs.items():
+            try:
+                results[name] = study(name)(loaded, given, journal=journals[name], **options)
+            except HeadscopeError as error:
+                warnings.warn(f"headscope.survey leaves out {name}: {error}", stacklevel=2)
     if not results:
         raise HeadscopeError("no study could be run on these corpora; name others, or other studies")
     return results
+
+
+def _read_shared(model: "Model", runs: Mapping[str, Any], settings: "Mapping[str, Settings]") -> None:
+    """Read once for all studies that can share a pass; one that refuses says so when it runs.
+
+    * `runs`: what each study reads; `settings`: of those that can share, each with its journal.
+    """
+    from headscope.passes.asked_pass import first_pass
+    from headscope.passes.shared_pass import alike, read_together
+
+    passes = []
+    for name, own in settings.items():
+        run = catalog.load("studies", name).run
+        corpora = runs[name] if name in MANY else [runs[name]]
+        with suppress(HeadscopeError):
+            passes.append(first_pass(partial(run, model, runs[name]), own, corpora))
+    for group in alike(filter(None, passes)):
+        first = group[0].reader.settings
+        read_together(group, replace(first, journal=None))
+
+
+def _given(name: str, corpora: list[Any]) -> Any:
+    """The corpora of a study as its function takes them: the first, or several as a tuple."""
+    return tuple(corpora) if name in MANY else corpora[0]
 
 
 def _read(readers: Any, corpus: Any) -> Any:
