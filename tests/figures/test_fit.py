@@ -7,8 +7,9 @@ import pytest
 import xarray as xr
 
 from headscope.figures import attention_maps, bars, heatmap, with_interval
+from headscope.figures.attention_image import AtlasCell, atlas
 from headscope.figures.export import svg
-from headscope.figures.fit import COLUMN, fitted
+from headscope.figures.fit import COLUMN, fitted, in_column
 from headscope.figures.layer_scores import layer_grid
 from headscope.figures.scatter import LABELLED, scatter
 from headscope.figures.token_rows import token_rows
@@ -93,3 +94,16 @@ def test_rows_of_tokens_wrap_and_no_token_is_narrower_than_its_word(width: int) 
     for one in cells:
         assert not any(one[1] == top and one[0] < left < one[2] - 0.1 for left, top, _ in cells)
     assert width_of(fitted(chart.to_dict(), width)) <= width + 20
+
+
+def test_maps_of_an_atlas_in_one_column_do_not_lie_over_each_other() -> None:
+    cells = [AtlasCell(layer, head, "", "next", "next") for layer in (1, 2) for head in range(1, 13)]
+    chart = fitted(atlas(cells, {"next": "#d55e00"}, "minilm").to_dict(), COLUMN)
+    image, frame = chart["layer"]  # no words, which are wider than these maps
+    assert image["mark"]["width"] < chart["width"] / 12 and image["mark"]["height"] < chart["height"] / 2
+    assert frame["mark"]["size"] == image["mark"]["width"] ** 2 and chart["width"] < COLUMN
+
+
+def test_the_file_of_a_column_is_as_wide_as_the_column() -> None:
+    chart = heatmap(with_interval(profile_result(), "entropy")).to_dict()
+    assert width_of(fitted(chart, COLUMN)) < COLUMN == width_of(in_column(chart))

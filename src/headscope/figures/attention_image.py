@@ -134,10 +134,12 @@ def atlas(cells: Sequence[AtlasCell], colours: dict[str, str], title: str, *, ce
         scale=alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds]),
         legend=alt.Legend(title=None, orient="bottom", columns=6, symbolType="square"),
     )
-    image = base.mark_image(width=cell, height=cell).encode(url=alt.Url("image:N"))
+    image = base.mark_image(width=cell, height=cell, smooth=False).encode(url=alt.Url("image:N"))
     frame = base.mark_square(size=cell**2, filled=False, strokeWidth=2).encode(color=colour)
     word = base.mark_text(dy=cell / 2 + 8, fontSize=9, color=INK).encode(text=alt.Text("word:N"))
-    chart = alt.layer(image, frame, word).properties(width=heads * (cell + 6), height=layers * (cell + 20))
+    chart = alt.layer(image, frame, word).properties(
+        width=heads * (cell + 6), height=layers * (cell + 20), usermeta={"atlas": [layers, heads]}
+    )
     description = f"{title}: {layers} layers of {heads} heads; " + "; ".join(
         f"{kind}: {sum(one.kind == kind for one in cells)}" for kind in kinds
     )

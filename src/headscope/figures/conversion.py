@@ -14,6 +14,7 @@ from typing import Any
 PNG_SCALE = 2
 POINTS = 72 / 96  # of a pixel; vl-convert takes a pixel for a point
 SIDES = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
+BOX = re.compile(SIDES.pattern + r' viewBox="0 0 \2 \3"><rect width="\2"')
 FORMATS = ("svg", "pdf", "png")
 # Escapes of JSON: those of control characters, which XML does not have, and of line separators, which expressions of
 # Vega do not have; and in the group all others.
@@ -21,10 +22,31 @@ ESCAPES = re.compile(r"\\(?:u00[01][0-9a-f]|u202[89]|[bf]|(.))")
 
 
 def to_svg(spec: dict[str, Any], version: str) -> str:
-    """A Vega-Lite specification of a version ("6.1") as SVG; nothing is fetched."""
+    """A Vega-Lite specification of a version ("6.1") as SVG; nothing is fetched.
+
+    A picture narrower than the `least_width` of the specification's `usermeta` gets a margin on both sides, so that
+    type keeps its size where a paper scales it to a column.
+    """
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(without_controls(spec), vl_version=version, allowed_base_urls=[])
+    picture = vl_convert.vegalite_to_svg(without_controls(spec), vl_version=version, allowed_base_urls=[])
+    return at_least(picture, spec.get("usermeta", {}).get("least_width", 0))
+
+
+def at_least(picture: str, width: float) -> str:
+    """An SVG picture that is at least so wide, in pixels, with its background.
+
+    >>> at_least('<svg width="96" height="48" viewBox="0 0 96 48"><rect width="96" height="48"/></svg>', 100)
+    '<svg width="100" height="48" viewBox="-2.0 0 100 48"><rect x="-2.0" width="100" height="48"/></svg>'
+    """
+
+    def sides(root: re.Match[str]) -> str:
+        start, inner, height = root[1], float(root[2]), root[3]
+        left = (inner - width) / 2
+        box = f'width="{width}" height="{height}" viewBox="{left} 0 {width} {height}"'
+        return f'{start} {box}><rect x="{left}" width="{width}"' if left < 0 else root[0]
+
+    return BOX.sub(sides, picture, count=1)
 
 
 def without_controls(spec: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,14 @@ MARGIN, GAP, LEGEND, SCALED = 64, 26, 110, 1.5
 LETTER, LABEL, AXIS = 8.2, 6.4, 26
 LEGIBLE = 34  # of a cell with its number in it
 LABELS = 0.38  # of a narrow chart, for the labels of its rows
+MAP_GAP, MAP_WORD, WORD = 2.5, 52, 14  # of an atlas: between maps; of a map with a word under it; of this word
 CROWDED = 0.9  # of its own width: words of a tree do not stand beside each other in less
+
+
+def in_column(spec: Spec) -> Spec:
+    """A specification that takes one column of a paper; its files are as wide as that, see `conversion.to_svg`."""
+    copy = fitted(spec, COLUMN)
+    return copy | {"usermeta": copy.get("usermeta", {}) | {"least_width": COLUMN}}
 
 
 def fitted(spec: Spec, width: int) -> Spec:
@@ -52,6 +59,8 @@ def _single(spec: Spec, width: int) -> None:
         _tree(spec, width)
     elif "columns" in spec.get("usermeta", {}):
         _grid(spec, width)
+    elif "atlas" in spec.get("usermeta", {}):
+        _atlas(spec, width)
     elif (_has_cells(spec) or "usermeta" in spec) and isinstance(spec.get("height"), int | float):
         across = width - MARGIN - (LEGEND if width >= NARROW else 0)
         _scale(spec, min(SCALED, across / spec["width"]))
@@ -74,6 +83,21 @@ def _grid(spec: Spec, width: int) -> None:
     _fit(spec, width)
     if (width - _label_room(spec)) / spec["usermeta"]["columns"] < LEGIBLE:
         spec["layer"] = [layer for layer in spec["layer"] if layer["mark"]["type"] != "text"]
+
+
+def _atlas(spec: Spec, width: int) -> None:
+    """Maps of heads side by side; without words under them where they are narrower than these."""
+    layers, heads = spec["usermeta"]["atlas"]
+    step = (width - MARGIN) / heads
+    if width >= spec["width"] + MARGIN:
+        return
+    image, frame, word = spec["layer"]
+    side, below = step - MAP_GAP, WORD if step >= MAP_WORD else 0
+    image["mark"] |= {"width": side, "height": side}
+    frame["mark"] |= {"size": side**2, "strokeWidth": 1}
+    word["mark"]["dy"] = side / 2 + WORD / 2
+    spec["layer"] = [image, frame, word] if below else [image, frame]
+    spec |= {"width": heads * step, "height": layers * (step + below)}
 
 
 def _fit(spec: Spec, width: int) -> None:

@@ -15,7 +15,7 @@ from headscope import results
 from headscope.errors import DrawingError
 from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, Save, saving
-from headscope.figures.fit import COLUMN, fitted
+from headscope.figures.fit import in_column
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import Card, index
 from headscope.report.cards.head_numbers import number_names
@@ -157,7 +157,7 @@ def _named(figure: Figure) -> str:
 def _start(figure: Figure, directory: Path, save: Save) -> tuple[Spec, Files]:
     """Begin to save a figure in both widths; return its chart, and the files to wait for."""
     spec, stem = specified(figure), directory / "figures" / figure.name
-    return spec, [save(spec, stem), save(fitted(spec, COLUMN), stem.with_name(f"{stem.name}-column"))]
+    return spec, [save(spec, stem), save(in_column(spec), stem.with_name(f"{stem.name}-column"))]
 
 
 def _finish(spec: Spec, files: Files) -> Spec:

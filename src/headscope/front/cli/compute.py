@@ -106,8 +106,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     clock.stop("loading")
     with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
         say = _silent if quiet else _above_bars
-        on_long = _silent if catalog.constant("studies", study, "UNEVEN") else say
-        needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in given, say=on_long)
+        needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in given, say=say)
         journal = journal_of(study, given, ready)
         run = {"on_progress": _all(progress, needed.advance), "on_total": _all(expect, needed.expect)}
         run |= {"on_notice": _all(needed.measure_anew, say), "keep_interrupted": True, "journal": journal}

@@ -33,6 +33,8 @@ from headscope.studies.attributions.targets import Target
 
 # Inputs of more tokens do not fit on a line of a page.
 SHOWN_TOKENS = 24
+# Of a scored input, for the progress bar; a few short ones have fewer.
+PASSES = 400
 # At least one token is masked, and with such a share only one.
 ONE_TOKEN = Masking(share=1e-6)
 
@@ -135,7 +137,7 @@ class ExplainedAccumulator:
                 of_tokens, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
                 yield faithfulness(of_tokens, scores, index, settings.seed, unit)
             if not settings.in_parts:  # a worker has no bar
-                settings.on_progress(1)
+                settings.on_progress(PASSES)
 
     def _scores(self, batch: Batch, example: int, tokens: Tensor, place: Tensor, reference: Tensor) -> Scores:
         length = int(batch.real[example].sum())

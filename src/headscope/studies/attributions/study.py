@@ -16,15 +16,13 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.attributions.blanking import blank_token
-from headscope.studies.attributions.explaining_pass import drawn, explain_corpus, sample_of
+from headscope.studies.attributions.explaining_pass import PASSES, drawn, explain_corpus, sample_of
 from headscope.studies.attributions.targets import target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
 ABOUT = "words"
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}
-# Steps of progress take different times: scored inputs come first. A line of the study says what they take.
-UNEVEN = True
 # Few enough inputs to score while a user waits.
 FIRST_LOOK = 10
 # Sets of blanked tokens of an input: so many for each token, up to a number.
@@ -128,13 +126,13 @@ def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int
 
 
 def _announce(settings: Settings, inputs: int, scored: int, wanted: int) -> None:
-    """Say what takes most of the time, before it starts; scored inputs are steps of the bar of their own."""
-    settings.on_total(inputs if settings.in_parts else inputs + scored)
+    """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many."""
+    settings.on_total(inputs if settings.in_parts else inputs + PASSES * scored)
     if scored < wanted:
         settings.on_notice(
-            f"{scored} of {wanted} inputs are scored, by some 400 to 700 passes each; --full scores all, in some "
-            f"{wanted / scored:.1f} times the time, for intervals {(wanted / scored) ** 0.5:.1f} times as narrow"
+            f"{scored} of {wanted} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, in "
+            f"some {wanted / scored:.1f} times the time, for intervals {(wanted / scored) ** 0.5:.1f} times as narrow"
         )
     elif scored > FIRST_LOOK:
-        line = f"{scored} inputs are scored, by some 400 passes each; --scored {FIRST_LOOK} gives a first look"
+        line = f"{scored} inputs are scored, by some {PASSES} passes each; --scored {FIRST_LOOK} gives a first look"
         settings.on_notice(line)
