@@ -9,13 +9,18 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from headscope.corpora.problems import Bad
+from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap
 from headscope.corpora.suites.readers.tables import SuiteRow, rows
 
-SUITES = {"ettinger": ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv")}
+SUITES = {
+    "ettinger": ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv"),
+    "ettinger_words": ("CPRAG-102.tsv", "ROLE-88.tsv", "NEG-136-SIMP.tsv", "NEG-136-NAT.tsv"),
+    "ettinger_pairs": ("CPRAG-102.tsv", "ROLE-88.tsv"),
+}
 PREDICTION = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
 ROLES = ("item", "context", "target", "tgt_cloze")
 NEGATION = ("item", "context_aff", "context_neg", "target_aff", "target_neg")
@@ -23,6 +28,11 @@ NATURAL = (*NEGATION, "licensing")
 # Of NEG-136-NAT: whether people would say the negated sentence.
 LICENSING = {"Y": "natural", "N": "less natural"}
 CONSTRAINTS = {"H": "high constraint", "L": "low constraint"}
+# The two wrong words of a context of CPRAG-102.
+RIVALS = ("related", "unrelated")
+# The end of a context of ROLE-88: object, subject and auxiliary.
+ARGUMENTS = re.compile(r"which (?P<object>.+) the (?P<subject>.+) (?P<verb>had( been)?)$")
+WITHOUT = {"subject": r"which \g<object> \g<verb>", "object": r"what the \g<subject> \g<verb>"}
 ARTICLE = re.compile(r"\(a\|an\)$")
 
 
@@ -38,6 +48,42 @@ def ettinger(file: str) -> Iterator[ClozeItem | Bad]:
             yield row if isinstance(row, Bad) else Bad(row.line, "a value is empty")
         else:
             yield from [_prediction(row)] if columns is PREDICTION else _negation(row, name)
+
+
+def ettinger_words(file: str) -> Iterator[ClozeItem | Bad]:
+    """The good word of each item of `ettinger`, ranked in the vocabulary; negated sentences are left to `ettinger`."""
+    for item in ettinger(file):
+        if isinstance(item, Bad):
+            yield item
+        elif item.phenomenon != "negation: negated":
+            yield replace(item, phenomenon=f"{item.phenomenon}, any word", bad=(), lemma=item.good.scored)
+
+
+def ettinger_pairs(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
+    """Prediction with one wrong word at a time, and role reversal without one of the verb's arguments.
+
+    A related wrong word is of the category of the expected one. Without the subject "which worker the owner had fired"
+    is "which worker had fired"; without the object it is "what the owner had fired".
+    """
+    for item in ettinger(file):
+        if isinstance(item, Bad):
+            yield item
+        elif item.phenomenon == "prediction":
+            for rival, wrong in zip(RIVALS, item.bad, strict=True):
+                yield replace(item, id=f"{item.id}-{rival}", phenomenon=f"prediction: {rival}", bad=(wrong,))
+        else:
+            yield from (_without(item, argument) for argument in WITHOUT)
+
+
+def _without(item: ClozeItem, argument: str) -> ClozeItem | Skipped:
+    """Role reversal of texts without the argument."""
+    contexts = [candidate.text[: candidate.start].rstrip() for candidate in item.candidates]
+    if not all(map(ARGUMENTS.search, contexts)):
+        return Skipped("role reversals of another form")
+    cut = [ARGUMENTS.sub(WITHOUT[argument], context) for context in contexts]
+    texts = tuple(filled(f"{context} {GAP}.", item.good.scored) for context in cut)
+    named = replace(item, id=f"{item.id}-{argument}", phenomenon=f"role reversal: no {argument}")
+    return named.with_candidates(texts)
 
 
 def _prediction(row: SuiteRow) -> ClozeItem:

@@ -133,5 +133,6 @@ def _worded(fact: Fact, template: str, number: int, right: Sequence[str], mark: 
         subject=fact.subject,
         other_answers=tuple(answer for answer in right if answer != fact.answer),
         fact=f"{fact.relation}-{fact.line}",
+        condition=template if number else "",
         template=template,
     )

@@ -28,15 +28,16 @@ class SuiteRow(NamedTuple):
     values: tuple[str, ...]
 
 
-def rows(file: str, columns: Sequence[str], *, quoted: bool = False) -> Iterator[SuiteRow | Bad]:
+def rows(file: str, columns: Sequence[str], *, quoted: bool = False, delimiter: str = "\t") -> Iterator[SuiteRow | Bad]:
     """The wanted columns of each line that is not empty; `Bad` for a line with another number of columns.
 
     * `quoted`: values may stand in quote marks, as in CSV.
+    * `delimiter`: what stands between two values.
 
     Raises `HeadscopeError` if a column is missing in the first line.
     """
     numbered = lines(file, "suite")
-    header = _split(next(numbered, (0, ""))[1], quoted)
+    header = _split(next(numbered, (0, ""))[1], quoted, delimiter)
     if missing := [name for name in columns if name not in header]:
         raise HeadscopeError(f"suite '{file}', line 1: no column '{missing[0]}'; its columns are {', '.join(columns)}")
     places = [header.index(name) for name in columns]
@@ -44,7 +45,7 @@ def rows(file: str, columns: Sequence[str], *, quoted: bool = False) -> Iterator
         if not line.strip():
             continue
         try:
-            values = _split(line, quoted)
+            values = _split(line, quoted, delimiter)
         except csv.Error as error:
             yield Bad(number, f"not a table ({error})")
             continue
@@ -54,11 +55,11 @@ def rows(file: str, columns: Sequence[str], *, quoted: bool = False) -> Iterator
             yield SuiteRow(number, tuple(values[column].strip() for column in places))
 
 
-def _split(line: str, quoted: bool) -> list[str]:
+def _split(line: str, quoted: bool, delimiter: str) -> list[str]:
     """The values of a line; a quote mark that is never closed holds the rest of it."""
     if not quoted:
-        return line.split("\t")
-    return next(csv.reader([line], delimiter="\t"), [])
+        return line.split(delimiter)
+    return next(csv.reader([line], delimiter=delimiter), [])
 
 
 def agreement(file: str) -> Iterator[ClozeItem | Bad | Skipped]:
