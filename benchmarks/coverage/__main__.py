@@ -7,7 +7,8 @@ correction for few of them; and of 86 documents whose sentences are resampled as
 
     python -m benchmarks.coverage TREEBANK [--phrases FOLDER] [--study trees ...] [--limit 2001] [--samples 60]
 
-Without `--phrases`, a folder of bracketed documents, there is no `f1` of trees.
+Without `--phrases`, a folder of bracketed documents, there is no `f1` of trees; without `--training`, a treebank, no
+`structure`, `probe` and `layers`; without `--mentions`, a corpus with coreference, no `coreference`.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from benchmarks.coverage import attention
+from benchmarks.coverage import attention, mentions, trained
 from benchmarks.coverage.numbers import Number, Numbers, Sample, sample_of
 from benchmarks.coverage.states import geometry
 
@@ -80,6 +81,11 @@ def studies(model: Model, args: argparse.Namespace) -> dict[str, Callable[[], Nu
     found["trees"] = lambda: attention.measured(attention.trees, model, corpus(), shares=True)
     found["syntax"] = lambda: attention.measured(attention.syntax, model, corpus(), shares=True)
     found["geometry"] = lambda: geometry(model, corpus())
+    if args.training:
+        for of_probes in (trained.structure, trained.probe, trained.layers):
+            found[of_probes.__name__] = partial(lambda made: made(model, corpus(), read(args.training)), of_probes)
+    if args.mentions:
+        found["coreference"] = lambda: mentions.coreference(model, read(args.mentions))
     if args.phrases:
         found["phrases"] = lambda: attention.measured(attention.trees, model, read(args.phrases, kind="brackets"))
     return found
@@ -89,7 +95,8 @@ def main() -> None:
     """Print the table, a row as soon as it is known."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("treebank")
-    parser.add_argument("--phrases")
+    for name in ("phrases", "training", "mentions"):
+        parser.add_argument(f"--{name}")
     parser.add_argument("--study", nargs="*")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--samples", type=int, default=60)

@@ -90,6 +90,12 @@ def claimed(result: xr.Dataset) -> dict[str, str]:
     return {each.topic: each.verdict for each in (*page.highlights(), *page.findings()) if each.verdict}
 
 
+def described(result: xr.Dataset) -> list[str]:
+    """The descriptions of a page, which claim nothing."""
+    page = study_page(result)
+    return [f"{one.topic}: {one.text}" for one in (*page.highlights(), *page.findings()) if one.verdict is None]
+
+
 def is_found(study: str, result: xr.Dataset) -> bool:
     """Whether the claim of what is planted holds."""
     return any(CASES[study].holds in topic and verdict == "holds" for topic, verdict in claimed(result).items())

@@ -215,6 +215,15 @@ def listed(readings: list[Reading]) -> str:
     return ", ".join(map(str, readings[:NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
+def spread(array: xr.DataArray) -> str:
+    """The smallest and the largest value of an array, and the median: of a description, which names no head.
+
+    >>> spread(xr.DataArray([0.1, 0.9, 0.25]))
+    '0.10 to 0.90, median 0.25'
+    """
+    return f"{number(float(array.min()))} to {number(float(array.max()))}, median {number(float(array.median()))}"
+
+
 def examples(array: xr.DataArray) -> str:
     """The number of examples of an array, as the end of a sentence."""
     if (counts := n_examples(array)) is None:

@@ -39,9 +39,9 @@ def test_shares_are_said_with_their_intervals_and_the_papers_beside() -> None:
 def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
     texts = told()
     assert "1 of 4 heads has it in more than half of their maps: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
-    assert "Most frequent in layer 1" in texts["Diagonal"]
-    assert "No head has it in more than half of the maps; the highest is 2-2 (0.28" in texts["Vertical + diagonal"]
-    assert "Most frequent" not in texts["Near-even block"]
+    assert "Means of layers: 0.15 to 0.45, median 0.30." in texts["Diagonal"]
+    assert "No head has it in more than half of the maps; the shares reach 0.28" in texts["Vertical + diagonal"]
+    assert "Means of layers" not in texts["Near-even block"]
     assert texts["Mixed heads"].startswith("1 head has no pattern in more than half of the maps")
     assert "2-2 (0.42)" in texts["Mixed heads"]
 

@@ -1,7 +1,8 @@
 """Findings of `clusters`: heads that attend alike, within and between layers (Clark et al. 2019, section 6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import label
@@ -56,12 +57,10 @@ def _largest(result: xr.Dataset) -> Iterator[Finding]:
 
 def _extremes(result: xr.Dataset) -> Iterator[Finding]:
     if nearest := pairs(result):
-        one, other, nats = nearest[0]
-        text = f"Heads {one} and {other} diverge by {number(nats)} nats; 0 means the same attention."
-        yield Finding("Smallest divergence", text)
-        head, mean = remote(result)[0]
-        text = f"Head {head} diverges from the others by {number(mean)} nats on average."
-        yield Finding("Largest mean divergence", text)
+        text = f"Pairs of heads diverge by {_ends(nearest)} nats; 0 means the same attention."
+        yield Finding("Divergences of pairs", text)
+        text = f"A head diverges from the others by {_ends(remote(result)[::-1])} nats on average."
+        yield Finding("Mean divergences", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -128,13 +127,17 @@ def _relations(result: xr.Dataset, cluster: Cluster) -> list[tuple[str, int]]:
 
 
 def _pairs(result: xr.Dataset) -> Iterator[Finding]:
-    nearest, alone = pairs(result), remote(result)
-    if nearest:
-        near = ", ".join(f"{one} and {other} ({number(value)})" for one, other, value in nearest[:NAMED])
-        one, other, value = nearest[-1]
-        yield Finding("Smallest divergences", f"{near}. The largest: {one} and {other} ({number(value)} nats).")
-        far = ", ".join(f"{head} ({number(value)})" for head, value in alone[:NAMED])
-        yield Finding("Largest mean divergences", f"Mean divergence from all other heads: {far}.")
+    if nearest := pairs(result):
+        middle = number(float(np.median([nats for *_, nats in nearest])))
+        yield Finding("Divergences of pairs", f"{_ends(nearest)} nats; the median pair has {middle}.")
+        alone = remote(result)[::-1]
+        middle = number(float(np.median([nats for _, nats in alone])))
+        yield Finding("Mean divergences", f"From all other heads: {_ends(alone)} nats; the median head has {middle}.")
+
+
+def _ends(rows: Sequence[tuple]) -> str:
+    """The values of the first and the last row."""
+    return f"{number(rows[0][-1])} to {number(rows[-1][-1])}"
 
 
 def _plane(result: xr.Dataset) -> Iterator[Finding]:

@@ -14,12 +14,12 @@ from headscope.report.wording import (
     agree,
     examples,
     layers_named,
-    listed,
     measured,
     n_examples,
     number,
     of_array,
     several,
+    spread,
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
@@ -66,13 +66,13 @@ def _layers_apart(array: xr.DataArray, first: str, of_model: str) -> Finding:
     """The layer that changed more than the next one, or those that cannot be told apart."""
     changes = {int(part["layer"]): of_array(part) for part in array.dropna("layer").transpose("layer")}
     most, *others = sorted(changes, key=lambda layer: -changes[layer].value)
-    text = f"Layer {most} has the highest mean over its heads, compared with {first}."
+    text = f"Mean change over the heads of layer {most}, compared with {first}: {number(changes[most].value)}"
     if not others:
-        return Finding(f"Change of layer {most}{of_model}", text)
+        return Finding(f"Change of layer {most}{of_model}", f"{text}.")
     alike = layers_named(sorted({*tied(changes), others[0]})).capitalize()
     return Finding.judged(
         apart(changes[most], changes[others[0]], _n(array), least=0),
-        text,
+        f"{text}; of layer {others[0]}: {number(changes[others[0]].value)}.",
         holds=f"Layer {most} changed most{of_model}",
         fails=f"{alike} changed alike{of_model}",
         undecided=f"{alike} cannot be told apart{of_model}",
@@ -134,6 +134,7 @@ def _of_model(result: xr.Dataset, model: str, first: str) -> Iterator[Finding]:
     else:
         yield from _main(result, "")
         yield _layers(change(layers), model, first)
+        yield from _last_two(change(layers))
         yield _heads(heads)
         yield from _divergence(result)
         yield from _padded(result, heads)
@@ -143,48 +144,43 @@ def _of_model(result: xr.Dataset, model: str, first: str) -> Iterator[Finding]:
 
 
 def _layers(array: xr.DataArray, model: str, first: str) -> Finding:
-    ranked = sorted(_by_layer(array), key=lambda reading: -reading.value)
-    named = ", ".join(map(str, ranked[:4]))
-    least = f", least in {ranked[-1]}" if len(ranked) > 4 else ""
-    text = f"Compared with {first}, the attention of {model} changed most in {named}{least}"
+    changes = ", ".join(map(str, _by_layer(array)))
     meaning = "(1 minus the cosine similarity, mean over the heads of a layer)"
-    paper = _last_two(ranked) if len(ranked) == array.sizes["layer"] else ""
-    return Finding("Layers", f"{text} {meaning}. {paper}{examples(array)}")
+    text = f"Change of the attention of {model}, compared with {first}: {changes} {meaning}."
+    return Finding("Layers", f"{text}{examples(array)}")
 
 
 def _by_layer(array: xr.DataArray) -> list[Reading]:
     return [Reading(f"layer {int(part['layer'])}", of_array(part)) for part in array.dropna("layer").transpose("layer")]
 
 
-def _last_two(ranked: list[Reading]) -> str:
-    """A comparison of the last two layers with the others, and a note on overlapping intervals."""
-    if len(ranked) < 3:
-        return ""
-    last = {f"layer {len(ranked) - 1}", f"layer {len(ranked)}"}
-    paper = "Kovaleva et al. (2019) found"
-    if {reading.head for reading in ranked[:2]} != last:
-        return f"The last two layers did not change most; {paper} this for QQP alone."
-    second, third = ranked[1:3]
-    overlap = second.estimate.lower <= third.estimate.upper
-    unsure = f" (the intervals of {second.head} and {third.head} overlap)" if overlap else ""
-    return f"The last two layers changed most{unsure}; {paper} this for all tasks but QQP."
+def _last_two(array: xr.DataArray) -> Iterator[Finding]:
+    """The lower one of the last two layers beside the highest of the others."""
+    changes = [reading.estimate for reading in _by_layer(array)]
+    if len(changes) < max(3, array.sizes["layer"]):
+        return
+    last, other = (f(some, key=lambda one: one.value) for f, some in ((min, changes[-2:]), (max, changes[:-2])))
+    yield Finding.judged(
+        apart(last, other, _n(array), least=0),
+        f"They changed by {number(last.value)} or more, the others by {number(other.value)} or less; Kovaleva et al. "
+        "(2019) found this for all tasks but QQP.",
+        holds="The last two layers changed most",
+        fails="The last two layers did not change most",
+        undecided="It cannot be told whether the last two layers changed most",
+    )
 
 
 def _heads(similarity: xr.DataArray) -> Finding:
-    array = change(similarity)
     below = int((similarity < LIKE).sum())
-    text = (
-        f"Changed most: {listed(strongest(array)[:5])}; heads with a similarity below {LIKE}: {below} of {array.size}"
-    )
-    return Finding("Heads", f"{text}, the median head {number(float(similarity.median()))}.{examples(array)}")
+    text = f"Changes: {spread(change(similarity))}; heads with a similarity below {LIKE}: {below} of {similarity.size}"
+    return Finding("Heads", f"{text}.{examples(similarity)}")
 
 
 def _divergence(result: xr.Dataset) -> Iterator[Finding]:
     if (array := measured(result, "js_divergence")) is not None:
         scale = f"0 nats: the same attention; {number(log(2))} nats: nothing in common"
-        heads = listed(strongest(array)[:3])
         mean = f"the mean over all heads is {number(float(array.mean()))}"
-        yield Finding("Jensen-Shannon divergence", f"Largest in {heads}; {mean} ({scale}).{examples(array)}")
+        yield Finding("Jensen-Shannon divergence", f"Heads: {spread(array)}; {mean} ({scale}).{examples(array)}")
 
 
 def _padded(result: xr.Dataset, similarity: xr.DataArray) -> Iterator[Finding]:
@@ -199,8 +195,7 @@ def _changes(result: xr.Dataset) -> Iterator[Finding]:
         if (array := measured(result, name, **labels)) is not None:
             unit = " nats" if array.attrs.get("units") == "nats" else ""
             mean = f"On average over heads {_signed(float(array.mean()))}{unit}"
-            most = listed(sorted(strongest(array), key=lambda reading: -abs(reading.value))[:3])
-            yield Finding(topic, f"{mean}. {_sure(array)}Largest changes: {most}.{examples(array)}")
+            yield Finding(topic, f"{mean}. {_sure(array)}Changes of heads: {spread(array)}.{examples(array)}")
 
 
 def _sure(array: xr.DataArray) -> str:
@@ -223,10 +218,8 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
         return
     present = [(name, array.sel(feature=name)) for name in LINGUISTIC if array.sel(feature=name).notnull().any()]
     means = [f"{label('feature', name)} {_signed(float(part.mean()))}" for name, part in present]
-    name, part = max(present, key=lambda item: float(abs(item[1]).max()))
-    most = max(strongest(part), key=lambda reading: abs(reading.value))
-    largest = f"the largest change is {label('feature', name)} in {most}"
-    text = f"Attention to features, on average over heads: {', '.join(means)}; {largest}."
+    ends = f"changes of heads: {spread(array)}"
+    text = f"Attention to features, on average over heads: {', '.join(means)}; {ends}."
     yield Finding("Linguistic features", f"{text}{examples(array.sel(feature=[name for name, _ in present]))}")
 
 

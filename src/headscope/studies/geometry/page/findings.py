@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.report.claims import apart, tied
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, layers_named, measured, number, of_array
+from headscope.report.wording import Estimate, layers_named, measured, number, of_array, spread
 from headscope.studies.geometry.page.tables import CORRECTED, from_embeddings
 
 # A cosine that differs by less is about the same: random weights change it by so much.
@@ -81,15 +81,13 @@ def _by_layer(array: xr.DataArray) -> dict[int, Estimate]:
 
 
 def _range(array: xr.DataArray) -> str:
-    """The first, the lowest, the highest and the last value of a variable, from layer 0 on."""
+    """The first and the last value of a variable, from layer 0 on, and how far the values of layers reach."""
     estimates = _by_layer(array)
-    values = {layer: one.value for layer, one in estimates.items()}
-    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     first, last = min(estimates), max(estimates)
     begin = "the embeddings" if first == 0 else f"layer {first}"
     end = "the last layer" if last == int(array["layer"][-1]) else f"layer {last}"
     text = f"{estimates[first].text} in {begin}, {estimates[last].text} in {end}"
-    return f"{text}; lowest in layer {low} ({number(values[low])}), highest in layer {high} ({number(values[high])})"
+    return f"{text}; layers have {spread(array)}"
 
 
 def _anisotropy(result: xr.Dataset) -> Iterator[Finding]:
@@ -184,12 +182,12 @@ def _alignment(result: xr.Dataset) -> Iterator[Finding]:
         array = result["alignment"]
         next_ones = [float(array.isel(layer=n, other_layer=n + 1)) for n in range(array.sizes["layer"] - 1)]
         if not np.isnan(next_ones).all():
-            lowest, ends = int(np.nanargmin(next_ones)), float(array[0, -1])
+            ends = float(array[0, -1])
             of_ends = "" if np.isnan(ends) else f"; that of the first and the last layer is {number(ends)}"
             yield Finding(
                 "Layers",
-                f"Hidden states change most from layer {lowest + 1} to layer {lowest + 2}: their centred kernel "
-                f"alignment is {number(next_ones[lowest])}{of_ends}.",
+                f"Centred kernel alignment of the hidden states of a layer and the next one: "
+                f"{spread(xr.DataArray(next_ones))}{of_ends}.",
             )
     same = np.diagonal(result["model_alignment"].values) if "model_alignment" in result else np.empty(0)
     if not np.isnan(same).all():

@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.claims import below, over_heads
 from headscope.report.parts import Finding
-from headscope.report.wording import examples, layer_means, layers_named, listed, measured, number, of_array, strongest
+from headscope.report.wording import examples, layer_means, layers_named, measured, number, of_array, spread
 
 CLASSES = ("cls", "sep", "punct")
 # Layers are called idle for a class of tokens if their gradient is below this share of that of other tokens.
@@ -118,9 +118,7 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
     for name in (*CLASSES, "other"):
         array = measured(result, "gradient", token_class=name)
         if array is not None:
-            yield Finding(
-                f"Largest for {label('token_class', name)}", f"{listed(strongest(array)[:3])}.{examples(array)}"
-            )
+            yield Finding(f"Heads, for {label('token_class', name)}", f"{spread(array)}.{examples(array)}")
 
 
 def _mind() -> Iterator[Finding]:

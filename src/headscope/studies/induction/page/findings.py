@@ -19,6 +19,7 @@ from headscope.report.wording import (
     number,
     of_array,
     several,
+    spread,
     strongest,
 )
 from headscope.statistics.significance import GAIN, RATE
@@ -92,7 +93,7 @@ def _natural(result: xr.Dataset, relation: str) -> Iterator[Finding]:
     yield Finding(
         f"In the corpus: {WORDS[relation]}",
         f"{several(count, 'head')} of {int(gain.notnull().sum())} {agree(count, 'gives', 'give')} it at least {GAIN} "
-        f"more than {other}. Largest gains: {listed(strongest(gain)[:NAMED])}. n = {tokens:,} tokens.",
+        f"more than {other}. Gains: {spread(gain)}. n = {tokens:,} tokens.",
     )
 
 

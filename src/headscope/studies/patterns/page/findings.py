@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, peak, several, strongest
+from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, several, spread, strongest
 from headscope.statistics.interval_tests import corrected, q_above
 from headscope.statistics.significance import RATE
 from headscope.studies.patterns.page.figures import over_corpora
@@ -97,11 +97,11 @@ def _patterns(result: xr.Dataset) -> Iterator[Finding]:
             "" if q is None or not most else f"; {int((q.sel(pattern=pattern) < RATE).sum())} beyond chance ({tests})"
         )
         median = f"; in the median head {number(float(array.median()))} of the maps"
-        heads = f"No head has it in more than half of the maps; the highest is {readings[0]}"
+        heads = f"No head has it in more than half of the maps; the shares reach {number(float(array.max()))}"
         if most:
             verb = agree(len(most), "has", "have")
             heads = f"{len(most)} of {len(readings)} heads {verb} it in more than half of their maps: {listed(most)}"
-        where = f" Most frequent in {peak(array)}." if max(layer_means(array).values()) > 0 else ""
+        where = f" Means of layers: {spread(array.mean('head'))}." if max(layer_means(array).values()) > 0 else ""
         text = f"{heads}{beside}{median}.{where}{examples(array)}"
         yield Finding(label("pattern", pattern).capitalize(), text)
 

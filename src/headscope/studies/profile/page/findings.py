@@ -18,9 +18,8 @@ from headscope.report.wording import (
     measured,
     n_examples,
     number,
-    peak,
-    rate,
     several,
+    spread,
     strongest,
 )
 from headscope.results.vocabulary import FEATURES
@@ -132,7 +131,7 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding.judged(
         claims[what],
         f"Head {head}, the highest, gives {what} {times:.1f} times the attention of the median head."
-        f"{_by_position(result, head)}",
+        f"{_by_position(result, [head])}",
         holds=f"Head {head} attends to {what} as no other head does",
         fails="No head stands out by a linguistic feature or link",
         undecided="It cannot be told whether a head stands out by a linguistic feature or link",
@@ -153,9 +152,9 @@ def _classes(result: xr.Dataset) -> Iterator[Finding]:
             yield Finding(topic, f"Not measured: the tokenizer has no {word}.")
             continue
         mean = f"The average head gives {number(float(array.mean()))} of its attention to {word}"
-        where = f"{_against_share(result, array)}. It is highest in {peak(array)}."
+        layers = f"Means of layers: {spread(array.mean('head'))}."
         above = _above(array, HALF, f"Heads that give {word} more than half of their attention")
-        yield Finding(topic, f"{mean}{where} {above}{examples(array)}")
+        yield Finding(topic, f"{mean}{_against_share(result, array)}. {layers} {above}{examples(array)}")
 
 
 def _against_share(result: xr.Dataset, array: xr.DataArray) -> str:
@@ -171,11 +170,11 @@ def _against_share(result: xr.Dataset, array: xr.DataArray) -> str:
 
 
 def _above(array: xr.DataArray, limit: float, what: str) -> str:
-    """The heads above a limit; if there is none, the highest."""
+    """The heads above a limit; if there is none, how far the values reach."""
     readings = strongest(array)
     above = [reading for reading in readings if reading.value > limit]
     if not above:
-        return f"{what}: none of {array.size}; the highest is {readings[0]}."
+        return f"{what}: none of {array.size} ({spread(array)})."
     unsure = sum(reading.estimate.lower <= limit for reading in above)
     doubt = f"; for {unsure} of these the interval includes {limit}" if unsure else ""
     sure = surely(q_above(array, limit), "heads")
@@ -200,23 +199,21 @@ def _neighbours(result: xr.Dataset) -> Iterator[Finding]:
 def _breadth(result: xr.Dataset) -> Iterator[Finding]:
     if (array := measured(result, "entropy")) is None:
         return
-    readings = strongest(array)
-    ends = f"Broadest: {listed(readings[:3])}. Most focused: {listed(readings[::-1][:3])}."
+    heads = f"Heads have {spread(array)}."
     if "uniform_entropy" not in result:
-        yield Finding("Broad and focused", f"Entropy in nats. {ends}{examples(array)}")
+        yield Finding("Broad and focused", f"Entropy in nats. {heads}{examples(array)}")
         return
     uniform = float(result["uniform_entropy"])
-    broad = sum(reading.value > NEAR_UNIFORM * uniform for reading in readings)
-    near = f"heads with more than {NEAR_UNIFORM:.0%} of this entropy: {broad} of {array.size}"
-    yield Finding("Broad and focused", f"Uniform attention has {number(uniform)} nats; {near}. {ends}{examples(array)}")
+    broad = int((array > NEAR_UNIFORM * uniform).sum())
+    near = f"Uniform attention has {number(uniform)} nats; heads with more than {NEAR_UNIFORM:.0%} of this entropy: "
+    yield Finding("Broad and focused", f"{near}{broad} of {array.size}. {heads}{examples(array)}")
 
 
 def _start_breadth(result: xr.Dataset) -> Iterator[Finding]:
     if (array := measured(result, "cls_entropy")) is not None:
         last = max(means := layer_means(array))
-        ends = f"in {peak(array)}; the last layer has {number(means[last])} nats"
-        highest = f"the broadest head is {strongest(array)[0]}"
-        yield Finding("Breadth of [CLS]", f"The attention of [CLS] is broadest {ends}, and {highest}.{examples(array)}")
+        nats = f"Heads have {spread(array)}; the last layer has {number(means[last])} on average"
+        yield Finding("Breadth of [CLS]", f"Entropy of the attention of [CLS] in nats. {nats}.{examples(array)}")
 
 
 def _features(result: xr.Dataset) -> Iterator[Finding]:
@@ -224,16 +221,15 @@ def _features(result: xr.Dataset) -> Iterator[Finding]:
     present = {name: array for name, array in arrays.items() if array is not None}
     if not present:
         return
-    ranked = sorted(present, key=lambda name: -_times_median(present[name]))
     q = _above_median(with_interval(result, "feature_attention").sel(feature=list(present)))
-    texts = "; ".join(_standing_out(name, present[name]) + _rate(q, present[name], feature=name) for name in ranked[:3])
-    tests = f" (q: test against the median head, {corrected(q, 'heads and features')})" if q is not None else ""
+    texts = "; ".join(_of_feature(name, array, q) for name, array in present.items())
+    tests = f" (test against the median head, {corrected(q, 'heads and features')})" if q is not None else ""
     special = [measured(result, "feature_attention", feature=name) for name in ("cls", "sep")]
     beside = ", ".join(
         f"{label('feature', a['feature'].item())} {number(float(a.mean()))}" for a in special if a is not None
     )
     compared = f" For comparison, the mean over all heads: {beside}." if beside else ""
-    yield Finding("Linguistic features", f"Heads that differ most from the median head: {texts}{tests}.{compared}")
+    yield Finding("Linguistic features", f"Attention of heads: {texts}{tests}.{compared}")
 
 
 def _above_median(array: xr.DataArray) -> xr.DataArray | None:
@@ -241,24 +237,14 @@ def _above_median(array: xr.DataArray) -> xr.DataArray | None:
     return q_above(array, array.median(("layer", "head")))
 
 
-def _rate(q: xr.DataArray | None, array: xr.DataArray, **labels: str) -> str:
-    """The false discovery rate of the head with the largest value, in words."""
-    if q is None:
-        return ""
-    best = array.drop_vars(["lower", "upper", "n_examples"], errors="ignore").fillna(-1)
-    best = best[best.argmax(("layer", "head"))]
-    value = float(q.sel(labels).sel(layer=int(best["layer"]), head=int(best["head"])))
-    return f", q {rate(value)}"
-
-
 def _times_median(array: xr.DataArray) -> float:
     return float(array.max()) / max(float(array.median()), 1e-9)
 
 
-def _standing_out(name: str, array: xr.DataArray) -> str:
+def _of_feature(name: str, array: xr.DataArray, q: xr.DataArray | None) -> str:
     count = f", n = {int(array['n_examples'])}" if "n_examples" in array.coords else ""
-    times = f"{_times_median(array):.1f} times the median head"
-    return f"{label('feature', name)} in {strongest(array)[0]}, {times}{count}"
+    more = "" if q is None else f", {_clearly_more(q.sel(feature=name))}"
+    return f"{label('feature', name)} {spread(array)}{more}{count}"
 
 
 def _start_features(result: xr.Dataset) -> Iterator[Finding]:
@@ -266,12 +252,11 @@ def _start_features(result: xr.Dataset) -> Iterator[Finding]:
     if array is None:
         return
     last = array.isel(layer=-1).mean("head").dropna("feature")
-    order = last["feature"].values[last.argsort().values[::-1]].tolist()
-    ranked = ", ".join(f"{label('feature', name)} {number(float(last.sel(feature=name)))}" for name in order[:3])
+    means = ", ".join(f"{label('feature', one['feature'].item())} {number(float(one))}" for one in last)
     layer = int(array["layer"][-1])
     yield Finding(
         "[CLS] in the last layer",
-        f"In layer {layer}, [CLS] gives most to {ranked} (means over heads).{examples(array)}",
+        f"In layer {layer}, [CLS] gives on average over heads: {means}.{examples(array)}",
     )
 
 
@@ -282,24 +267,29 @@ def _links(result: xr.Dataset) -> Iterator[Finding]:
     q = _above_median(array)
     for relation in array.dropna("relation", how="all")["relation"].values.tolist():
         part = array.sel(relation=relation)
-        middle = f"the median head gives {number(float(part.median()))}"
-        how = "" if q is None else _clearly_more(q, relation)
-        heads = f"Strongest in {listed(strongest(part)[:3])}; {middle}{how}."
-        position = _by_position(result, strongest(part)[0].head)
+        how = "" if q is None else f"; {_clearly_more(q.sel(relation=relation))} ({corrected(q, 'heads and links')})"
+        heads = f"Heads give {spread(part)}{how}."
+        position = "" if q is None else _by_position(result, _names(part.where(q.sel(relation=relation) < RATE)))
         yield Finding(label("relation", relation).capitalize(), f"{heads}{position}{examples(part)}")
 
 
-def _clearly_more(q: xr.DataArray, relation: str) -> str:
-    above = int((q.sel(relation=relation) < RATE).sum())
-    heads = f"{several(above, 'head').lower()} {agree(above, 'gives', 'give')}"
-    return f", {heads} clearly more ({corrected(q, 'heads and links')})"
+def _clearly_more(q: xr.DataArray) -> str:
+    above = int((q < RATE).sum())
+    return f"{several(above, 'head').lower()} {agree(above, 'gives', 'give')} clearly more"
 
 
-def _by_position(result: xr.Dataset, head: str) -> str:
-    """A warning where the head attends to a neighbour in any case: the link may be only a position."""
+def _names(array: xr.DataArray) -> list[str]:
+    return [reading.head for reading in strongest(array)]
+
+
+def _by_position(result: xr.Dataset, heads: list[str]) -> str:
+    """A warning of heads that attend to a neighbour in any case: the link may be only a position."""
+    text = ""
     for offset, topic in NEIGHBOURS.items():
         array = measured(result, "attention_offset", offset=offset)
-        always = [reading.head for reading in strongest(array) if reading.value > HALF] if array is not None else []
-        if head in always:
-            return f" Head {head} always attends to the {topic.lower()}; this may explain the link."
-    return ""
+        mostly = _names(array.where(array > HALF)) if array is not None else []
+        if some := [head for head in mostly if head in heads]:
+            named = f"{'Head' if len(some) == 1 else 'Heads'} {', '.join(some)}"
+            verb = agree(len(some), "attends", "attend")
+            text += f" {named} mostly {verb} to the {topic.lower()}; this may explain the link."
+    return text

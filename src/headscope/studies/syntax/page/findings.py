@@ -136,7 +136,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _busiest(result: xr.Dataset) -> str:
-    """The head that is special for the most relations."""
+    """A head that is special for no fewer relations than others."""
     special = result["special"].max("direction").where(result["relation"] != "all")
     counts = special.sum("relation")
     if not int(counts.max()):
@@ -144,7 +144,7 @@ def _busiest(result: xr.Dataset) -> str:
     best = counts[counts.argmax(...)]
     position = {name: int(best[name]) for name in HEAD}
     names = special["relation"].values[special.sel(position).values == 1].tolist()
-    return f" Head {head_name(**position)} has the most of them: {', '.join(names)}."
+    return f" Head {head_name(**position)} is special for: {', '.join(names)}."
 
 
 def _sentence(relation: ChosenHead) -> str:

@@ -64,7 +64,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
             share = (
                 f"{head.random.value:.0%} of the words their syntactic head, head {head.head} {head.score.value:.0%}"
             )
-            text = f"With random weights the best head gives {share}."
+            text = f"With random weights the head chosen alike gives {share}."
             yield beside_random_seeds(head.score, random_scores(result, "uas", head), head.held_out, text)
 
 
@@ -87,7 +87,7 @@ def _scores(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         others = ", ".join(
             f"{BASELINES[name]} {score.percent}" for name, score in simple.items() if isfinite(score.value)
         )
-        random = f"; the best head with random weights has {head.random.percent}" if head.random is not None else ""
+        random = "" if head.random is None else f"; a head of random weights, chosen alike, has {head.random.percent}"
         yield Finding(
             METRICS[metric],
             f"Head {head.head} ({_how(head)}) has {head.score.percent} of "
@@ -109,7 +109,7 @@ def _roots(result: xr.Dataset) -> Iterator[Finding]:
         root = f" No head finds the root of more than {100 * accuracy:.1f}% of the sentences."
         yield Finding(
             "The root",
-            f"With the gold root the best head ({gold.head}) has a UAS of {gold.score.percent}, without it "
+            f"With the gold root the chosen head ({gold.head}) has a UAS of {gold.score.percent}, without it "
             f"({best.head}) {best.score.percent}.{root if isfinite(accuracy) else ''}",
         )
 
@@ -120,7 +120,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
         kept, without = by_special["kept"], by_special["left_out"]
         yield Finding(
             "Special tokens",
-            f"Where [CLS] and [SEP] are nodes of the tree the best head ({kept.head}) has a UAS of "
+            f"Where [CLS] and [SEP] are nodes of the tree the chosen head ({kept.head}) has a UAS of "
             f"{kept.score.percent}, without them ({without.head}) {without.score.percent}: words that look at a "
             "special token have no head among words.",
         )
@@ -153,7 +153,7 @@ def _phrases(result: xr.Dataset) -> Iterator[Finding]:
             for name in BASELINES
             if name != "fixed_word"
         )
-        random = f", best head with random weights {head.random.cell('.1f', 100)[0]}" if head.random else ""
+        random = f", head of random weights {head.random.cell('.1f', 100)[0]}" if head.random else ""
         score, bounds = head.score.cell(".1f", 100)
         distance, special = head.labels["distance"], head.labels["special_tokens"]
         yield Finding(
