@@ -135,6 +135,8 @@ def test_a_picture_names_its_head_and_its_text(session: ViewSession, text: str) 
     svg = exported(session, text, "v=lines&h=1-2", "svg").content.decode()
     (title,) = re.findall(r">(Head 1-2 of [^<]*: attention in “[^<]*”)<", svg)
     assert "cat" in title and "CLS" not in title
+    svg = exported(session, text, "v=heads", "svg").content.decode()
+    assert re.search(r">[^<]*: all heads in “[^<]*cat[^<]*”<", svg)
 
 
 def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str) -> None:

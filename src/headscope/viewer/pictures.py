@@ -125,4 +125,5 @@ def _grid(session: ViewSession, text: str, model: int) -> Any:
         for head in range(1, number + 1)
     ]
     name = session.description()["models"][model]["name"]
-    return atlas(cells, COLOURS, f"{name}: all heads", cell=60 if maximum.shape[1] <= 12 else 44)
+    title = f"{name}: all heads in “{_sentence(session.maps(text, model).text)}”"
+    return atlas(cells, COLOURS, title, cell=60 if maximum.shape[1] <= 12 else 44)
