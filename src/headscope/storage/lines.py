@@ -6,8 +6,10 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
+from uuid import uuid4
 
 from headscope.storage.files import replacing, writing
 
@@ -16,7 +18,17 @@ Record = dict[str, Any]
 
 def line_of(record: Record) -> bytes:
     """A record as a line; bytes are written in base 64."""
-    text = json.dumps(record, default=_text).encode()
+    values, mark = list[bytes](), uuid4().hex
+
+    def marked(value: Any) -> str:
+        if not isinstance(value, bytes):
+            raise TypeError(f"a {type(value).__name__} cannot be kept in a journal")
+        values.append(b64encode(value))
+        return mark
+
+    # json would look through each of millions of characters for one to escape
+    first, *parts = json.dumps(record, default=marked).encode().split(mark.encode())
+    text = b"".join([first, *chain.from_iterable(zip(values, parts, strict=True))])
     return sha256(text).hexdigest().encode() + b" " + text + b"\n"
 
 
@@ -80,9 +92,3 @@ def write(file: BinaryIO, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    raise TypeError(f"a {type(value).__name__} cannot be kept in a journal")
