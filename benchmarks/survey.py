@@ -2,7 +2,7 @@
 
 Compares, in turns within one run, on the same examples and for the built-in model, with one thread: (a) the first pass
 of each study alone; (b) the pass that all of them share; (c) the plain forward passes. Studies that read inputs of
-their own (relations, coreference, layers) have their pass timed, too, and are counted apart. Time is that of the
+their own (coreference, layers) have their pass timed, too, and are counted apart. Time is that of the
 processor, ratios are medians over rounds; nothing that follows a pass is timed.
 
     python -m benchmarks.survey CORPUS [--limit 200] [--rounds 3]
@@ -31,8 +31,8 @@ from headscope.passes.pass_journal import PassJournal
 from headscope.passes.read_parts import read_parts
 from headscope.passes.shared_pass import alike, read_together
 
-STUDIES = ("profile", "patterns", "syntax", "clusters", "geometry", "trees", "structure", "probe")
-APART = ("relations", "coreference", "layers")
+STUDIES = ("profile", "patterns", "syntax", "relations", "clusters", "geometry", "trees", "structure", "probe")
+APART = ("coreference", "layers")
 
 
 def pass_of(study: str, model: Model, corpus: Corpus, folder: Path) -> AskedPass:
@@ -96,7 +96,7 @@ def report(times: dict[str, list[float]], tokens: int) -> None:
     print(f"torch {torch.__version__}, one thread; {tokens:,} tokens")
     for name, seconds in times.items():
         print(f"  {name:12s} {median(seconds):7.2f} s")
-    print(f"shared / sum of the eight alone: {ratio(times, sum):.2f}; / slowest of them: {ratio(times, max):.2f}")
+    print(f"shared / sum of all alone: {ratio(times, sum):.2f}; / slowest of them: {ratio(times, max):.2f}")
     least = [sum(rest) + plain for plain, rest in zip(times["plain"], zip(*own_parts(times), strict=True), strict=True)]
     print(f"what all do beside forward passes, and two of these: {median(least):.2f} s, the least that is possible")
 
@@ -108,7 +108,7 @@ def own_parts(times: dict[str, list[float]]) -> list[list[float]]:
 
 
 def ratio(times: dict[str, list[float]], joined: Callable[[Sequence[float]], Any]) -> float:
-    """The median over rounds of the shared pass over the joined times of all eight."""
+    """The median over rounds of the shared pass over the joined times of all."""
     rounds = zip(*(times[study] for study in STUDIES), strict=True)
     return median(one / joined(several) for one, several in zip(times["shared"], rounds, strict=True))
 

@@ -70,7 +70,7 @@ COSTS: Mapping[str, StudyCost] = {
     "profile": StudyCost(1, 0.03),
     "patterns": StudyCost(1, 0.9, fixed=2),
     "syntax": StudyCost(1, 0.05, 0.1),
-    "relations": StudyCost(4, 0.08, 0.1, shared=False),
+    "relations": StudyCost(4, 0.08, 0.1),
     "coreference": StudyCost(1, 0.05, 0.1, shared=False),
     "clusters": StudyCost(1, 0.15, 0.1),
     "induction": StudyCost(2, 0.3, fixed=22, shared=False),

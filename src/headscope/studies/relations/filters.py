@@ -93,12 +93,19 @@ def _near(limits: Limits) -> str:
     return "links of a word to itself" if limits.distance == 1 else f"links nearer than {limits.distance} words"
 
 
-def _again(corpus: Corpus, kind: LinkKind, limits: Limits, dropped: Counter[str]) -> Iterator[Example]:
-    def kept(sentence: Sentence) -> Sentence:
-        return replace(sentence, links=_kept(sentence, links_of(sentence, kind), limits, dropped))
+def relinked(example: Example, kind: LinkKind, limits: Limits, dropped: Counter[str] | None = None) -> Example:
+    """An example whose sentences have the links of a kind that are left; `dropped` counts the others."""
+    counts = Counter[str]() if dropped is None else dropped
 
+    def kept(sentence: Sentence) -> Sentence:
+        return replace(sentence, links=_kept(sentence, links_of(sentence, kind), limits, counts))
+
+    return replace(example, first=tuple(map(kept, example.first)), second=tuple(map(kept, example.second)))
+
+
+def _again(corpus: Corpus, kind: LinkKind, limits: Limits, dropped: Counter[str]) -> Iterator[Example]:
     for example in corpus:
-        made = replace(example, first=tuple(map(kept, example.first)), second=tuple(map(kept, example.second)))
+        made = relinked(example, kind, limits, dropped)
         if any(sentence.links for sentence in made.sentences):
             yield made
 

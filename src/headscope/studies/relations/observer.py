@@ -6,7 +6,7 @@ one (`as_coded`); here all pairs count.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
 from typing import NamedTuple
@@ -42,10 +42,18 @@ class LinkObserver(RowsObserver):
     * `seed`: of the baselines.
     * `as_coded`: pair the tokens of source and target one by one.
     * `counts`: of links whose ends have no tokens, or the same one.
+    * `relink`: gives an example the links that count; by default it has them.
     """
 
-    def __init__(self, seed: int = 0, *, as_coded: bool = False, counts: Counter[str] | None = None):
-        self.seed, self.as_coded = seed, as_coded
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        as_coded: bool = False,
+        counts: Counter[str] | None = None,
+        relink: Callable[[Example], Example] | None = None,
+    ):
+        self.seed, self.as_coded, self.relink = seed, as_coded, relink
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
@@ -100,7 +108,8 @@ class LinkObserver(RowsObserver):
     def _rows(self, example: int, tokens: dict[int, list[int]]) -> Iterator[LinkRow]:
         """The relations of an example that have a pair of tokens."""
         by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
-        for link, others, before in self._links(self.batch.examples[example]):
+        read = self.batch.examples[example]
+        for link, others, before in self._links(self.relink(read) if self.relink else read):
             pairs = tuple(pairs_of(one, tokens, before, self.as_coded) for one in (link, *others))
             if pairs[0]:
                 by_relation[link.relation].append(pairs)

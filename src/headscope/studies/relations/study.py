@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS
 from headscope.models.random_weights import untrained as random_weights
@@ -22,7 +24,7 @@ from headscope.passes.provenance import provenance
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.split_half import split_of
 from headscope.studies.relations.example_maps import picks, zoomed
-from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
+from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed, relinked
 from headscope.studies.relations.link_attention import MOST_RELATIONS, LinkAttention, joined, with_either
 from headscope.studies.relations.link_kinds import LinkKind, link_kind, of_frames
 from headscope.studies.relations.observer import LinkObserver
@@ -97,7 +99,16 @@ def run(
     _refuse_nothing(corpus, kept, limit, dropped)
     settings.on_total(kept.n_examples * (1 + SEEDS * untrained))
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
-    attention, attributes = _measure(model, kept, words, settings, as_coded=as_coded)
+    # Where no example is dropped, the corpus itself is read: other studies may share its pass.
+    all_kept = kept.n_examples == corpus.n_examples
+    measure = partial(
+        _measure,
+        corpus=corpus if all_kept else kept,
+        settings=settings,
+        as_coded=as_coded,
+        relink=partial(relinked, kind=kind, limits=limit) if all_kept else None,
+    )
+    attention, attributes = measure(model, words)
     relations = attention.by_relation(APART.get(kind, ()))
     split = split_of(attention.input, attention.unit, settings.seed, settings.resamples)
     beside: dict[str, Tally] = {}
@@ -105,7 +116,7 @@ def run(
     for seed in range(settings.seed, settings.seed + SEEDS) if untrained else ():
         if "interrupted" in attributes:
             break
-        other, more = _measure(random_weights(model, seed), kept, _again(words), settings, as_coded=as_coded)
+        other, more = measure(random_weights(model, seed), _again(words))
         rows = other.by_relation(APART.get(kind, ()))
         beside = beside or _tallies(rows, split.draws)
         by_seed[seed] = mean_gain(rows["all"])
@@ -131,10 +142,16 @@ def run(
 
 
 def _measure(
-    model: Model, corpus: Corpus, words: Words, settings: Settings, *, as_coded: bool
+    model: Model,
+    words: Words,
+    *,
+    corpus: Corpus,
+    settings: Settings,
+    as_coded: bool,
+    relink: Callable[[Example], Example] | None,
 ) -> tuple[LinkAttention, dict[str, str | int | float]]:
     """One pass of a model over the links of a corpus. Returns: its attention to them, and the pass's attributes."""
-    observer = LinkObserver(settings.seed, as_coded=as_coded, counts=words.counts)
+    observer = LinkObserver(settings.seed, as_coded=as_coded, counts=words.counts, relink=relink)
     result = Pass(model, corpus, settings, words).gather(observer)
     attention = joined(result.value)
     if not len(attention):
