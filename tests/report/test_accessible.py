@@ -8,13 +8,17 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+import xarray as xr
 from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
+from headscope.papers.paper_files import read_papers
+from headscope.papers.portrait import write_portrait
 from headscope.report import write
 from headscope.report.cards import Card
 from headscope.report.heads_page import write_card, write_heads
+from headscope.report.parts import LayerNumber
 from support.made_heads import model_of, with_maps
 from support.profile_result import profile_result
 
@@ -28,11 +32,14 @@ axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.viol
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder, model = tmp_path_factory.mktemp("pages"), model_of(profile_result(), with_maps())
+    measured, values = model_of(profile_result(6, 12)), xr.DataArray([0.25, 0.5], {"layer": [1, 2]}, ("layer",))
+    measured.__dict__["layers"] = [LayerNumber("Trees", "root", values, 2)]
     return {
         "report": write(profile_result(), folder, formats=()),
         "rows": write(profile_result(6, 12), folder / "rows", formats=()),
         "heads": write_heads([model], folder),
         "card": write_card(Card(model, 1, 1), folder),
+        "portrait": write_portrait([measured], read_papers(), folder, beside=["layers.html"]),
     }
 
 
@@ -46,7 +53,7 @@ def opened(browser: Chrome, page: Path, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["report", "heads", "card"])
+@pytest.mark.parametrize("name", ["report", "heads", "card", "portrait"])
 def test_axe_core_finds_nothing(browser: Chrome, pages: dict[str, Path], name: str, scheme: str) -> None:
     opened(browser, pages[name], scheme)
     browser.execute_script(
