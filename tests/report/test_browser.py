@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.report import write
@@ -21,7 +22,8 @@ FIGURES = 13
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a page whose model has a dangerous and long name."""
-    result = profile_result(6, 12, model=EVIL)
+    command = json.dumps(["profile", "minilm", "a-corpus-with-a-long-name" * 9])
+    result = profile_result(6, 12, model=EVIL, command=command)
     return write(result, tmp_path_factory.mktemp("browser")).as_uri()
 
 
@@ -87,6 +89,26 @@ def test_the_page_does_not_scroll_sideways(browser: Chrome, page: str, width: in
     browser.execute_script("scrollTo(1000, 0)")
     page_width, scrolled = browser.execute_script("return [document.documentElement.scrollWidth, scrollX]")
     assert page_width <= width and scrolled == 0
+
+
+def test_columns_that_are_cut_fade_until_they_are_scrolled_to(browser: Chrome, page: str) -> None:
+    opened(browser, page, 390)
+    browser.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    cut = "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth + 4)"
+    fades = "return getComputedStyle(arguments[0]).maskImage !== 'none'"
+    WebDriverWait(browser, 5).until(lambda window: all(window.execute_script(fades, box) for box in boxes(cut, window)))
+    box = boxes(cut, browser)[0]
+    caption = "const caption = arguments[0].querySelector('caption'); return caption ? caption.offsetWidth : 0"
+    assert browser.execute_script(caption, box) < 390
+    browser.execute_script("arguments[0].scrollLeft = 5000", box)
+    WebDriverWait(browser, 5).until(lambda window: not window.execute_script(fades, box))
+
+
+def boxes(script: str, browser: Chrome) -> list[WebElement]:
+    """The elements that a script returns, at least one."""
+    found = browser.execute_script(script)
+    assert found
+    return found
 
 
 def test_the_keyboard_reaches_contents_charts_and_tables(browser: Chrome, page: str) -> None:

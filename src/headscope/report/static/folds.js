@@ -22,7 +22,16 @@ export function startFolds() {
   // Boxes that scroll sideways can be reached by keyboard; the others are no stops on the way.
   const overflows = (box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
   const boxes = new ResizeObserver((entries) => {
-    for (const { target } of entries) target.parentElement.tabIndex = overflows(target.parentElement) ? 0 : -1;
+    for (const box of new Set(entries.map(({ target }) => target.closest(".scroll")))) {
+      box.tabIndex = overflows(box) ? 0 : -1;
+      fade(box);
+    }
   });
-  document.querySelectorAll(".scroll > *").forEach((inside) => boxes.observe(inside));
+  // While there is more on the right, the edge of a box fades.
+  const fade = (box) => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+  for (const box of document.querySelectorAll(".scroll")) {
+    box.addEventListener("scroll", () => fade(box));
+    boxes.observe(box);
+    [...box.children].forEach((inside) => boxes.observe(inside));
+  }
 }
