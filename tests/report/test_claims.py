@@ -6,6 +6,7 @@ import xarray as xr
 
 from headscope.report.claims import (
     Claim,
+    above,
     above_random_weights,
     apart,
     examples_wanted,
@@ -120,3 +121,14 @@ def test_a_record_has_the_numbers_of_its_claim():
         "topic": "Plain",
         "text": "A number.",
     }
+
+
+def test_an_undecided_claim_with_a_unit_says_how_many_would_do_and_others_do_not() -> None:
+    titles = {"holds": "It does", "fails": "It does not", "undecided": "Too few words to tell"}
+    unsure, sure = above(Estimate(0.5, 0.3, 0.7), 0.4, 100), above(Estimate(0.5, 0.45, 0.55), 0.4, 100)
+    assert Finding.judged(unsure, "50%.", **titles, unit="words").text == "50%. About 400 words would do."
+    assert Finding.judged(sure, "50%.", **titles, unit="words").text == "50%."
+    assert Finding.judged(unsure, "50%.", **titles).text == "50%."
+    # Half a point where a point is spoken of: (0.05 / 0.005) squared times the words show that it is less.
+    small = above(Estimate(0.405, 0.355, 0.455), 0.4, 100, least=0.01)
+    assert Finding.judged(small, "", **titles, unit="words").text == " About 10,000 words would do."

@@ -185,6 +185,28 @@ def examples_wanted(claim: Claim) -> int | None:
     return ceil(round(claim.n * ((difference.value - difference.lower) / difference.value) ** 2, 6))
 
 
+def wanted_in_words(claim: Claim, unit: str) -> str:
+    """How many cases would decide an undecided claim if the difference stays as it is; empty if that is not known.
+
+    >>> wanted_in_words(above(Estimate(0.5, 0.3, 0.7), 0.4, 100), "words")
+    ' About 400 words would do.'
+    >>> wanted_in_words(above(Estimate(0.5), 0.4, 1), "words"), wanted_in_words(above(Estimate(0.5), 0.4, 90), "words")
+    (' 10 words are the least.', '')
+    """
+    if claim.n < LEAST_EXAMPLES:
+        return f" {LEAST_EXAMPLES} {unit} are the least."
+    wanted = examples_wanted(claim) if claim.difference.value >= claim.least else _to_fail(claim)
+    return "" if wanted is None else f" About {max(wanted, claim.n):,} {unit} would do."
+
+
+def _to_fail(claim: Claim) -> int | None:
+    """How many cases would show that a difference is smaller than the smallest one that is spoken of."""
+    difference, room = claim.difference, claim.least - claim.difference.value
+    if not difference.tested:
+        return None
+    return ceil(round(claim.n * ((difference.upper - difference.value) / room) ** 2, 6))
+
+
 def tied(means: dict[int, Estimate]) -> list[int]:
     """The layers that cannot be told from the highest, in order; the highest alone where all others are surely lower.
 

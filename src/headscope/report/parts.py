@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from headscope.report.claims import Claim, Verdict
+from headscope.report.claims import Claim, Verdict, wanted_in_words
 
 if TYPE_CHECKING:
     from headscope.report.tables import Table
@@ -25,8 +25,10 @@ class Finding:
     claim: Claim | None = None
 
     @classmethod
-    def judged(cls, claim: Claim, text: str, *, holds: str, fails: str, undecided: str) -> "Finding":
+    def judged(cls, claim: Claim, text: str, *, holds: str, fails: str, undecided: str, unit: str = "") -> "Finding":
         """A claim with its topic for each verdict: no topic says more than the test gave.
+
+        * `unit`: of the cases of the claim; the text of an undecided one then says how many would do.
 
         >>> from headscope.report.claims import above
         >>> from headscope.report.wording import Estimate
@@ -34,6 +36,8 @@ class Finding:
         >>> Finding.judged(claim, "20%.", holds="Most do", fails="Few do", undecided="Too few to tell").topic
         'Few do'
         """
+        if unit and claim.verdict == "undecided":
+            text += wanted_in_words(claim, unit)
         return cls({"holds": holds, "fails": fails, "undecided": undecided}[claim.verdict], text, claim)
 
     @property

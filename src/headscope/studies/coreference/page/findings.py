@@ -65,6 +65,7 @@ def _best_head(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Head {overall.head} finds antecedents",
             fails=f"No head finds more antecedents than {rule} does",
             undecided=f"Too few {_mentions(result)} or documents to tell whether a head finds antecedents",
+            unit=f"held-out {_mentions(result)}",
         )
 
 

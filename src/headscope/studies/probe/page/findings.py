@@ -40,6 +40,7 @@ def _alone(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
             holds=f"Attention alone finds {alone.uas.value:.0%} of the syntactic heads",
             fails="Attention alone finds no more syntactic heads than a fixed offset does",
             undecided="Too few words to tell attention from a fixed offset",
+            unit="words",
         )
 
 
@@ -61,6 +62,7 @@ def _both(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
             holds="Attention adds to what words show",
             fails="Attention adds nothing to words and their distance",
             undecided="Too few words to tell whether attention adds to them",
+            unit="words",
         )
 
 

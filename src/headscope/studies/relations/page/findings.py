@@ -63,6 +63,7 @@ def _best_head(heads: list[ChosenHead]) -> Iterator[Finding]:
             holds=f"Head {overall.head} attends more to linked words than to others",
             fails="No head attends more to linked words than to others",
             undecided="Too few sentences to tell whether a head attends more to linked words than to others",
+            unit="held-out sentences",
         )
 
 

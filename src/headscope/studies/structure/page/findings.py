@@ -36,6 +36,7 @@ def _trees(result: xr.Dataset) -> Finding:
         holds=alike if len(every) > 1 and best == every else some,
         fails="No more of the trees in a layer than in a baseline",
         undecided="Too few sentences to tell a layer from a baseline",
+        unit="edges",
     )
 
 
@@ -48,6 +49,7 @@ def _roots(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{root.value:.0%} of the roots are found",
         fails="Roots are found no better than by a baseline",
         undecided="Too few sentences to tell whether roots are found",
+        unit="sentences",
     )
 
 

@@ -68,6 +68,7 @@ def _best(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
             holds=f"Head {overall.head} knows more of the syntax than {fixed} does",
             fails=f"No head knows more of the syntax than {fixed} does",
             undecided=f"Too few sentences to tell whether a head knows more of the syntax than {fixed} does",
+            unit="held-out words",
         )
 
 

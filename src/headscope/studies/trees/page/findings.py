@@ -55,6 +55,7 @@ def _best(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Head {head.head} draws the best trees",
             fails="No head draws trees better than a fixed word does",
             undecided="Too few sentences to tell the trees of a head from those of a fixed word",
+            unit="held-out words",
         )
 
 
@@ -78,6 +79,7 @@ def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Head {head.head} draws the best phrases",
             fails="No head draws phrases better than right-branching does",
             undecided="Too few sentences to tell the phrases of a head from right-branching",
+            unit="held-out sentences",
         )
 
 
