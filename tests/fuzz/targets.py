@@ -292,7 +292,8 @@ def read_scores(content: bytes, folder: Path) -> object:
 
 def scores_of_items(folder: Path) -> bytes:
     """The scores of two items, as in a checkpoint of `cloze`."""
-    scores = ItemScores(np.zeros(2), np.zeros(2), np.ones(2, int), np.ones(2, int), 8, {"too long": 1}, {})
+    floats, counts = np.zeros(2), np.ones(2, int)
+    scores = ItemScores(floats, floats, counts, counts, 8, {"too long": 1}, {}, floats, floats, counts)
     return line_of({"part": encode(ReadShards([scores], 1, Coverage(2, 8)))}).partition(b" ")[2]
 
 

@@ -191,7 +191,7 @@ def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path, m
 
 # Intervals of what a single example of the small corpora has.
 ONE_EXAMPLE = {
-    *("accuracy_by_condition_ci", "chosen_preference_gap_ci", "uuas_by_rank_ci"),
+    *("accuracy_by_condition_ci", "accuracy_beyond_ci", "chosen_preference_gap_ci", "uuas_by_rank_ci"),
     *("loss_ci", "perplexity_ci", "accuracy_ci", "loss_gain_ci", "accuracy_gain_ci"),
 }
 

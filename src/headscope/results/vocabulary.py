@@ -60,6 +60,7 @@ DIMENSIONS = {
     "phenomenon": "class of the items of a suite",
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
+    "pieces": "number of pieces of an answer",
     "control": "change of the texts of items",
     "context": "length of a text, in tokens",
     "depth": "where in a text something is planted, as a share of its length",

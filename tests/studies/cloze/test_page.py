@@ -118,3 +118,34 @@ def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> N
 def test_a_baseline_without_its_interval_is_drawn() -> None:
     drawn = study_page(result_of().drop_vars("accuracy_baseline_ci")).figures()
     assert [figure.name for figure in drawn] == [figure.name for figure in study_page(result_of()).figures()]
+
+
+def test_facts_are_judged_beside_the_most_frequent_answer_and_by_their_best_wording() -> None:
+    facts = result_of()
+    own = facts["accuracy"]
+    made = {"accuracy_among_answers": own * 0 + 0.6, "accuracy_of_most_frequent": own * 0 + 0.5}
+    measured = {"accuracy_of_best_wording": own * 0 + 0.4, "best_wording_gain": own * 0 + 0.3}
+    facts = facts.merge(made_result("cloze", measured, made, n=own.astype(int) * 0 + 400), compat="override")
+    facts = facts.assign_attrs(result_of().attrs)
+    topics = {0.1: "holds", -0.1: "fails", 0.015: "undecided"}
+    for value, verdict in topics.items():
+        gain = xr.DataArray([value], {"suite": ["blimp"]}, name="among_gain")
+        judged_facts = facts.drop_vars("among_gain", errors="ignore")
+        judged_facts["among_gain"] = gain.assign_attrs(long_name="gain", units="share", source="made")
+        judged_facts["among_gain_ci"] = xr.DataArray([[value - 0.02, value + 0.02]], dims=("suite", "bound"))
+        judged_facts["among_gain_n_examples"] = xr.DataArray([400], dims="suite")
+        found = {topic: said for topic, said in judged(judged_facts).items() if topic.startswith("Among the answers")}
+        assert list(found.values()) == [verdict]
+    assert judged(facts)["Wording matters: the best one is better"] == "holds"
+    assert "40.0% are right, in all wordings 10.0%" in texts_of(facts)["Wording matters: the best one is better"]
+
+
+def test_predictions_that_stay_and_surely_preferred_answers_are_said() -> None:
+    result = result_of()
+    result["prediction_kept"] = result["accuracy_control"] * 0 + xr.DataArray(
+        [0.7, 0.8], {"control": ["shuffled", "truncated"]}
+    )
+    result["accuracy_beyond"] = result["accuracy"].where(result["phenomenon"] == "agreement") * 0 + 0.25
+    texts = texts_of(result)
+    assert "70.0% with shuffled words, 80.0% with the near words alone" in texts["Predictions that stay"]
+    assert "more probable in 90.0%, by more than 0.01 in 25.0%" in texts["Sensitivity"]

@@ -14,7 +14,9 @@ SETTINGS = Settings(resamples=50)
 
 def scores(right: list[float], rank: list[int] | None = None) -> ItemScores:
     good = np.where(np.array(right) > 0, -1.0, -3.0)
-    return ItemScores(good, np.full(len(right), -2.0), np.array(rank or [0] * len(right)), good.astype(int), 0, {}, {})
+    ranks, first = np.array(rank or [0] * len(right)), np.array(right, float)
+    bad = np.full(len(right), -2.0)
+    return ItemScores(good, bad, ranks, good.astype(int), 0, {}, {}, first, first, ranks * 0 + 1)
 
 
 def fact(number: int, answer: str, subject: str = "Ann") -> ClozeItem:
@@ -41,6 +43,7 @@ def test_facts_are_scored_beside_their_most_frequent_answer_and_by_name() -> Non
     away = np.array([True, False, False, False])
     made = suite_variables(items, ["lama"] * 4, own, {}, {}, away, SETTINGS)
     assert float(made["answer_gain"][0]) == pytest.approx(0.25)  # three of four, against two
+    assert float(made["among_gain"][0]) == pytest.approx(0.25)
     names = ("accuracy_given_away", "accuracy_not_given_away")
     assert [float(made[name][0]) for name in names] == pytest.approx([1, 2 / 3])
     assert [int(made[f"{name}_n_examples"][0]) for name in names] == [1, 3]

@@ -1,4 +1,4 @@
-"""Answers of one piece, ranked among all pieces of the vocabulary."""
+"""Answers of one piece, ranked among all pieces of the vocabulary; answers of several, filled from left to right."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +28,9 @@ class AnswerRanks:
       single piece, or a text that is too long.
     * `rank`: the rank of the answer, from 1; 0 where there is none.
     * `choice`: the most probable piece among the answers of the phenomenon; -1 where there is none.
+    * `among`: 1 where the answer is the most probable of the phenomenon's answers (Elazar et al. 2021), else 0.
+    * `fill`: 1 where the model writes the answer piece after piece from the left, told how many it has, else 0; NaN
+      with a prior.
     * `pieces`: number of pieces of each answer; -1 for a text that is too long, -2 for an unknown answer.
     * `tokens`: number of tokens of each text.
     """
@@ -36,6 +39,8 @@ class AnswerRanks:
     other: Float[np.ndarray, " item"]
     rank: Int[np.ndarray, " item"]
     choice: Int[np.ndarray, " item"]
+    among: Float[np.ndarray, " item"]
+    fill: Float[np.ndarray, " item"]
     pieces: Int[np.ndarray, " item"]
     tokens: Int[np.ndarray, " item"]
 
@@ -55,7 +60,8 @@ def answer_ranks(
     """
     model, count = predictor.model, len(items)
     integers = {name: np.zeros(count, int) for name in ("rank", "pieces", "tokens")}
-    ranks = AnswerRanks(np.full(count, np.nan), np.full(count, np.nan), choice=np.full(count, -1), **integers)
+    floats = {name: np.full(count, np.nan) for name in ("good", "other", "among", "fill")}
+    ranks = AnswerRanks(**floats, choice=np.full(count, -1), **integers)
     answers = answer_pieces(model, items) if answers is None else answers
     for start in range(0, count, WINDOW):
         window = items[start : start + WINDOW]
@@ -70,6 +76,8 @@ def answer_ranks(
                 logits = predictor.logits(batch) if prior is None else prior.expand(len(batch.row), -1)
                 refuse_non_finite(model.name, logits)
                 _rank(ranks, logits, batch, items, start, answers, others)
+        if prior is None:
+            _fill(ranks, predictor, texts, start, answers[""], settings)
         settings.on_progress(len(window))
     return ranks
 
@@ -103,6 +111,37 @@ def _rank(
         ranks.rank[number] = 1 + int((rivals > logits[read, target]).sum())
         candidates = answers[items[number].phenomenon]
         ranks.choice[number] = int(candidates[row[candidates].argmax()])
+        ranks.among[number] = float((rivals[candidates] <= logits[read, target]).all())
+
+
+def _fill(
+    ranks: AnswerRanks,
+    predictor: WordPredictor,
+    texts: Sequence[ScoredPieces],
+    start: int,
+    special: Int[Tensor, " piece"],
+    settings: Settings,
+) -> None:
+    """Write whether answers are filled from the left; `start` is the number of the first item of the window.
+
+    A piece is read behind the right ones before it: a greedy fill gets there if and only if all of these come first.
+    """
+    part, unknown = slice(start, start + len(texts)), predictor.model.tokenizer.unk_token_id
+    single = ranks.rank[part]
+    ranks.fill[part] = np.where(single > 0, single == 1, np.nan)
+    none = np.zeros(0, int)
+    several = [
+        text if len(text.places) > 1 and unknown not in text.ids[text.places] else ScoredPieces(none, none, none)
+        for text in texts
+    ]
+    ranks.fill[part][[len(text.places) > 0 for text in several]] = 1
+    for group in predictor.inputs(several):
+        for batch in group.batches(settings.batch_tokens):
+            logits = predictor.logits(batch).clone()
+            refuse_non_finite(predictor.model.name, logits)
+            logits[:, special] = -torch.inf
+            first = logits.argmax(-1).cpu().numpy()[batch.read] == batch.target
+            np.minimum.at(ranks.fill[part], batch.text, first.astype(float))
 
 
 def answer_pieces(model: Model, items: Sequence[ClozeItem]) -> Answers:

@@ -1,7 +1,7 @@
-"""Variables of facts: precision without names that give the answer away, and agreement between wordings."""
+"""Variables of facts: precision, without names that give the answer away, and agreement between wordings."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,8 +16,33 @@ from headscope.studies.cloze.variables import NEAR, by_group, grouped
 
 FILTERS = ("no string match", "no name guess")
 SHARE = "share of facts"
+ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
+# Answers among which precision is read, beside the first ten.
+FEW = 5
 LABELS = {
     "precision_at_10": Label(f"items whose answer is among the first {NEAR} of the vocabulary", SHARE, ("phenomenon",)),
+    "precision_at_5": Label("items whose answer is among the first 5 of the vocabulary", SHARE, ("phenomenon",)),
+    "accuracy_of_most_frequent": Label(
+        "items whose answer is the most frequent answer of the phenomenon", SHARE, ("phenomenon",)
+    ),
+    "accuracy_among_answers": Label(
+        "items whose answer comes first of all answers of the phenomenon", SHARE, ("phenomenon",), ELAZAR
+    ),
+    "accuracy_of_fill": Label(
+        "items whose answer, of one piece or several, is filled piece by piece from the left", SHARE, ("phenomenon",)
+    ),
+    "accuracy_of_best_wording": Label(
+        "facts that are right in the wording that is best for the other half of the facts",
+        SHARE,
+        ("phenomenon",),
+        JIANG,
+    ),
+    "best_wording_gain": Label(
+        "accuracy of the wording that is best for the other half of the facts, less the mean over wordings",
+        SHARE,
+        ("phenomenon",),
+        JIANG,
+    ),
     "accuracy_by_name_filter": Label(
         "items whose answer comes first, without those that the subject's name gives away",
         SHARE,
@@ -41,12 +66,19 @@ def fact_variables(
 
     * `matched`, `guessed`: facts whose answer is a part of the subject's name, or is guessed from the name alone.
     """
-    if not own.rank.any():
+    if not (own.rank.any() or np.isfinite(own.fill).any()):
         return {}
     phenomena, group = grouped([item.phenomenon for item in items])
     variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, "Petroni et al. 2019", LABELS)
-    near = np.where(own.rank > 0, own.rank <= NEAR, np.nan)[:, None]
-    _add(variables, "precision_at_10", near, group, settings)
+    columns = {
+        "precision_at_10": np.where(own.rank > 0, own.rank <= NEAR, np.nan),
+        "precision_at_5": np.where(own.rank > 0, own.rank <= FEW, np.nan),
+        "accuracy_of_most_frequent": most_frequent(items, own),
+        "accuracy_among_answers": own.among,
+        "accuracy_of_fill": own.fill,
+    }
+    for name, column in columns.items():
+        _add(variables, name, column[:, None], group, settings)
     if any(item.subject for item in items):
         right = np.where(own.rank > 0, own.correct, np.nan)
         kept = np.stack([np.where(matched, np.nan, right), np.where(matched | guessed, np.nan, right)], axis=1)
@@ -56,7 +88,58 @@ def fact_variables(
     if np.isfinite(agreement).any():
         _add(variables, "consistency", agreement[:, None], group, settings)
         _add(variables, "right_in_all", in_all[:, None], group, settings)
+        best, gain = _best_wording(items, facts, own)
+        _add(variables, "accuracy_of_best_wording", best[:, None], group, settings)
+        _add(variables, "best_wording_gain", gain[:, None], group, settings, shares=False)
     return variables.arrays
+
+
+def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
+    """1 where the answer of a fact is the most frequent of its phenomenon; NaN for items that are not ranked.
+
+    The answer is chosen with the facts that it is scored on, as a strict baseline: it is never too low.
+    """
+    counts: dict[str, Counter[str]] = {}
+    ranked = [(item, number) for number, item in enumerate(items) if own.rank[number] > 0]
+    for item, _ in ranked:
+        counts.setdefault(item.phenomenon, Counter())[item.good.scored] += 1
+    values = np.full(len(items), np.nan)
+    for item, number in ranked:
+        values[number] = float(item.good.scored == counts[item.phenomenon].most_common(1)[0][0])
+    return values
+
+
+def _best_wording(
+    items: Sequence[ClozeItem], facts: Sequence[str], own: ItemScores
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Whether a fact is right in its best wording, and that less its mean over wordings, at its first item; else NaN.
+
+    The facts of a phenomenon are in two halves in turns; the wording is chosen on the half that a fact is not in.
+    """
+    wordings = defaultdict[str, dict[str, dict[str, int]]](lambda: defaultdict(dict))
+    for number, item in enumerate(items):
+        if facts[number] and own.rank[number]:
+            wordings[item.phenomenon][facts[number]][item.template] = number
+    best, gain = np.full(len(items), np.nan), np.full(len(items), np.nan)
+    for of_phenomenon in wordings.values():
+        worded = [numbers for numbers in of_phenomenon.values() if len(numbers) > 1]
+        for judged, choosing in ((worded[::2], worded[1::2]), (worded[1::2], worded[::2])):
+            chosen = _highest(choosing, own)
+            for numbers in judged:
+                if chosen in numbers:
+                    first = next(iter(numbers.values()))
+                    best[first] = own.correct[numbers[chosen]]
+                    gain[first] = best[first] - own.correct[list(numbers.values())].mean()
+    return best, gain
+
+
+def _highest(worded: Sequence[Mapping[str, int]], own: ItemScores) -> str:
+    """The wording in which most of the facts are right; of equal ones the first, "" without facts."""
+    right = defaultdict[str, list[float]](list)
+    for numbers in worded:
+        for wording, number in numbers.items():
+            right[wording].append(float(own.correct[number]))
+    return max(right, key=lambda wording: float(np.mean(right[wording])), default="")
 
 
 def _over_wordings(
@@ -81,8 +164,10 @@ def _add(
     values: Float[np.ndarray, "item statistic"],
     group: Int[np.ndarray, " item"],
     settings: Settings,
+    *,
+    shares: bool = True,
 ) -> None:
-    estimates, label = by_group(values, group, int(group.max()) + 1, settings), LABELS[name]
+    estimates, label = by_group(values, group, int(group.max()) + 1, settings, shares), LABELS[name]
     column: slice | int = slice(None) if len(label.dims) > 1 else 0
     count = Count(estimates.count[:, column], f"facts of {label.long_name}", "facts", label.dims)
     variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)

@@ -20,6 +20,7 @@ from headscope.studies.cloze.prior import Prior
 # Differences below this are rounding, and the texts are equal.
 TIE = 1e-5
 FILE = "items.csv"
+ARRAYS = ("good", "bad", "rank", "choice", "among", "fill", "pieces")
 COLUMNS = ("id", "phenomenon", "score_good", "score_bad", "suite")
 
 
@@ -29,8 +30,11 @@ class ItemScores:
 
     * `good`, `bad`: the score of the good text and the highest of the others, in nats; NaN where one has none.
     * `rank`: the rank of an answer in the vocabulary, from 1; 0 for items with alternatives.
-    * `choice`: the piece that is preferred among the answers of a phenomenon; -1 for items with alternatives.
+    * `choice`: the piece that is preferred among the answers of a phenomenon; of items with alternatives the number of
+      the text that scores highest, the good one being 0; -1 without scores.
     * `tokens`: number of tokens of all texts; `left_out`, `counted`: number of items by reason.
+    * `among`, `fill`: see `AnswerRanks`; NaN for items with alternatives.
+    * `pieces`: number of pieces of an answer in a gap; 0 for sentences, and without one.
     """
 
     good: Float[np.ndarray, " item"]
@@ -40,6 +44,9 @@ class ItemScores:
     tokens: int
     left_out: dict[str, int]
     counted: dict[str, int]
+    among: Float[np.ndarray, " item"]
+    fill: Float[np.ndarray, " item"]
+    pieces: Int[np.ndarray, " item"]
 
     @property
     def correct(self) -> Float[np.ndarray, " item"]:
@@ -66,18 +73,19 @@ def item_scores(
         np.where(ranked, other.good, one.good),
         np.where(ranked, other.bad, one.bad),
         other.rank,
-        other.choice,
+        np.where(ranked, other.choice, one.choice),
         one.tokens + other.tokens,
         Counter(one.left_out) + Counter(other.left_out),
         one.counted,
+        other.among,
+        other.fill,
+        np.where(ranked, other.pieces, one.pieces),
     )
 
 
 def joined(parts: Sequence[ItemScores]) -> ItemScores:
     """The scores of parts of some items that follow each other."""
-    arrays = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("good", "bad", "rank", "choice")
-    }
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS}
     left_out, counted = (
         sum((Counter(count) for count in counts), Counter[str]())
         for counts in ([part.left_out for part in parts], [part.counted for part in parts])
@@ -96,6 +104,7 @@ def _compared(
     else:
         scores = text_scores(predictor, candidates, settings, plain=plain)
     good, bad = np.full(len(items), np.nan), np.full(len(items), np.nan)
+    choice, counts = np.full(len(items), -1), np.zeros(len(items), int)
     left_out, counted, start = Counter[str](), Counter[str](), 0
     for number in numbers:
         part = slice(start, start + len(items[number].candidates))
@@ -104,10 +113,12 @@ def _compared(
         if np.isnan(values).any():
             left_out["long" if (pieces < 0).any() else "without a scored piece"] += 1
             continue
-        good[number], bad[number] = values[0], values[1:].max()
+        good[number], bad[number], choice[number] = values[0], values[1:].max(), values.argmax()
+        counts[number] = pieces[0] if items[number].good.is_answer else 0
         counted["answers of several pieces"] += bool(items[number].good.is_answer and pieces[0] > 1)
-    none = np.zeros(len(items), int)
-    return ItemScores(good, bad, none, none - 1, int(scores.tokens.sum()), dict(left_out), dict(+counted))
+    tokens, none = int(scores.tokens.sum()), np.full(len(items), np.nan)
+    rank = np.zeros(len(items), int)
+    return ItemScores(good, bad, rank, choice, tokens, dict(left_out), dict(+counted), none, none, counts)
 
 
 def _ranked(
@@ -123,13 +134,20 @@ def _ranked(
     quiet = settings if prior is None else replace(settings, on_progress=lambda done: None)
     ranked = [items[number] for number in numbers]
     ranks = answer_ranks(predictor, ranked, quiet, prior=values, answers=answers)
-    scores = {name: np.full(len(items), fill) for name, fill in (("good", np.nan), ("bad", np.nan))}
-    rank, choice = np.zeros(len(items), int), np.full(len(items), -1)
-    scores["good"][numbers], scores["bad"][numbers] = ranks.good, ranks.other
-    rank[numbers], choice[numbers] = ranks.rank, ranks.choice
+    read = {"good": ranks.good, "bad": ranks.other, "among": ranks.among, "fill": ranks.fill}
+    counts = {"rank": (0, ranks.rank), "choice": (-1, ranks.choice), "pieces": (0, np.maximum(ranks.pieces, 0))}
+    made = {name: _spread(np.nan, column, numbers, len(items)) for name, column in read.items()}
+    made |= {name: _spread(missing, column, numbers, len(items)) for name, (missing, column) in counts.items()}
     reasons = {-1: "long", 0: "without a scored piece"}
     left_out = Counter(reasons.get(pieces, "answer outside the vocabulary") for pieces in ranks.pieces if pieces != 1)
-    return ItemScores(**scores, rank=rank, choice=choice, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
+    return ItemScores(**made, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
+
+
+def _spread(missing: float, column: np.ndarray, numbers: Sequence[int], items: int) -> np.ndarray:
+    """A column of the items with these numbers as one of all items."""
+    made = np.full(items, missing, column.dtype)
+    made[numbers] = column
+    return made
 
 
 def write_items(

@@ -63,6 +63,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `accuracy_by_condition`, `accuracy_by_suite`: of finer and coarser classes.
     * `precision_at_10`: of answers that are ranked in the vocabulary; `accuracy` is then precision at 1.
     * `accuracy_by_name_filter`: without facts that the name of their subject gives away (Poerner et al. 2020).
+    * `accuracy_among_answers`, `accuracy_of_most_frequent`, `among_gain`: among the answers of a relation.
+    * `accuracy_of_fill`: also of answers of several pieces, filled from the left, told how many.
+    * `accuracy_of_best_wording`, `best_wording_gain`: the wording chosen on one half of the facts, judged on the other.
+    * `prediction_kept`: items whose best text stays with changed texts; `accuracy_beyond`: gaps won by more than 0.01.
+    * `accuracy_by_pieces`: by the number of pieces of an answer.
     * `consistency`, `right_in_all`: over the wordings of a fact (Elazar et al. 2021).
 
     A sentence scores the sum of the log-probabilities of its pieces, each masked in turn (Salazar et al. 2020), and

@@ -1,15 +1,15 @@
 """Accuracies of suites less those of changed texts, of baselines and of names, on the same items."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
+from headscope.studies.cloze.fact_variables import most_frequent
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.cloze.variables import by_group, grouped
 
@@ -24,6 +24,12 @@ LABELS = {
         SHARE,
         ("suite",),
         "Petroni et al. 2019",
+    ),
+    "among_gain": Label(
+        "first of all answers of the phenomenon, less always the most frequent of them, on the same facts",
+        SHARE,
+        ("suite",),
+        "Elazar et al. 2021",
     ),
     "accuracy_given_away": Label(f"precision at 1 of facts whose answer {AWAY}", SHARE, ("suite",), POERNER),
     "accuracy_not_given_away": Label(
@@ -54,7 +60,9 @@ def suite_variables(
     }
     if own.rank.any():
         right = np.where(own.rank > 0, own.correct, np.nan)
-        columns["answer_gain"] = [right - _most_frequent(items, own)]
+        frequent = most_frequent(items, own)
+        columns["answer_gain"] = [right - frequent]
+        columns["among_gain"] = [own.among - frequent]
         if any(item.subject for item in items):
             named = np.array([bool(item.subject) for item in items])
             columns["accuracy_given_away"] = [np.where(named & given_away, right, np.nan)]
@@ -67,18 +75,3 @@ def suite_variables(
             count = Count(estimates.count[shape], f"items of {LABELS[name].long_name}", "items", dims)
             variables.add(name, estimates.mean[shape], interval=estimates.interval[shape], count=count)
     return variables.arrays
-
-
-def _most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
-    """1 where the answer of a fact is the most frequent of its phenomenon; NaN for items that are not ranked.
-
-    The answer is chosen with the facts that it is scored on, as a strict baseline: it is never too low.
-    """
-    counts: dict[str, Counter[str]] = {}
-    ranked = [(item, number) for number, item in enumerate(items) if own.rank[number] > 0]
-    for item, _ in ranked:
-        counts.setdefault(item.phenomenon, Counter())[item.good.scored] += 1
-    values = np.full(len(items), np.nan)
-    for item, number in ranked:
-        values[number] = float(item.good.scored == counts[item.phenomenon].most_common(1)[0][0])
-    return values

@@ -15,6 +15,9 @@ from headscope.studies.cloze.item_scores import ItemScores
 
 SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
 SHARE = "share of items"
+# The difference of two probabilities above which one word is surely preferred (Ettinger's sensitivity test).
+BEYOND = 0.01
+PIECES = ("1", "2", "3", "4 or more")
 RIGHT = "items whose good text has the higher score"
 LABELS = {
     "accuracy": Label(RIGHT, SHARE, ("phenomenon",)),
@@ -23,6 +26,11 @@ LABELS = {
     "chance": Label("accuracy of a choice at random", SHARE, ("phenomenon",)),
     "accuracy_baseline": Label(f"{RIGHT}, of baselines", SHARE, ("phenomenon", "baseline")),
     "accuracy_control": Label(f"{RIGHT}, of changed texts", SHARE, ("phenomenon", "control")),
+    "prediction_kept": Label("items whose best text or answer stays the same", SHARE, ("phenomenon", "control")),
+    "accuracy_beyond": Label(
+        f"items whose good answer is more probable by more than {BEYOND}", SHARE, ("phenomenon",), "Ettinger 2020"
+    ),
+    "accuracy_by_pieces": Label(f"{RIGHT}, by pieces of the answer", SHARE, ("suite", "pieces"), "Wallace et al. 2019"),
     "accuracy_by_condition": Label(f"{RIGHT}, by condition", SHARE, ("condition",)),
     "accuracy_by_suite": Label(f"{RIGHT}, by suite", SHARE, ("suite",)),
 }
@@ -61,6 +69,7 @@ def to_variables(
         "suite": names,
         "baseline": list(baselines),
         "control": list(controls),
+        "pieces": PIECES,
     }
     variables = Variables(coords, SOURCE, LABELS)
     scored = ~np.isnan(own.correct)
@@ -87,7 +96,32 @@ def to_variables(
         _add(variables, "accuracy_by_condition", fine, 0)
     overall = by_group(values, suite, len(names), settings, shares)
     _add(variables, "accuracy_by_suite", overall, 0)
+    if controls:
+        kept = np.stack([_same_choice(own, scores) for scores in controls.values()], axis=1)
+        _add(variables, "prediction_kept", by_group(kept, group, len(phenomena), settings), slice(None))
+    beyond = _beyond(items, own)
+    if np.isfinite(beyond).any():
+        _add(variables, "accuracy_beyond", by_group(beyond[:, None], group, len(phenomena), settings), 0)
+    if own.pieces.any():
+        of_size = [
+            np.where(np.minimum(own.pieces, len(PIECES)) == size, own.correct, np.nan)
+            for size in range(1, len(PIECES) + 1)
+        ]
+        by_size = by_group(np.stack(of_size, axis=1), suite, len(names), settings)
+        _add(variables, "accuracy_by_pieces", by_size, slice(None))
     return variables.arrays
+
+
+def _same_choice(own: ItemScores, changed: ItemScores) -> Float[np.ndarray, " item"]:
+    """1 where the best text, or the best answer of the phenomenon, is the same in both, else 0."""
+    known = (own.choice >= 0) & (changed.choice >= 0)
+    return np.where(known, own.choice == changed.choice, np.nan)
+
+
+def _beyond(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
+    """1 where an answer in a gap beats the wrong ones by more than the threshold; NaN for all other items."""
+    known = np.array([bool(item.bad and item.good.is_answer) for item in items]) & ~np.isnan(own.correct)
+    return np.where(known, np.exp(own.good) - np.exp(own.bad) > BEYOND, np.nan)
 
 
 def by_group(

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.report.claims import above, apart
+from headscope.report.claims import POINT, above, apart
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, agree, estimate, first_of, several
 from headscope.studies.cloze.page.tables import Phenomenon, is_ranked, phenomena, suites
@@ -34,8 +34,12 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_chance(result),
         *_changes(result, "baseline", ("random weights", "unigram")),
         *_changes(result, "control", ("shuffled", "truncated")),
+        *_kept(result),
+        *_beyond(result),
         *_polarity(result),
         *_facts(result),
+        *_answers(result),
+        *_best_wording(result),
         *_limits(result),
     ]
 
@@ -150,6 +154,73 @@ def _facts(result: xr.Dataset) -> Iterator[Finding]:
         yield Finding(
             "Wordings",
             f"Two wordings of a fact get the same answer in {same:.1%}; {in_all:.1%} of facts are right in all.",
+        )
+
+
+def _kept(result: xr.Dataset) -> Iterator[Finding]:
+    """The share of predictions that stay, beside the accuracy that may hide that they do not."""
+    if "prediction_kept" in result:
+        means = result["prediction_kept"].mean("phenomenon")
+        words = {"shuffled": "with shuffled words", "truncated": "with the near words alone"}
+        shares = [
+            f"{float(mean):.1%} {words.get(str(name), str(name))}"
+            for name, mean in zip(means["control"].values, means, strict=True)
+            if np.isfinite(mean)
+        ]
+        if shares:
+            yield Finding("Predictions that stay", f"The best text is the same in {', '.join(shares)}.")
+
+
+def _beyond(result: xr.Dataset) -> Iterator[Finding]:
+    """Answers in gaps that are more probable by more than the threshold of Ettinger's sensitivity test."""
+    if "accuracy_beyond" in result:
+        share = result["accuracy_beyond"]
+        known = np.isfinite(share)
+        if known.any():
+            plain, sure = float(result["accuracy"].where(known).mean()), float(share.mean())
+            yield Finding(
+                "Sensitivity",
+                f"The right answer is more probable in {plain:.1%}, by more than 0.01 in {sure:.1%} (means over "
+                "phenomena with gaps).",
+            )
+
+
+def _answers(result: xr.Dataset) -> Iterator[Finding]:
+    """Facts among the answers of their relation, against always the most frequent one."""
+    if "among_gain" not in result:
+        return
+    for suite in suites(result):
+        gain = estimate(result, "among_gain", suite=suite)
+        if np.isfinite(gain.value):
+            names = suites(result)[suite]
+            first, frequent = (
+                float(result[name].sel(phenomenon=names).mean())
+                for name in ("accuracy_among_answers", "accuracy_of_most_frequent")
+            )
+            yield Finding.judged(
+                above(gain, 0.0, int(result["among_gain_n_examples"].sel(suite=suite)), least=POINT),
+                f"Of all answers of the relation the right one comes first in {first:.1%}; the most frequent answer is "
+                f"right in {frequent:.1%} (means over relations of {suite}).",
+                holds="Among the answers: better than the most frequent one",
+                fails="Among the answers: no better than the most frequent one",
+                undecided="Among the answers: no sure difference from the most frequent one",
+            )
+
+
+def _best_wording(result: xr.Dataset) -> Iterator[Finding]:
+    """The wording that is best for half of the facts, on the other half, against the mean over wordings."""
+    if "best_wording_gain" not in result:
+        return
+    gain = _mean(with_interval(result, "best_wording_gain"))
+    if np.isfinite(gain.value):
+        best = float(result["accuracy_of_best_wording"].mean())
+        yield Finding.judged(
+            above(gain, 0.0, int(result["best_wording_gain_n_examples"].sum()), least=POINT),
+            f"In the wording that is best for the other half of the facts {best:.1%} are right, in all wordings "
+            f"{best - gain.value:.1%} on average.",
+            holds="Wording matters: the best one is better",
+            fails="Wording: the best one is no better than the average",
+            undecided="Wording: no sure difference",
         )
 
 
