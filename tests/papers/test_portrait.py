@@ -9,9 +9,12 @@ import xarray as xr
 from pypdf import PdfReader
 from selenium.webdriver import Chrome
 
+from headscope.papers import portrait
 from headscope.papers.paper_files import read_papers
-from headscope.papers.portrait import write_portrait
-from headscope.report.parts import LayerNumber
+from headscope.papers.portrait import strongest, write_portrait
+from headscope.report.claims import Claim
+from headscope.report.parts import Finding, LayerNumber
+from headscope.report.wording import Estimate
 from support.made_heads import model_of
 from support.profile_result import profile_result
 
@@ -40,6 +43,19 @@ def test_numbers_of_layers_are_linked_where_there_is_their_page(tmp_path: Path, 
 
 def test_a_page_of_one_model_has_no_contents(tmp_path: Path) -> None:
     assert "<nav" not in written(tmp_path)
+
+
+def test_of_two_sentences_with_one_title_the_larger_effect_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def finding(title: str, effect: float) -> Finding:
+        claim = Claim(1.0, 1.0 - effect, Estimate(effect, effect / 2, effect * 2), 900)
+        return Finding.judged(claim, f"{effect}.", holds=title, fails="no", undecided="too few")
+
+    told = [finding("Training made the difference", 0.4), finding("One head looks back", 0.2)]
+    model = model_of(profile_result())
+    model.__dict__["sources"] = [None, None]
+    by_study = iter([told, [finding("Training made the difference", 0.6)]])
+    monkeypatch.setattr(portrait, "_holding", lambda source: next(by_study))
+    assert [one.text for one in strongest(model)] == ["0.6.", "0.2."]
 
 
 @pytest.fixture(scope="module")

@@ -60,14 +60,17 @@ def write_portrait(
 
 
 def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[Finding]:
-    """The sentences that say the most: claims that hold, the largest effect first, at most one of a study at first."""
+    """The sentences that say the most: claims that hold, the largest effect first, one of a title, a study in turn."""
     found = [
         (rank, -finding.claim.effect, finding)
         for source in model.sources
         for rank, finding in enumerate(_holding(source))
         if finding.claim
     ]
-    return [finding for _, _, finding in islice(sorted(found, key=lambda one: one[:2]), most)]
+    by_title: dict[str, Finding] = {}
+    for _, _, finding in sorted(found, key=lambda one: one[:2]):
+        by_title.setdefault(finding.topic, finding)
+    return list(islice(by_title.values(), most))
 
 
 def _holding(source: Source) -> list[Finding]:
