@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.stats import norm, t
 
 CONFIDENCE = 0.95
@@ -76,10 +76,23 @@ def of_shares(
     [[0.0, 0.168], [0.2, 0.4]]
     """
     lower, upper = np.moveaxis(bounds, -1, 0)
-    least = np.broadcast_to(((1 - CONFIDENCE) / 2) ** (1 / np.asarray(units)), lower.shape)
+    least = np.broadcast_to(_least(units), lower.shape)
     lower = np.where(mean == 1, np.minimum(lower, least), lower)
     upper = np.where(mean == 0, np.maximum(upper, 1 - least), upper)
     return np.stack([lower, upper], axis=-1)
+
+
+def of_differences(
+    bounds: Float[np.ndarray, "*dims 2"], units: float | Float[np.ndarray, "*few_dims"] | Int[np.ndarray, "*few_dims"]
+) -> Float[np.ndarray, "*dims 2"]:
+    """The interval of a mean of differences between answers: where no case differs, what n allows on both sides.
+
+    >>> of_differences(np.array([[0.0, 0.0], [0.0, 0.4]]), 20).round(3).tolist()
+    [[-0.168, 0.168], [0.0, 0.4]]
+    """
+    most = np.broadcast_to(1 - _least(units), bounds.shape[:-1])
+    alike = (bounds == 0).all(axis=-1, keepdims=True)
+    return np.where(alike, np.stack([-most, most], axis=-1), bounds)
 
 
 def effective_units(resampled_count: Float[np.ndarray, "resample *dims"]) -> Float[np.ndarray, "*dims"]:
@@ -100,6 +113,11 @@ def equal_units(units: Sequence[int]) -> float:
     """
     sizes = np.unique(units, return_counts=True)[1]
     return float(sizes.sum() ** 2 / (sizes**2).sum())
+
+
+def _least(units: float | np.ndarray) -> np.ndarray:
+    """The least share that n successes of n cases leave possible; 0 of no cases."""
+    return ((1 - CONFIDENCE) / 2) ** (1 / np.maximum(units, 1e-9))
 
 
 def _tails(units: Float[np.ndarray, "*dims"]) -> Float[np.ndarray, "*dims"]:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from headscope import Settings
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
+from headscope.figures import with_interval
 from headscope.studies.cloze.fact_variables import fact_variables
 from headscope.studies.cloze.item_scores import ItemScores
 
@@ -56,6 +58,16 @@ def test_the_best_wording_is_chosen_on_the_other_half_of_the_facts() -> None:
     assert best({"good": [1, 1, 1, 1], "bad": [0, 0, 0, 0]}) == (1, 0.5)
     # Each half has another best wording: what is best for one half is wrong in the other.
     assert best({"even": [1, 0, 1, 0], "odd": [0, 1, 0, 1]}) == (0, -0.5)
+
+
+def test_facts_that_are_all_wrong_leave_the_gain_of_a_wording_open() -> None:
+    items, own = worded({"one": [0.0] * 8, "other": [0.0] * 8})
+    none = np.zeros(len(items), bool)
+    gain = with_interval(
+        xr.Dataset(fact_variables(items, own, none, none, Settings(resamples=10))), "best_wording_gain"
+    )
+    most = 1 - 0.025 ** (1 / 8)
+    assert [float(gain["lower"][0]), float(gain["upper"][0])] == pytest.approx([-most, most])
 
 
 def test_wordings_that_differ_by_chance_gain_nothing() -> None:

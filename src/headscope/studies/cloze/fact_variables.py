@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
+from headscope.statistics.intervals import of_differences
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.cloze.variables import NEAR, by_group, grouped
 
@@ -170,4 +171,5 @@ def _add(
     estimates, label = by_group(values, group, int(group.max()) + 1, settings, shares), LABELS[name]
     column: slice | int = slice(None) if len(label.dims) > 1 else 0
     count = Count(estimates.count[:, column], f"facts of {label.long_name}", "facts", label.dims)
-    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)
+    bounds = estimates.interval if shares else of_differences(estimates.interval, estimates.count)
+    variables.add(name, estimates.mean[:, column], interval=bounds[:, column], count=count)

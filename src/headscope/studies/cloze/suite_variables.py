@@ -9,6 +9,7 @@ from jaxtyping import Bool
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
+from headscope.statistics.intervals import of_differences
 from headscope.studies.cloze.fact_variables import most_frequent
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.cloze.variables import by_group, grouped
@@ -69,9 +70,11 @@ def suite_variables(
             columns["accuracy_not_given_away"] = [np.where(named & ~given_away, right, np.nan)]
     for name, values in columns.items():
         if values:
-            estimates = by_group(np.stack(values, axis=1), group, len(names), settings, name.endswith("given_away"))
+            shares = name.endswith("given_away")
+            estimates = by_group(np.stack(values, axis=1), group, len(names), settings, shares)
+            bounds = estimates.interval if shares else of_differences(estimates.interval, estimates.count)
             dims = LABELS[name].dims
             shape = (slice(None), 0) if len(dims) == 1 else slice(None)
             count = Count(estimates.count[shape], f"items of {LABELS[name].long_name}", "items", dims)
-            variables.add(name, estimates.mean[shape], interval=estimates.interval[shape], count=count)
+            variables.add(name, estimates.mean[shape], interval=bounds[shape], count=count)
     return variables.arrays
