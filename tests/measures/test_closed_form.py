@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from headscope.measures import (
+    _template,
     attention_offset,
     attention_to,
     cls_entropy,
@@ -137,3 +138,7 @@ def test_a_token_with_no_attention_at_all_is_0_and_not_missing() -> None:
     found = values(token_attention, nothing, tokens("coos", links=[("verb_to_subject", 1, 2)]))
     assert at(RELATIONS, found, "verb_to_subject") == 0
     assert values(attention_to, nothing, tokens("coos"))[TOKEN_CLASSES.index("other")] == 0
+
+
+def test_the_only_token_of_a_text_attends_to_itself() -> None:
+    assert values(_template, uniform(1), tokens("o")) == 1

@@ -25,6 +25,13 @@ def test_a_map_is_like_itself() -> None:
         assert value(js_divergence, attention, attention) == pytest.approx(0, abs=1e-6)
 
 
+def test_rounding_takes_no_cosine_above_1() -> None:
+    random = torch.Generator().manual_seed(0)
+    scores = [torch.randn(1, 4, 4, generator=random) for _ in range(200)]
+    close = [(one.softmax(-1), (one + 1e-4 * torch.randn(1, 4, 4, generator=random)).softmax(-1)) for one in scores]
+    assert max(value(similarity, one, other) for one, other in close) <= 1
+
+
 def test_maps_that_have_no_token_in_common() -> None:
     one, other = looks_at([0, 1, 2, 3]), looks_at([1, 2, 3, 0])
     assert value(similarity, one, other) == 0
