@@ -5,6 +5,7 @@ python docs/tools/gallery.py --redraw     # the figures alone, from the results 
 """
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ FIGURES = {
     "clusters": ("points-dominant", "layers"),
     "gradients": ("gradient-by_layer", "worth-cls"),
     "probe": ("uas", "contribution"),
+    "trees": ("chosen", "uas"),
+    "structure": ("uuas", "tree-1"),
+    "geometry": ("anisotropy", "intra_sentence_corrected"),
 }
 
 
@@ -35,13 +39,13 @@ def measure() -> None:
         headscope.save_result(getattr(headscope, name)(model, corpus, **given), RESULTS / name)
 
 
-def draw() -> None:
-    """Write `docs/gallery/STUDY-FIGURE.svg` for each figure."""
-    for study, names in FIGURES.items():
+def draw(studies: Iterable[str] = FIGURES) -> None:
+    """Write `docs/gallery/STUDY-FIGURE.svg` for each figure of these studies."""
+    for study in studies:
         result = headscope.open_result(RESULTS / study)
         specs = {figure.name: figure.chart.to_dict(validate=False) for figure in study_page(result).figures()}
         specs["maps"] = first_maps({name: spec for name, spec in specs.items() if name.startswith("map-")})
-        for name in names:
+        for name in FIGURES[study]:
             drawn = svg(specs[name])
             (FIGURES_FOLDER / f"{study}-{name}.svg").write_text(drawn, encoding="utf-8")
             print(f"{study}-{name}.svg {len(drawn) // 1024} KiB")
