@@ -81,7 +81,7 @@ def test_findings_have_the_course_over_layers() -> None:
 
 def test_the_largest_share_of_one_dimension_is_a_highlight() -> None:
     highlights = {finding.topic: finding.text for finding in study_page(result_of()).highlights()}
-    expected = "In layer 2 dimension 14 makes 50% of the likeness of random tokens."
+    expected = "The dimension that adds most makes 12% to 50% of the likeness of random tokens, by layer."
     assert highlights["The largest share of one dimension"] == expected
 
 

@@ -68,10 +68,9 @@ def _context(result: xr.Dataset) -> Iterator[Finding]:
 def _dimension(result: xr.Dataset) -> Iterator[Finding]:
     share = measured(result, "top_dimension_share", dimension_rank=result["dimension_rank"].values[0])
     if share is not None:
-        top = share[share.argmax("layer")]
-        layer = int(top["layer"])
-        name = int(result["top_dimension"].sel(layer=layer).isel(dimension_rank=0))
-        text = f"In layer {layer} dimension {name} makes {float(top):.0%} of the likeness of random tokens."
+        low, high = float(share.min()), float(share.max())
+        shares = f"{low:.0%} to {high:.0%}" if low < high else f"{high:.0%}"
+        text = f"The dimension that adds most makes {shares} of the likeness of random tokens, by layer."
         yield Finding("The largest share of one dimension", text)
 
 
@@ -119,29 +118,21 @@ def _explained(result: xr.Dataset) -> Iterator[Finding]:
 
 def _positions(result: xr.Dataset) -> Iterator[Finding]:
     if "position_similarity" in result:
-        near, far = (result["position_similarity"].sel(gap=gap) for gap in ("same", "17+"))
-        fall = near - far
-        if bool(fall.notnull().any()):
-            top = fall[fall.argmax("layer")]
-            layer = int(top["layer"])
+        same, far = (result["position_similarity"].sel(gap=gap) for gap in ("same", "17+"))
+        if bool((same - far).notnull().any()):
             yield Finding(
                 "Position",
-                f"Two occurrences of a token are less alike the further apart their positions: in layer {layer} the "
-                f"cosine is {number(float(near.sel(layer=layer)))} at the same position and "
-                f"{number(float(far.sel(layer=layer)))} at 17 tokens or more, the largest difference of all layers.",
+                "The cosine of two occurrences of a token at the same position, less that of two at 17 tokens or more: "
+                f"layers have {spread(same - far)}.",
             )
     if "segment_similarity" in result:
         same, different = (result["segment_similarity"].sel(segments=kind) for kind in ("same", "different"))
-        gap = (same - different).dropna("layer")
-        if not gap.size:
-            return
-        top = gap[abs(gap).argmax("layer")]
-        yield Finding(
-            "Segments",
-            "In text pairs the cosine of two occurrences of a token in the same segment, less that in different "
-            f"segments, is {number(float(top), '+.3f')} in layer {int(top['layer'])}, the largest difference of all "
-            "layers.",
-        )
+        if bool((same - different).notnull().any()):
+            yield Finding(
+                "Segments",
+                "In text pairs, the cosine of two occurrences of a token in the same segment, less that in different "
+                f"segments: layers have {spread(same - different)}.",
+            )
 
 
 def _dimensions(result: xr.Dataset) -> Iterator[Finding]:
