@@ -13,4 +13,4 @@ def test_a_page_of_other_variables_says_what_every_page_says() -> None:
     attrs = {"study": "_template", "model": "minilm", "corpus": "sample"}
     page = study_page(xr.Dataset({"sharpest": values}, attrs=attrs))
     (finding,) = page.findings()
-    assert finding.topic.startswith("Largest attention") and "1-1" in finding.text
+    assert finding.topic.startswith("Largest attention") and finding.text == "0.25 to 0.50, median 0.38."

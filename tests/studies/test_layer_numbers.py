@@ -17,7 +17,7 @@ from headscope.report.study_page import study_page
 from headscope.results import read
 from support.every_study import STUDIES, Run
 
-OF_LAYERS = ("ablate", "attributions", "geometry", "layers", "structure", "trees")
+OF_LAYERS = ("ablate", "attributions", "geometry", "gradients", "layers", "structure", "trees")
 
 
 def number(words: str, values: list[float], chosen: int | None, topic: str = "Trees") -> LayerNumber:
