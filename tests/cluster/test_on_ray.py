@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from headscope.cluster import on_ray
 from headscope.cluster.on_ray import RayEngine
-from headscope.cluster.ray_cluster import Liveness, connect
+from headscope.cluster.ray_cluster import connect
 from headscope.errors import HeadscopeError
-from support.threaded_ray import ThreadedRay
+from support.threaded_ray import use_threaded_ray
 
 JOBS: list[bytes] = []
 
@@ -21,9 +20,7 @@ def work(job: bytes, engine: Any) -> None:
 
 def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     JOBS.clear()
-    ray = ThreadedRay()
-    monkeypatch.setattr(on_ray, "require", lambda name: ray)
-    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    ray = use_threaded_ray(monkeypatch)
     RayEngine(f"{__name__}:work", b"job", workers=2, gpus=0.5).start()
     (options,) = ray.options
     assert options["num_cpus"] == 1 and options["num_gpus"] == 0.5
@@ -35,9 +32,7 @@ def test_gpus_and_processors_of_a_worker_reach_ray(monkeypatch: pytest.MonkeyPat
 
 def test_a_pass_that_starts_anew_has_new_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are left wait for tasks of the pass that was given up."""
-    ray = ThreadedRay()
-    monkeypatch.setattr(on_ray, "require", lambda name: ray)
-    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    ray = use_threaded_ray(monkeypatch)
     engine = RayEngine(f"{__name__}:work", b"job")
     left = engine.start()
     left.passes, left.free = 1, True
@@ -73,9 +68,8 @@ def test_whatever_ray_raises_is_one_line(
 
 
 def test_a_cluster_without_processors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = ThreadedRay()
+    ray = use_threaded_ray(monkeypatch)
     monkeypatch.setattr(ray, "cluster_resources", lambda: {"memory": 1.0})
-    monkeypatch.setattr(on_ray, "require", lambda name: ray)
     with pytest.raises(HeadscopeError, match=r"^--engine ray: the Ray cluster has no processor; see 'ray status'$"):
         RayEngine(f"{__name__}:work", b"job")
 

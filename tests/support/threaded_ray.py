@@ -6,6 +6,19 @@ from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from headscope.cluster import on_ray
+from headscope.cluster.ray_cluster import Liveness
+
+
+def use_threaded_ray(monkeypatch: pytest.MonkeyPatch) -> "ThreadedRay":
+    """Put a new Ray without a cluster in the place of Ray, for one test."""
+    ray = ThreadedRay()
+    monkeypatch.setattr(on_ray, "require", lambda name: ray)
+    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    return ray
+
 
 class Actor:
     """The handle of an actor, whose methods have a `remote`."""

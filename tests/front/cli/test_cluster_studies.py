@@ -8,13 +8,11 @@ import pytest
 from transformers import BertForMaskedLM
 
 from headscope import results
-from headscope.cluster import on_ray
-from headscope.cluster.ray_cluster import Liveness
 from headscope.passes import array_files, shards
 from support.cli import run_command
 from support.pages import not_written
 from support.same import assert_same
-from support.threaded_ray import ThreadedRay
+from support.threaded_ray import use_threaded_ray
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 OPTIONS = ("--resamples", 5, "--batch-tokens", 100, "--no-figures")
@@ -48,9 +46,7 @@ def run(*words: object) -> Any:
 def test_workers_of_a_cluster_give_the_bits_of_one_process(
     study: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ray = ThreadedRay()
-    monkeypatch.setattr(on_ray, "require", lambda name: ray)
-    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    ray = use_threaded_ray(monkeypatch)
     monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 8)
     monkeypatch.setattr(array_files, "PIECE", 1000)

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from headscope import results
-from headscope.cluster import on_ray
-from headscope.cluster.ray_cluster import Liveness
 from headscope.front.cli.study import run_brief
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.from_options import models_kept
@@ -16,7 +14,7 @@ from headscope.passes import pass_journal, shards
 from headscope.passes.forward import Forward
 from headscope.storage.lines import read_lines
 from support.pages import not_written
-from support.threaded_ray import ThreadedRay
+from support.threaded_ray import use_threaded_ray
 from support.tiny import save_tiny
 
 FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
@@ -111,9 +109,7 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: 
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ray = ThreadedRay()
-    monkeypatch.setattr(on_ray, "require", lambda name: ray)
-    monkeypatch.setattr(on_ray, "liveness_of", lambda ray: Liveness(()))
+    ray = use_threaded_ray(monkeypatch)
     monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 12)
     model = save_tiny(tmp_path / "model")
