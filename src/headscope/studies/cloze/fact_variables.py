@@ -11,9 +11,8 @@ from jaxtyping import Bool, Float, Int
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.intervals import of_differences
 from headscope.studies.cloze.item_scores import ItemScores
-from headscope.studies.cloze.variables import NEAR, by_group, grouped
+from headscope.studies.cloze.variables import NEAR, by_group, differences_by_group, grouped
 
 FILTERS = ("no string match", "no name guess")
 SHARE = "share of facts"
@@ -22,7 +21,7 @@ ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
 FEW = 5
 LABELS = {
     "precision_at_10": Label(f"items whose answer is among the first {NEAR} of the vocabulary", SHARE, ("phenomenon",)),
-    "precision_at_5": Label("items whose answer is among the first 5 of the vocabulary", SHARE, ("phenomenon",)),
+    "precision_at_5": Label(f"items whose answer is among the first {FEW} of the vocabulary", SHARE, ("phenomenon",)),
     "accuracy_of_most_frequent": Label(
         "items whose answer is the most frequent answer of the phenomenon", SHARE, ("phenomenon",)
     ),
@@ -71,9 +70,8 @@ def fact_variables(
         return {}
     phenomena, group = grouped([item.phenomenon for item in items])
     variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, "Petroni et al. 2019", LABELS)
-    columns = {
-        "precision_at_10": np.where(own.rank > 0, own.rank <= NEAR, np.nan),
-        "precision_at_5": np.where(own.rank > 0, own.rank <= FEW, np.nan),
+    columns = {f"precision_at_{first}": np.where(own.rank > 0, own.rank <= first, np.nan) for first in (NEAR, FEW)}
+    columns |= {
         "accuracy_of_most_frequent": most_frequent(items, own),
         "accuracy_among_answers": own.among,
         "accuracy_of_fill": own.fill,
@@ -168,8 +166,8 @@ def _add(
     *,
     shares: bool = True,
 ) -> None:
-    estimates, label = by_group(values, group, int(group.max()) + 1, settings, shares), LABELS[name]
+    estimated, label = by_group if shares else differences_by_group, LABELS[name]
+    estimates = estimated(values, group, int(group.max()) + 1, settings)
     column: slice | int = slice(None) if len(label.dims) > 1 else 0
     count = Count(estimates.count[:, column], f"facts of {label.long_name}", "facts", label.dims)
-    bounds = estimates.interval if shares else of_differences(estimates.interval, estimates.count)
-    variables.add(name, estimates.mean[:, column], interval=bounds[:, column], count=count)
+    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)

@@ -9,10 +9,9 @@ from jaxtyping import Bool
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.intervals import of_differences
 from headscope.studies.cloze.fact_variables import most_frequent
 from headscope.studies.cloze.item_scores import ItemScores
-from headscope.studies.cloze.variables import by_group, grouped
+from headscope.studies.cloze.variables import by_group, differences_by_group, grouped
 
 SHARE, POERNER = "share of items", "Poerner et al. 2020"
 NAME = "subject's name"
@@ -70,11 +69,10 @@ def suite_variables(
             columns["accuracy_not_given_away"] = [np.where(named & ~given_away, right, np.nan)]
     for name, values in columns.items():
         if values:
-            shares = name.endswith("given_away")
-            estimates = by_group(np.stack(values, axis=1), group, len(names), settings, shares)
-            bounds = estimates.interval if shares else of_differences(estimates.interval, estimates.count)
+            estimated = by_group if name.endswith("given_away") else differences_by_group
+            estimates = estimated(np.stack(values, axis=1), group, len(names), settings)
             dims = LABELS[name].dims
             shape = (slice(None), 0) if len(dims) == 1 else slice(None)
             count = Count(estimates.count[shape], f"items of {LABELS[name].long_name}", "items", dims)
-            variables.add(name, estimates.mean[shape], interval=bounds[shape], count=count)
+            variables.add(name, estimates.mean[shape], interval=estimates.interval[shape], count=count)
     return variables.arrays

@@ -1,7 +1,7 @@
 """Accuracies of phenomena, conditions and suites, beside baselines and controls, as labelled variables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -11,6 +11,7 @@ from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
+from headscope.statistics.intervals import of_differences
 from headscope.studies.cloze.item_scores import ItemScores
 
 SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
@@ -145,6 +146,14 @@ def by_group(
         bounds = np.where(np.reshape(shares, (-1, 1)), of_group.share_interval[0], of_group.interval[0])
         made.append((of_group.mean[0], bounds, of_group.count))
     return Estimates(*map(np.stack, zip(*made, strict=True)))
+
+
+def differences_by_group(
+    values: Float[np.ndarray, "item statistic"], group: Int[np.ndarray, " item"], groups: int, settings: Settings
+) -> Estimates:
+    """As `by_group`, of differences between answers that are right or wrong; see `of_differences`."""
+    estimates = by_group(values, group, groups, settings, shares=False)
+    return replace(estimates, interval=of_differences(estimates.interval, estimates.count))
 
 
 def _tally(values: Float[np.ndarray, "item statistic"], index: Int[np.ndarray, " item"], settings: Settings) -> Tally:
