@@ -35,16 +35,16 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
     from headscope.passes.shared_pass import alike, read_together
 
     passes = dict(_first_passes(sharing, commands))
-    names = {id(asked): catalog.command_name(study) for study, asked in passes.items()}
+    studies = {id(asked): study for study, asked in passes.items()}
     for number, group in enumerate(alike(passes.values()), 1):
-        together = ", ".join(names[id(asked)] for asked in group)
+        joined = [studies[id(asked)] for asked in group]
+        together = ", ".join(map(catalog.command_name, joined))
         if not quiet:
             notice(f"one pass for {together}")
         journal = PassJournal(folder / FOLDER / str(number), {"studies": together} | _runs(group), silent=quiet)
         examples = group[0].reader.corpus.n_examples
-        together_by = {study: list(commands[study]) for study in passes if id(passes[study]) in map(id, group)}
         with (
-            _engine(together_by) as engine,
+            _engine({study: list(commands[study]) for study in joined}) as engine,
             progress_bar("survey", examples, show=shown(quiet)) as (progress, _),
         ):
             run = Settings(journal=journal, engine=engine, on_progress=progress, on_notice=_say(quiet))

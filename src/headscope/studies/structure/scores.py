@@ -73,8 +73,8 @@ def spanning_edges(
     if not len(words):
         return [set() for _ in distances]
     neighbours = undirected_trees(-distances[:, words[:, None], words])[:, 1:]
-    return [{(min(pair), max(pair)) for pair in zip(words[1:].tolist(), of_space, strict=True)}
-            for of_space in words[neighbours].tolist()]  # fmt: skip
+    others = words[1:].tolist()
+    return [{(min(pair), max(pair)) for pair in zip(others, near, strict=True)} for near in words[neighbours].tolist()]
 
 
 def gold_edges(treebank: TreebankStates, number: int) -> set[tuple[int, int]]:

@@ -103,14 +103,15 @@ def _answers(file: str, names: Sequence[str]) -> tuple[list[Bad], Answers]:
     """The objects that have each property and those that have not; the lines that cannot be read."""
     bad, answers = list[Bad](), {name: (list[str](), list[str]()) for name in names}
     for row in rows(file, ("objectUID", *names), quoted=True, delimiter=","):
-        problem = row if isinstance(row, Bad) else _problem(row)
-        if isinstance(row, Bad) or problem is not None:
-            bad += [problem] if problem is not None else []
-            continue
-        object, *values = row.values
-        for name, value in zip(names, values, strict=True):
-            if value in ("0", "1"):
-                answers[name][value == "0"].append(object.replace("_", " "))
+        if isinstance(row, Bad):
+            bad.append(row)
+        elif problem := _problem(row):
+            bad.append(problem)
+        else:
+            object, *values = row.values
+            for name, value in zip(names, values, strict=True):
+                if value in ("0", "1"):
+                    answers[name][value == "0"].append(object.replace("_", " "))
     return bad, answers
 
 
