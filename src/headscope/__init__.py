@@ -4,8 +4,10 @@ The public names; each is imported when it is first used, so that reading a save
 """
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING
 
+from headscope.front.arguments import answering
 from headscope.front.notebook import show_results_in_notebooks
 from headscope.version import __version__
 
@@ -126,7 +128,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in _PUBLIC:
         module, attribute = _PUBLIC[name]
-        return getattr(import_module(f"headscope.{module}"), attribute)
+        value = getattr(import_module(f"headscope.{module}"), attribute)
+        return answering(name, value) if isfunction(value) else value
     if name in _studies():
         return import_module("headscope.front.api").study(name)
     raise AttributeError(f"module 'headscope' has no attribute '{name}'")

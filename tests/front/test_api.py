@@ -145,6 +145,7 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
         (lambda: headscope.read(pd.DataFrame({"a": [1]})), "no column is known to hold text"),
         (lambda: headscope.read("sample", limt=3), "did you mean 'limit'"),
         (lambda: headscope.read_task("cola", "x", limt=3), "did you mean 'limit'"),
+        (lambda: headscope.plot(RESULT, "attention_to", token_kin="sep"), "did you mean 'token_kind'"),
         (lambda: headscope.compare(RESULT, RESULT), "a Dataset is no model"),
         (lambda: headscope.plot(RESULT), r"as in plot\(result, 'entropy'\); there are: .*entropy"),
         (lambda: headscope.tidy(RESULT[["share"]]), "no variable by head; name a variable: share"),
@@ -204,6 +205,26 @@ def test_settings_are_given_by_name(folder: Path) -> None:
 def test_a_wrong_argument_is_answered_by_the_names_of_all(call: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         call()
+
+
+FUNCTIONS = [name for name in headscope.__all__ if inspect.isfunction(getattr(headscope, name))]
+# Their keywords are options of corpora or studies, or labels of dimensions: `test_what_will_not_do` has their answers.
+OF_ANY_KEYWORD = ("plot", "read", "read_task", "reproduce")
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in OF_ANY_KEYWORD])
+def test_every_function_answers_a_wrong_keyword_by_its_name_and_arguments(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"headscope\.{name}: .*'no_such_argument'; there are: \w+"):
+        getattr(headscope, name)(no_such_argument=1)
+
+
+def test_the_nearest_argument_is_named() -> None:
+    with pytest.raises(TypeError, match=r"headscope\.load: .*'devise'; did you mean 'device'\? there are: name,"):
+        headscope.load("minilm", devise="cpu")
+    with pytest.raises(
+        TypeError, match=r"headscope\.wrap: missing a required argument: 'network'; there are: network,"
+    ):
+        headscope.wrap()
 
 
 def test_two_models_may_be_given_one_after_the_other(folder: Path) -> None:
@@ -283,7 +304,7 @@ def test_remedies_name_arguments_that_there_are() -> None:
     assert named - known - commands == set()
 
 
-@pytest.mark.parametrize("name", [name for name in headscope.__all__ if inspect.isfunction(getattr(headscope, name))])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_argument_is_documented(name: str) -> None:
     function = getattr(headscope, name)
     documented = function.__doc__ or ""

@@ -13,7 +13,8 @@ from typing import Any, get_args
 import xarray as xr
 
 from headscope import catalog
-from headscope.errors import HeadscopeError, suggest
+from headscope.errors import HeadscopeError
+from headscope.front.arguments import bound
 from headscope.front.inputs import from_values
 from headscope.front.progress import OnProgress, n_inputs, progress_bar
 from headscope.front.signatures import Argument, read
@@ -61,7 +62,8 @@ def study(name: str) -> Study:
         if "Loading" in names:
             kwargs.setdefault(names["Loading"], {})
         kwargs, of_settings = _told_apart(kwargs, signature.parameters)
-        given = _bound(name, call, signature, args, kwargs)
+        known = [*inspect.signature(call).parameters, *SETTINGS, "long"]
+        given = bound(name, signature, args, kwargs, known).arguments
         options = {key: _option(key, given[key], option) for key, option in function.options.items() if key in given}
         folder = given.get("directory")
         with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
@@ -114,19 +116,6 @@ def _told_apart(given: dict[str, Any], parameters: Mapping[str, Any]) -> tuple[d
     names = {field.name for field in fields(Settings)} - parameters.keys()
     of_settings = {name: value for name, value in given.items() if name in names}
     return {name: value for name, value in given.items() if name not in names}, of_settings
-
-
-def _bound(name: str, call: Study, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments by name.
-
-    Raises `TypeError` for one that is unknown or missing, with the function's name and its arguments.
-    """
-    try:
-        return signature.bind(*args, **kwargs).arguments
-    except TypeError as error:
-        known = [*inspect.signature(call).parameters, *SETTINGS, "long"]
-        unknown = next((key for key in kwargs if key not in known), "")
-        raise TypeError(f"headscope.{name}: {error}; {suggest(unknown, known)}") from None
 
 
 def _renamed(study: str, given: dict[str, Any], former: dict[str, str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import xarray as xr
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
+from headscope.front.arguments import refuse_unknown
 from headscope.front.survey.costs import SHARING
 from headscope.front.survey.plan import MANY, facts_of, planned
 
@@ -33,7 +34,8 @@ def survey(
     * `corpora`: Whatever `headscope.read` reads; by default the bundled sample. Of several corpora the first that has
       what a study needs is read, by `patterns` and `layers` all that have it.
     * `only`: Studies to run; by default all that can run. `without`: Studies to leave out.
-    * `options`: Fields of `headscope.Settings` by name, such as `seed` and `workers`, for all studies.
+    * `options`: Fields of `headscope.Settings` by name, such as `seed` and `workers`, `examples`, `tokenizer` and
+      `progress`, for all studies.
 
     Studies that can share a pass over a corpus do so, with the bits of the separate studies.
 
@@ -46,11 +48,12 @@ def survey(
     ['profile', 'syntax']
     """
     from headscope import corpora as readers
-    from headscope.front.api import study
+    from headscope.front.api import ARGUMENTS, study
     from headscope.models import Model, load
     from headscope.passes.pass_journal import PassJournal
     from headscope.passes.settings import Settings
 
+    refuse_unknown("survey", options, ["only", "without", *(field.name for field in fields(Settings)), *ARGUMENTS])
     read = {f"corpus {number}": _read(readers, one) for number, one in enumerate(corpora or ("sample",), 1)}
     facts = [facts_of(name, corpus, len(corpus)) for name, corpus in read.items()]
     loaded = model if isinstance(model, Model) else load(model)
