@@ -219,12 +219,14 @@ def test_every_function_answers_a_wrong_keyword_by_its_name_and_arguments(name: 
 
 
 def test_the_nearest_argument_is_named() -> None:
+    load: Any = headscope.load
+    wrap: Any = headscope.wrap
     with pytest.raises(TypeError, match=r"headscope\.load: .*'devise'; did you mean 'device'\? there are: name,"):
-        headscope.load("minilm", devise="cpu")
+        load("minilm", devise="cpu")
     with pytest.raises(
         TypeError, match=r"headscope\.wrap: missing a required argument: 'network'; there are: network,"
     ):
-        headscope.wrap()
+        wrap()
 
 
 def test_two_models_may_be_given_one_after_the_other(folder: Path) -> None:

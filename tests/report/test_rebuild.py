@@ -8,7 +8,7 @@ import pytest
 from xarray import Dataset
 
 from headscope import save_result
-from headscope.errors import DrawingError
+from headscope.errors import DrawingError, HeadscopeError
 from headscope.report import page, rebuild_all, result_page
 from headscope.storage.files import write_atomically
 from headscope.studies.profile.page import findings
@@ -35,7 +35,7 @@ def folder(saved: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same with short pages."""
     rebuilding = import_module("headscope.report.rebuild")
     monkeypatch.setattr(rebuilding, "write", short)
-    monkeypatch.setattr(rebuilding, "write_heads", lambda models, directory: directory / "heads.html")
+    monkeypatch.setattr(rebuilding, "write_heads", lambda models, directory, made_of: directory / "heads.html")
     list(rebuild_all(saved, formats=()))
     return saved
 
@@ -78,3 +78,19 @@ def test_a_page_that_lacks_a_part_is_written_again(saved: Path, monkeypatch: pyt
         with pytest.raises(DrawingError):
             list(rebuild_all(saved / "one", formats=()))
     assert "one" in written(saved)
+
+
+def test_processes_write_the_same_pages(tmp_path: Path) -> None:
+    for seed, name in enumerate(("one", "other")):
+        save_result(profile_result(seed=seed), tmp_path / name)
+    made = {path: path.read_bytes() for path in rebuild_all(tmp_path, formats=())}
+    assert {path: path.read_bytes() for path in rebuild_all(tmp_path, formats=(), processes=2)} == made
+    inodes = [path.stat().st_ino for path in made]
+    assert list(rebuild_all(tmp_path, formats=(), processes=2, again=False)) == list(made)
+    assert [path.stat().st_ino for path in made] == inodes
+
+
+def test_the_refusal_of_a_process_is_that_of_this_one(saved: Path) -> None:
+    (saved / "other" / "report.html").mkdir()
+    with pytest.raises(HeadscopeError, match=r"other.report\.html"):
+        list(rebuild_all(saved, formats=(), processes=2))

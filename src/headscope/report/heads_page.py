@@ -37,15 +37,18 @@ def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path
     return page.write()
 
 
-def write_heads(models: Sequence[MeasuredModel], directory: str | Path) -> Path:
+def write_heads(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path:
     """Write `directory/heads.html`, the atlas and index of all heads with the card of each; return its path.
 
     Where results have numbers of every layer, it names the best layers and links `layers.html`; see `write_layers`.
+
+    * `made_of`: a mark that the page bears.
+
     Raises `HeadscopeError` if the folder cannot be written to.
     """
     contents: list[dict[str, Any]] = []
     page = Page(Path(directory) / "heads.html", "heads.html", {"models": contents})
-    page.contents |= {"most": MOST_DRAWN, "colours": COLOURS}
+    page.contents |= {"most": MOST_DRAWN, "colours": COLOURS, "made_of": made_of}
     for number, model in enumerate(models):
         figures = _all_maps(model, f"m{number}") if len(model.heads) <= MOST_DRAWN else {}
         page.draw([figure for maps in figures.values() for figure in maps])

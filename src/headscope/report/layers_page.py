@@ -21,8 +21,10 @@ from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell
 
 
-def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path | None:
+def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
     """Write `directory/layers.html` with the numbers of every layer; return its path, None if there are no numbers.
+
+    * `made_of`: a mark that the page bears.
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """
@@ -32,6 +34,7 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path) -> Path
         return None
     figures = [figure for model in contents for part in model["parts"] for figure in part.figures]
     page = Page(Path(directory) / "layers.html", "layers.html", {"models": contents, "formats": DEFAULT_FORMATS})
+    page.contents["made_of"] = made_of
     page.draw(figures, save_spec)
     return page.write()
 

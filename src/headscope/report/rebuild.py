@@ -1,12 +1,20 @@
 """The pages of saved results, written again."""
 
 import json
+import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 
+import xarray as xr
+
 from headscope import catalog, results
+from headscope.errors import HeadscopeError
 from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel
@@ -37,6 +45,7 @@ def rebuild_all(
     *directories: str | Path,
     formats: Sequence[str] = DEFAULT_FORMATS,
     again: bool = True,
+    processes: int = 1,
     on_total: Callable[[int], None] = lambda total: None,
 ) -> Iterator[Path]:
     """Write the pages of all results in some folders again, `heads.html` and `layers.html` in the first of these.
@@ -45,31 +54,94 @@ def rebuild_all(
     `layers.html` the numbers of every layer; each is left out where no result has any.
 
     * `again`: write pages, too, that are made of these results by this program already.
+    * `processes`: how many processes write pages of results; each reads the results itself.
     * `on_total`: called with the number of results, once they are found.
 
     Returns: the paths of the pages, also of those that are left as they are.
 
     Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
-    found = read_all(directories)
-    on_total(len(found))
-    models = models_in(found)
-    for path, result in found.items():
-        others = _others(models, path)
-        made_of, page = _made_of([path, *(other.path for other in others)], formats), path.with_name("report.html")
-        if again or not _bears(page, made_of):
-            page = write(result, path.parent, others=others, formats=formats, made_of=made_of)
-        yield page
-    if with_heads := [model for model in models if len(model.numbers)]:
-        yield write_heads(with_heads, Path(directories[0]))
-    if page := write_layers(models, Path(directories[0])):
-        yield page
+    pages = _Pages(directories, tuple(formats))
+    on_total(len(pages.results))
+    stale = [path for path in pages.results if again or not _bears(path.with_name("report.html"), pages.made_of(path))]
+    written = iter(
+        _in_processes(pages, stale, processes) if min(processes, len(stale)) > 1 else map(pages.write, stale)
+    )
+    for path in pages.results:
+        yield next(written) if path in stale else path.with_name("report.html")
+    yield from pages.of_all_results(again)
 
 
-def _others(models: Sequence[MeasuredModel], path: Path) -> list[Source]:
-    """The other results of the first model that a result is about."""
-    sources = next((model.sources for model in models if path in [source.path for source in model.sources]), ())
-    return [source for source in sources if source.path != path]
+@dataclass(frozen=True)
+class _Pages:
+    """The results of some folders, and the pages that are made of them.
+
+    * `formats`: of the figure files.
+    """
+
+    directories: tuple[str | Path, ...]
+    formats: tuple[str, ...]
+
+    @cached_property
+    def results(self) -> dict[Path, xr.Dataset]:
+        """The results by their paths."""
+        return read_all(self.directories)
+
+    @cached_property
+    def models(self) -> list[MeasuredModel]:
+        """The models that the results are about."""
+        return models_in(self.results)
+
+    def write(self, path: Path) -> Path:
+        """Write the page of a result; return its path."""
+        others, made_of = self._others(path), self.made_of(path)
+        return write(self.results[path], path.parent, others=others, formats=self.formats, made_of=made_of)
+
+    def made_of(self, path: Path) -> str:
+        """What the page of a result is made of; see `_made_of`."""
+        return _made_of([path, *(other.path for other in self._others(path))], self.formats)
+
+    def of_all_results(self, again: bool) -> Iterator[Path]:
+        """Write `heads.html` and `layers.html`, unless they are made of these results already; their paths."""
+        folder, made_of = Path(self.directories[0]), _made_of(list(self.results), self.formats)
+        with_heads = [model for model in self.models if len(model.numbers)]
+        if with_heads:
+            page = folder / "heads.html"
+            yield write_heads(with_heads, folder, made_of=made_of) if again or not _bears(page, made_of) else page
+        if any(model.layers for model in self.models):
+            page = folder / "layers.html"
+            if again or not _bears(page, made_of):
+                write_layers(self.models, folder, made_of=made_of)
+            yield page
+
+    def _others(self, path: Path) -> list[Source]:
+        """The other results of the first model that a result is about."""
+        mine = (model.sources for model in self.models if path in [source.path for source in model.sources])
+        return [source for source in next(mine, ()) if source.path != path]
+
+
+_pages_of = cache(_Pages)  # of a process that writes pages: it reads the results once
+
+
+def _in_processes(pages: _Pages, stale: Sequence[Path], processes: int) -> Iterator[Path]:
+    """Write some pages in processes of their own, which are started anew: no thread of this one is copied."""
+    write_one = partial(_written, pages.directories, pages.formats)
+    pool = ProcessPoolExecutor(
+        min(processes, len(stale)),
+        multiprocessing.get_context("spawn"),
+        initializer=signal.signal,  # Ctrl-C is the parent's
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        yield from pool.map(write_one, stale)
+    except BrokenProcessPool as error:
+        raise HeadscopeError("a process that writes pages has ended; if memory is short, name fewer folders") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _written(directories: tuple[str | Path, ...], formats: tuple[str, ...], path: Path) -> Path:
+    return _pages_of(directories, formats).write(path)
 
 
 def _made_of(paths: Sequence[Path], formats: Sequence[str]) -> str:

@@ -168,9 +168,10 @@ def report(
 
 def _all_pages(*directories: Path, **options: Any) -> Iterator[Path]:
     """The pages of all results written again; of a survey's folder also the portrait, of a reproduction its page."""
+    from headscope.figures.export import MOST_PROCESSES
     from headscope.report import rebuild_all
 
-    yield from rebuild_all(*directories, **options)
+    yield from rebuild_all(*directories, processes=min(os.cpu_count() or 1, MOST_PROCESSES), **options)
     if (directories[0] / "index.html").is_file():
         from headscope.front.survey.portrait import portrait
 
