@@ -6,7 +6,9 @@ import pytest
 import xarray as xr
 
 from headscope import HeadscopeError
+from headscope.figures import with_interval
 from headscope.report.study_page import refusing_incomplete, study_page
+from headscope.report.wording import estimate, of_array
 from support.compare_result import compare_result
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
@@ -44,5 +46,16 @@ def test_a_label_that_a_page_misses_is_named_though_a_variable_has_its_name():
     result = profile_result().assign_attrs(corpus="sample")
     with pytest.raises(HeadscopeError, match="lacks 'entropy'; run the study again"), refusing_incomplete(result):
         result["attention_to"].sel(token_class="entropy")
+    with pytest.raises(HeadscopeError, match="lacks 'entropy'; run the study again"), refusing_incomplete(result):
+        estimate(result, "attention_to", layer=1, head=1, token_class="entropy")
+
+
+def test_an_estimate_is_the_number_of_its_labels_in_any_order_of_bounds():
+    result = profile_result()
+    labels = {"head": 2, "token_class": "sep", "layer": 2}
+    expected = of_array(with_interval(result, "attention_to").sel(labels))
+    turned = result.isel(bound=[1, 0]).transpose("bound", "head", ...)
+    assert estimate(result, "attention_to", **labels) == estimate(turned, "attention_to", **labels) == expected
+    assert expected.lower < expected.value < expected.upper
     with pytest.raises(KeyError), refusing_incomplete(result):
         raise KeyError("entropy")

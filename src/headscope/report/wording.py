@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -90,7 +91,21 @@ def estimate(result: xr.Dataset, name: str, **labels: object) -> Estimate:
     >>> estimate(result, "uas").percent
     '50.0% [25.0, 75.0]'
     """
-    return of_array(with_interval(result, name).sel(labels))
+    # of variables, not of arrays: pages ask for hundreds of numbers, and to label each takes most of their time
+    at = {dim: _index(result, dim, label) for dim, label in labels.items()}
+    value = float(result.variables[name].isel(at))
+    if f"{name}_ci" not in result:
+        return Estimate(value)
+    bounds = result.variables[f"{name}_ci"].isel(at)
+    return Estimate(value, *(float(bounds.isel(bound=_index(result, "bound", bound))) for bound in ("lower", "upper")))
+
+
+def _index(result: xr.Dataset, dim: str, label: Any) -> Any:
+    """The index of a label; one that is missing is a `KeyError` as xarray words it."""
+    try:
+        return result.variables[dim].to_index().get_loc(label)
+    except KeyError as error:
+        raise KeyError(f"not all values found in index '{dim}'") from error
 
 
 def of_array(array: xr.DataArray) -> Estimate:
