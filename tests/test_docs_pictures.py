@@ -10,6 +10,12 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
+@pytest.fixture(autouse=True)
+def beside_each_other(monkeypatch):
+    """Tools import each other, as where one of them is run."""
+    monkeypatch.syspath_prepend(str(DOCS / "tools"))
+
+
 def tool(name: str) -> dict:
     return runpy.run_path(str(DOCS / "tools" / f"{name}.py"))
 
@@ -21,8 +27,8 @@ def words(picture: Path) -> list[tuple[str, str]]:
 
 def test_pictures_of_tables_are_those_of_the_pages(tmp_path):
     made = tool("table_pictures")
-    for name in made["PICTURES"]:
-        (tmp_path / f"{name}.md").write_bytes((DOCS / f"{name}.md").read_bytes())
+    for page, _ in made["PICTURES"].values():
+        (tmp_path / f"{page}.md").write_bytes((DOCS / f"{page}.md").read_bytes())
     made["main"](tmp_path)
     stale = [name for name in made["PICTURES"] if words(tmp_path / f"{name}.svg") != words(DOCS / f"{name}.svg")]
     assert not stale, "run 'make docs-figures'"
@@ -42,7 +48,6 @@ def test_treebank_pictures_are_skipped_without_data(tmp_path, monkeypatch, capsy
 
 @pytest.mark.parametrize("name", ["report_pictures", "viewer_pictures"])
 def test_pictures_of_pages_are_skipped_without_a_browser(name, monkeypatch, capsys):
-    monkeypatch.syspath_prepend(str(DOCS / "tools"))
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sys.argv", [name])
     tool(name)["main"]()
