@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headscope.front.claims import claims
     from headscope.front.reproduce.in_python import reproduce
     from headscope.front.survey.in_python import survey
+    from headscope.front.survey.plan_table import survey_plan
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
     from headscope.passes import Settings
@@ -73,6 +74,7 @@ _PUBLIC = {
     "save_result": ("results", "save"),
     "show": ("front.views", "show"),
     "survey": ("front.survey.in_python", "survey"),
+    "survey_plan": ("front.survey.plan_table", "survey_plan"),
     "tidy": ("results.tables", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),
@@ -117,6 +119,7 @@ __all__ = [
     "show",
     "structure",
     "survey",
+    "survey_plan",
     "syntax",
     "tidy",
     "trees",

@@ -1,11 +1,17 @@
 """What a survey will take, and the time that it keeps to: with a clock that is told what the time is."""
 
+from inspect import signature
+
 import pytest
 
+from headscope.encoding.parsed_sentences import FIFTH
 from headscope.errors import HeadscopeError
+from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, COSTS, READING, ModelShape, StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import NEEDS, CorpusFacts, planned
+from headscope.passes import captured_treebanks
+from headscope.studies.attributions import study as attributions
 
 CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")
@@ -61,6 +67,29 @@ def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
     small, large, two = estimates(plans, BUILT_IN), estimates(plans, base), estimates(plans, base, 2)
     for one, other, shared in zip(small, large, two, strict=True):
         assert one.of(100) <= other.of(100) and shared.of(100) <= other.of(100) and one.memory < other.memory
+
+
+def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> None:
+    many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
+    plans = planned([many], task=False, only=["probe", "attributions", "profile"])
+    some, every = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
+    assert every["probe"].of(12_500) == pytest.approx(5 * some["probe"].of(12_500), rel=0.02)
+    assert some["probe"].of(2_500) == some["probe"].of(12_500) == pytest.approx(every["probe"].of(2_500))
+    assert some["probe"].sample == "2,500 of them; all with --full" and not every["probe"].sample
+    assert some["attributions"].most < every["attributions"].most == 50
+    assert some["profile"] == every["profile"]
+
+
+def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
+    assert captured_treebanks.QUICK * FIFTH // (FIFTH - 1) == costs.SENTENCES
+    assert (attributions.SETS_OF_TOKEN, attributions.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
+    assert (attributions.TOKENS_OF_TWO_MINUTES, attributions.FIRST_LOOK) == (costs.BLANKED_TOKENS, costs.LEAST_SCORED)
+    assert signature(attributions.run).parameters["scored"].default == costs.SCORED
+
+
+def test_a_sample_that_is_full_leaves_its_time_to_the_other_studies() -> None:
+    expected = [StudyEstimate("one", 0.0, 0.01, 0), StudyEstimate("two", 0.0, 0.0, 0, 0.1, 100)]
+    assert Budget(20, expected, clock=lambda: 0.0).size("one", 10_000) == 1000
 
 
 def test_widths_are_those_of_a_share_of_one_half() -> None:

@@ -55,7 +55,7 @@ def test_of_two_sentences_with_one_title_the_larger_effect_is_told(monkeypatch: 
     model.__dict__["sources"] = [None, None]
     by_study = iter([told, [finding("Training made the difference", 0.6)]])
     monkeypatch.setattr(portrait, "_holding", lambda source: next(by_study))
-    assert [one.text for one in strongest(model)] == ["0.6.", "0.2."]
+    assert [one.text for one, _ in strongest(model)] == ["0.6.", "0.2."]
 
 
 @pytest.fixture(scope="module")

@@ -215,10 +215,10 @@ CASES = {
         options={"epochs": 4, "batch": 8, "learning_rate": 1e-3, "max_tokens": 32, "keep": "last"},
     ),
     "geometry": ClaimCase(
-        cone, texts.words, "The layers make random tokens alike", noise=None, shuffles=False, without=heads()
+        cone, texts.words, "Vectors of unrelated tokens grow alike", noise=None, shuffles=False, without=heads()
     ),
     "gradients": ClaimCase(
-        unread, texts.birds, "The loss hardly uses attention to [SEP]", 60, CLASSIFIER,
+        unread, texts.birds, "Attention to [SEP] hardly matters to the loss", 60, CLASSIFIER,
         shuffles=False,  # whatever the labels, nothing of [SEP] is read
     ),
     "induction": ClaimCase(

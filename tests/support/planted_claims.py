@@ -17,7 +17,7 @@ COORDS: Mapping[str, list[Any]] = {
     "offset": [-1, 0, 1],
     "token_class": ["cls", "sep", "punct", "other"],
     "feature": ["noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct"],
-    "relation": ["all", "det", "verb and subject", "pronoun and noun"],
+    "relation": ["all", "det", "verb and subject", "pronoun and noun", "owned and owner", "owned and clitic"],
     "direction": ["dependent_to_head", "head_to_dependent"],
     "probe": [
         *("right_branching", "attention", "attention_and_words", "distances_and_words", "random_attention_and_words"),

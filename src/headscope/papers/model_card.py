@@ -29,7 +29,7 @@ def write_card(path: Path, model: MeasuredModel, judgements: Sequence[Judgement]
 def section(model: MeasuredModel, judgements: Sequence[Judgement]) -> str:
     """The section: the strongest sentences, and the claims that are measured."""
     lines = [BEGIN, "## What its heads and layers do", ""]
-    lines += [f"- **{_text(finding.topic)}**: {_text(finding.text)}" for finding in strongest(model)]
+    lines += [f"- **{_text(finding.topic)}**: {_text(finding.text)}" for finding, _ in strongest(model)]
     lines += ["", f"Claims of papers about BERT, and whether they hold here. {summed_up(judgements)}", ""]
     lines += ["| | claim | verdict | here |", "| --- | --- | --- | --- |"]
     for one in judgements:

@@ -55,21 +55,25 @@ def write_portrait(
         for name, (words, part) in PARTS.items():
             made[name] = page.attempt(words, part, model) or ()
         made["studies"] = [_linked(source, directory) for source in model.sources]
+        made["highlights"] = [
+            {"topic": finding.topic, "text": finding.text} | _linked(source, directory)
+            for finding, source in made["highlights"]
+        ]
         page.contents["models"].append(made)
     return page.write()
 
 
-def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[Finding]:
+def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[tuple[Finding, Source]]:
     """The sentences that say the most: claims that hold, the largest effect first, one of a title, a study in turn."""
     found = [
-        (rank, -finding.claim.effect, finding)
+        (rank, -finding.claim.effect, finding, source)
         for source in model.sources
         for rank, finding in enumerate(_holding(source))
         if finding.claim
     ]
-    by_title: dict[str, Finding] = {}
-    for _, _, finding in sorted(found, key=lambda one: one[:2]):
-        by_title.setdefault(finding.topic, finding)
+    by_title: dict[str, tuple[Finding, Source]] = {}
+    for _, _, finding, source in sorted(found, key=lambda one: one[:2]):
+        by_title.setdefault(finding.topic, (finding, source))
     return list(islice(by_title.values(), most))
 
 
@@ -99,7 +103,7 @@ PARTS = {
 
 def in_lines(model: MeasuredModel, judgements: Sequence[Judgement]) -> list[str]:
     """The portrait in some lines of text."""
-    sentences = [f"{finding.topic}: {finding.text}" for finding in strongest(model)]
+    sentences = [f"{finding.topic}: {finding.text}" for finding, _ in strongest(model)]
     layers = [f"{finding.topic}: {finding.text}" for finding in of_layers(model.layers)]
     return [*(sentences or ["No claim of a study is sure here."]), *layers, summed_up(judgements)]
 

@@ -53,11 +53,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class ReproducedRow:
-    """A row of a table: its words, and a cell for each column."""
+    """A row of a table: its words, and a cell for each column.
+
+    * `layer`: the layer that it is of, 0 for the embeddings; None if it is of none.
+    """
 
     words: str
     cells: tuple[Cell, ...]
     note: str = ""
+    layer: int | None = None
 
 
 def rows(item: Item, result: xr.Dataset | None, lacks: str) -> list[ReproducedRow]:
@@ -86,11 +90,11 @@ def merged(column: ShownNumber, row: Row, labels: Mapping[str, Any]) -> ShownNum
     shown = own if own.number else column
     assert shown.number is not None  # checked as the entry is read
     at: dict[str, Any] = {**shown.number.at, **labels}
-    return replace(shown, number=replace(shown.number, at=at))
+    return replace(shown, number=replace(shown.number, variable=f"{shown.number.variable}{row.suffix}", at=at))
 
 
 def by_layer(column: ShownNumber, result: xr.Dataset) -> xr.DataArray:
-    """The number of a column for each layer, with its interval.
+    """The number of a column for each layer, with its interval; for layer 0 that of the embeddings, if there is one.
 
     Raises `LackingError` if the result has none.
     """
@@ -98,7 +102,15 @@ def by_layer(column: ShownNumber, result: xr.Dataset) -> xr.DataArray:
     array = one_model(take(result, column.number))
     if array.dims not in (("layer",), ("space",)):
         raise LackingError("layer")
-    return array.rename(space="layer") if array.dims == ("space",) else array
+    if array.dims == ("space",):
+        return array.rename(space="layer")
+    try:
+        first = one_model(take(result, replace(column.number, variable=f"embeddings_{column.number.variable}")))
+    except LackingError:
+        return array
+    kept = [name for name in array.coords if name in first.coords or name == "layer"]
+    parts = [first.assign_coords(layer=0).expand_dims("layer"), array]
+    return xr.concat([part.drop_vars(set(part.coords) - set(kept)) for part in parts], "layer", join="exact")
 
 
 def one_model(array: xr.DataArray) -> xr.DataArray:
@@ -126,7 +138,7 @@ def _by_layer(item: Item, result: xr.Dataset | None, lacks: str) -> Iterator[Rep
             )
             for column, numbers in zip(item.columns, ours, strict=True)
         )
-        yield ReproducedRow(f"layer {layer}", cells)
+        yield ReproducedRow(f"layer {layer}" if layer else "embeddings", cells, layer=layer)
 
 
 def _either(item: Item, column: ShownNumber, row: Row, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:

@@ -63,11 +63,13 @@ class Row:
     """A row of an item: labels that it selects, or a number of its own, and the paper's figures, one for a column.
 
     * `instead`: labels that stand in for those of `at` in a result that lacks them.
+    * `suffix`: what the variable of each column has behind its name in this row, such as `_baseline`.
     """
 
     shown: ShownNumber
     at: Mapping[str, Any] = field(default_factory=dict)
     instead: Mapping[str, Any] = field(default_factory=dict)
+    suffix: str = ""
     figures: tuple[str, ...] = ()
     note: str = ""
 
@@ -181,16 +183,15 @@ def _item(entry: Any, runs: list[str], bad: Refuse) -> Item:
 
 
 def _row(entry: Any, bad: Refuse) -> Row:
-    own = ("at", "instead", "figures", "note")
+    own = ("at", "instead", "suffix", "figures", "note")
     if not isinstance(entry, dict):
         raise bad("a row is a mapping of fields")
     shown = _shown({name: value for name, value in entry.items() if name not in own}, bad)
     at, instead, figures = entry.get("at", {}), entry.get("instead", {}), entry.get("figures", [])
     if not isinstance(at, dict) or not isinstance(instead, dict) or not isinstance(figures, list):
         raise bad(f"row '{shown.words}': `at` and `instead` are mappings, `figures` a list")
-    return Row(
-        shown, at, instead, tuple("" if one is None else str(one) for one in figures), str(entry.get("note", ""))
-    )
+    texts = tuple("" if one is None else str(one) for one in figures)
+    return Row(shown, at, instead, str(entry.get("suffix", "")), texts, str(entry.get("note", "")))
 
 
 def _shown(entry: Any, bad: Refuse) -> ShownNumber:

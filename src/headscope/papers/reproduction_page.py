@@ -169,7 +169,8 @@ def _figures(one: ReproducedItem, number: int) -> list[Figure]:
         return []
     series: dict[str, dict[int, float]] = {}
     for row in one.rows:
-        layer = int(row.words.split()[-1])
+        assert row.layer is not None  # of an item by layer
+        layer = row.layer
         for column, cell in zip(one.item.columns, row.cells, strict=True):
             if cell.estimate:
                 series.setdefault(f"{column.words}, here", {})[layer] = cell.estimate.value

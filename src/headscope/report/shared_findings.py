@@ -33,23 +33,24 @@ def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False
     return None if claim.verdict == "holds" else finding
 
 
-def beside_random_seeds(trained: Estimate, random: Iterable[float], n: int, text: str) -> Finding:
+def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n: int, text: str) -> Finding:
     """A finding whose topic says whether the model scores higher than random weights do, if that is sure.
 
+    * `what`: what is scored, in the singular.
     * `random`: one score for each seed of random weights; fewer than three are compared with nothing.
     * `n`: how many cases the score of the model rests on.
 
-    >>> beside_random_seeds(Estimate(0.07, 0.06, 0.08), [0.3, 0.31, 0.32], 800, "7% and 31%.").topic
-    'Training is not seen: random weights do as well'
+    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), [0.3, 0.31, 0.32], 800, "7%, 31%.").topic
+    'Syntax in attention: random weights do as well'
     """
     scores = list(random)
     few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; this result has {len(scores)}."
     return Finding.judged(
         above_random_weights(trained, scores, n),
         text + (few if len(scores) < LEAST_SEEDS else ""),
-        holds="Training made the difference",
-        fails="Training is not seen: random weights do as well",
-        undecided="Trained and random weights could not be told apart",
+        holds=f"{what} comes from training",
+        fails=f"{what}: random weights do as well",
+        undecided=f"{what}: trained and random weights could not be told apart",
     )
 
 

@@ -11,6 +11,7 @@ import headscope
 from headscope import catalog, results
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.survey_run import _given
+from headscope.front.survey import in_python
 from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.passes import shared_pass
 from support.cli import run_command
@@ -58,6 +59,27 @@ def test_the_plan_is_printed_and_nothing_runs(model: Path, tmp_path: Path) -> No
     listed = json.loads(run_command("survey", model, "--plan", "--json").stdout)["plan"]
     assert {one["study"] for one in listed if one["runs"]} >= {"profile", "syntax", "probe"}
     assert not (tmp_path / "out").exists()
+
+
+def test_the_plan_in_python_is_that_of_the_command(model: Path) -> None:
+    listed = json.loads(run_command("survey", model, "--plan", "--json").stdout)["plan"]
+    plan = headscope.survey_plan(str(model)).astype(object)
+    assert plan.where(plan.notna(), None).to_dict("records") == [{"seconds": None, "mib": None} | row for row in listed]
+    assert plan.equals(headscope.survey_plan(headscope.load(str(model)), "sample").astype(object))
+    with pytest.raises(headscope.HeadscopeError, match="did you mean 'profile'"):
+        headscope.survey_plan("minilm", only=["profil"])
+
+
+def test_the_plan_says_what_full_adds(model: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "long.txt"
+    texts.write_text("\n".join(["They read a long book about rivers, and slept. " * 5] * 12), encoding="utf-8")
+    said = {
+        words: json.loads(run_command("survey", model, texts, "--plan", "--json", *words).stdout)["plan"]
+        for words in ((), ("--full",))
+    }
+    some, every = ({row["study"]: row for row in plan}["attributions"] for plan in said.values())
+    assert "10 are scored; 50 with --full" in some["reads"] and "--full" not in every["reads"]
+    assert every["seconds"] > some["seconds"]
 
 
 def test_the_results_are_those_of_the_separate_commands(model: Path, folder: Path, tmp_path: Path) -> None:
@@ -121,6 +143,20 @@ def test_in_python_studies_share_a_pass(model: Path, monkeypatch: pytest.MonkeyP
     for study, result in made.items():
         alone = getattr(headscope, study)(str(model), corpus, **options)
         assert result.drop_attrs().identical(alone.drop_attrs()), study
+
+
+def test_in_python_full_reaches_the_studies_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {}
+    monkeypatch.setattr(in_python, "_read_shared", lambda *given: asked.update(given[-1]))
+    monkeypatch.setattr("headscope.front.api.study", lambda name: lambda *given, **options: options)
+    corpus = headscope.read("sample", limit=5)
+    made = headscope.survey("minilm", corpus, only=["profile", "probe", "structure"], full=True)
+    assert asked == {"profile": {}, "structure": {"full": True}, "probe": {"full": True}}
+    assert {name: options.get("full") for name, options in made.items()} == {
+        "profile": None,
+        "structure": True,
+        "probe": True,
+    }
 
 
 def test_full_reaches_the_studies_that_have_it() -> None:

@@ -44,16 +44,16 @@ def result_of(
 
 
 def test_the_layers_make_random_tokens_alike_up_to_the_layers_that_lead() -> None:
-    assert verdicts_of(result_of())["The layers make random tokens alike, up to layer 2"] == "holds"
+    assert verdicts_of(result_of())["Vectors of unrelated tokens grow alike, up to layer 2"] == "holds"
     flat = result_of((0.1, 0.11, 0.12, 0.11))
-    assert verdicts_of(flat)["The layers leave random tokens about as alike as the embeddings"] == "fails"
+    assert verdicts_of(flat)["Vectors of unrelated tokens stay about as alike as in the embeddings"] == "fails"
     unsure = result_of(half=0.5)
-    assert verdicts_of(unsure)["It cannot be told whether the layers make random tokens alike"] == "undecided"
+    assert verdicts_of(unsure)["It cannot be told whether vectors of unrelated tokens grow alike"] == "undecided"
 
 
 def test_layers_that_cannot_be_told_from_the_first_are_named_with_it() -> None:
     topics = verdicts_of(result_of((0.1, 0.3, 0.5, 0.49)))
-    assert topics["The layers make random tokens alike, up to layers 2 and 3"] == "holds"
+    assert topics["Vectors of unrelated tokens grow alike, up to layers 2 and 3"] == "holds"
 
 
 def test_context_changes_tokens_or_not() -> None:

@@ -126,6 +126,18 @@ def test_pairs_are_those_of_the_paper_once_each() -> None:
     assert links_of(nouns, "pairs") == (Link("pronoun and noun", (0,), (2,)),)
 
 
+def test_a_possessive_is_linked_to_its_owner_and_to_the_clitic() -> None:
+    words = ((0, 3), (3, 5), (6, 9), (10, 13), (14, 17))
+    relations = ("nmod:poss", "case", "nsubj", "root", "obj")
+    owned = Sentence("Ann's dog saw him", words, (), (3, 1, 4, 0, 4), relations)
+    assert links_of(owned, "possessives") == (
+        Link("owned and owner", (2,), (0,)),
+        Link("owned and clitic", (2,), (1,)),
+    )
+    assert not links_of(Sentence(owned.text, words, (), owned.heads, ("compound", *relations[1:])), "possessives")
+    assert not links_of(TREE, "possessives") and not links_of(Sentence("Ann's", ((0, 3), (3, 5))), "possessives")
+
+
 def test_a_corpus_is_asked_for_the_links_that_it_has() -> None:
     both = Sentence(TREE.text, TREE.words, TREE.upos, TREE.heads, TREE.deprel, links=(Link("x", (0,), (2,)),))
     assert link_kind(corpus_of(spaced("a"), TREE)) == "dependency"
@@ -137,5 +149,7 @@ def test_a_corpus_is_asked_for_the_links_that_it_has() -> None:
         link_kind(corpus_of(spaced("a b")))
     with pytest.raises(HeadscopeError, match="corpus 'made' has no pairs links"):
         link_kind(corpus_of(spaced("a b", Link("x", (0,), (1,)))), "pairs")
-    with pytest.raises(HeadscopeError, match="links 'trees' are unknown; use one of annotated, dependency, pairs"):
+    with pytest.raises(
+        HeadscopeError, match="links 'trees' are unknown; use one of annotated, dependency, pairs, possessives"
+    ):
         link_kind(corpus_of(TREE), "trees")

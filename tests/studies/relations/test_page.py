@@ -258,9 +258,9 @@ def test_a_head_attends_to_links_only_where_its_gain_over_the_higher_baseline_is
 @pytest.mark.parametrize(
     ("random", "topic"),
     [
-        (-0.0625, "Training made the difference"),
-        (0.0, "Trained and random weights could not be told apart"),
-        (0.0625, "Training is not seen: random weights do as well"),
+        (-0.0625, "Attention between linked words comes from training"),
+        (0.0, "Attention between linked words: trained and random weights could not be told apart"),
+        (0.0625, "Attention between linked words: random weights do as well"),
     ],
 )
 def test_training_made_the_difference_only_where_the_gain_is_higher(random: float, topic: str) -> None:

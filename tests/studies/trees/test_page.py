@@ -61,10 +61,12 @@ def test_random_weights_of_three_seeds_that_do_as_well_are_said(result: xr.Datas
     assert result["random_score_by_seed"].sizes["seed"] == 3
     xr.testing.assert_allclose(result["random_score_by_seed"].mean("seed"), result["random_score"])
     better, worse = (result.assign(random_score_by_seed=result["random_score_by_seed"] * 0 + s) for s in (0.1, 1.0))
-    assert "Training made the difference" in titles(better)
-    assert "Training is not seen: random weights do as well" in titles(worse)
+    assert "Syntax in the attention of single heads comes from training" in titles(better)
+    assert "Syntax in the attention of single heads: random weights do as well" in titles(worse)
     older = result.drop_vars("random_score_by_seed")
-    assert "Trained and random weights could not be told apart" in titles(older)
+    assert "Syntax in the attention of single heads: trained and random weights could not be told apart" in titles(
+        older
+    )
 
 
 def test_a_head_at_the_baseline_draws_no_better_trees(result: xr.Dataset) -> None:

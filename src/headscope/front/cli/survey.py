@@ -29,7 +29,8 @@ BudgetTime = Annotated[
     typer.Option(metavar="TIME", help="Choose numbers of examples so that all ends in this time: 90s, 10m, 2h."),
 ]
 Full = Annotated[
-    bool, typer.Option("--full", help="Take all examples also where a study takes some of many: probe, attributions.")
+    bool,
+    typer.Option("--full", help="Take all examples also where a study takes some: probe, structure, attributions."),
 ]
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and what is left out; run nothing.")]
 
@@ -106,4 +107,4 @@ def _estimates(plans: Sequence[PlannedStudy], given: Mapping[str, Any]) -> list[
     from headscope.models.checkpoint import locate
 
     checkpoint = locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
-    return estimates(plans, shape_of(checkpoint.config), given["workers"])
+    return estimates(plans, shape_of(checkpoint.config), given["workers"], full=given["full"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +12,7 @@ from headscope.front.progress import duration
 from headscope.front.survey.budget import Budget, seconds_of, widest
 from headscope.front.survey.costs import StudyEstimate
 from headscope.front.survey.plan import PlannedStudy
+from headscope.front.survey.plan_table import examples_of, rows
 
 if TYPE_CHECKING:
     from headscope.papers import Judgement
@@ -80,34 +81,27 @@ def print_plan(
     plans: Sequence[PlannedStudy], estimates: Sequence[StudyEstimate], budget: str | None, *, json: bool
 ) -> None:
     """Print what would run, what it reads and about how long it takes, and what is left out."""
-    examples = max([corpus.n_examples for plan in plans for corpus in plan.corpora], default=1)
+    examples = examples_of(plans)
     chosen = (
         Budget(seconds_of(budget), estimates).size(estimates[0].study, examples) if budget and estimates else examples
     )
-    known = {one.study: one for one in estimates}
-    rows = [(one, known.get(one.study)) for one in plans]
+    listed = rows(plans, estimates, examples)
     if json:
-        print_json({"plan": [_record(one, cost, examples) for one, cost in rows], "examples": chosen})
+        print_json({"plan": listed, "examples": chosen})
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
+    by_task = {plan.study for plan in plans if not plan.lacks and not plan.corpora}
     table = Table("Study", "Time", "Memory", "Reads, or needs", box=SIMPLE_HEAD)
-    for one in estimates[: len(estimates) - sum(cost is not None for _, cost in rows)]:
-        table.add_row(one.study, duration(one.of(examples)), f"{one.memory:,} MiB", "for all studies that can share it")
-    for plan, cost in rows:
-        taken = (duration(cost.of(examples)), f"{cost.memory:,} MiB") if cost else ("left out", "")
-        taken = taken if plan.corpora or not cost else ("by the task", "")
-        table.add_row(cell(plan.study.replace("_", "-")), *taken, cell(plan.reads))
+    for row in listed:
+        taken = (duration(row["seconds"]), f"{row['mib']:,} MiB") if row["runs"] else ("left out", "")
+        taken = ("by the task", "") if row["study"] in by_task else taken
+        table.add_row(cell(row["study"].replace("_", "-")), *taken, cell(row["reads"]))
     Console().print(table)
     total = duration(sum(one.of(examples) for one in estimates))
     typer.echo(f"About {total} in all: an estimate for one core; another processor may need half or twice of it.")
     if budget and estimates:
         typer.echo(f"{budget} are enough for about {chosen:,} of {examples:,} examples, by the same estimate: the 95%")
         typer.echo(f"interval of a share of examples then has at most {widest(chosen):.0%} on each side.")
-
-
-def _record(plan: PlannedStudy, cost: StudyEstimate | None, examples: int) -> dict[str, Any]:
-    row = {"study": plan.study, "runs": not plan.lacks, "reads": plan.reads}
-    return row | ({"seconds": round(cost.of(examples)), "mib": cost.memory} if cost else {})

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
@@ -64,10 +65,10 @@ class Budget:
         """
         left = [one for one in self.estimates if one.study not in self.done]
         free = [one for one in left if one.study not in self.sizes]
-        rest = (self.seconds - (self.clock() - self.began)) / self.speed - sum(one.fixed for one in free)
+        rest = (self.seconds - (self.clock() - self.began)) / self.speed
         rest -= sum(one.of(self.sizes[one.study]) for one in left if one.study in self.sizes)
-        chosen = int(rest / max(1e-9, sum(one.per_example for one in free)))
-        self.sizes[study] = max(min(LEAST, most), min(chosen, most))
+        chosen = bisect_right(range(1, most + 1), rest, key=lambda examples: sum(one.of(examples) for one in free))
+        self.sizes[study] = max(min(LEAST, most), chosen)
         return self.sizes[study]
 
     def end(self, study: str, *, ran: bool = True) -> None:

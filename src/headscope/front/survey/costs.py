@@ -20,6 +20,11 @@ LAYERS, HEADS, WIDTH, INNER = (
 )
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 500, 200
+ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
+# What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `attributions.study`.
+SENTENCES = 2_500  # that parsers and probes are trained and tested on
+SCORED, LEAST_SCORED = 50, 10
+SETS_OF_TOKEN, SETS, BLANKED_TOKENS = 20, 700, 480_000
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class StudyCost:
     * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
     * `fixed`: seconds, whatever the texts; `cells`: MiB for 1,000 tokens.
     * `shared`: whether its first pass is that of other studies, too.
+    * `most`: sentences that it takes unless all are asked for; 0 for all.
     """
 
     passes: float
@@ -64,6 +70,7 @@ class StudyCost:
     fixed: float = 1.0
     cells: float = 0.0
     shared: bool = True
+    most: int = 0
 
 
 COSTS: Mapping[str, StudyCost] = {
@@ -77,10 +84,10 @@ COSTS: Mapping[str, StudyCost] = {
     "geometry": StudyCost(1, 0.13, 0.3),
     "gradients": StudyCost(3, 0.05, shared=False),
     "trees": StudyCost(4, 0.55),
-    "structure": StudyCost(4, 0.09, 1, cells=8),
+    "structure": StudyCost(4, 0.09, 1, cells=8, most=SENTENCES),
     "layers": StudyCost(22, 0.2, 13, cells=40, shared=False),
-    "probe": StudyCost(4, 0.05, 8, cells=4),
-    "attributions": StudyCost(60, 0, shared=False),
+    "probe": StudyCost(4, 0.05, 8, cells=4, most=SENTENCES),
+    "attributions": StudyCost(10, 0, shared=False),
     "ablate": StudyCost(100, 0, shared=False),
     "prune": StudyCost(150, 0, shared=False),
 }
@@ -93,18 +100,23 @@ READING = "one pass"  # of all studies that share it
 class StudyEstimate:
     """What a study will take: seconds, whatever the texts and for each example, and MiB.
 
-    >>> StudyEstimate("profile", 1.0, 0.5, 100).of(10)
-    6.0
+    * `per_sampled`: seconds for each of the `most` examples of which it takes no more; `sample`: these in words.
+
+    >>> StudyEstimate("profile", 1.0, 0.5, 100).of(10), StudyEstimate("probe", 1.0, 0.0, 100, 0.5, 4).of(10)
+    (6.0, 3.0)
     """
 
     study: str
     fixed: float
     per_example: float
     memory: int
+    per_sampled: float = 0.0
+    most: int = 0
+    sample: str = ""
 
     def of(self, examples: int) -> float:
         """Seconds for so many examples."""
-        return self.fixed + self.per_example * examples
+        return self.fixed + self.per_example * examples + self.per_sampled * min(examples, self.most)
 
 
 def shape_of(config: Mapping[str, Any]) -> ModelShape:
@@ -121,25 +133,43 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape:
     return ModelShape(layers, heads, width, inner)
 
 
-def estimates(plans: Iterable[PlannedStudy], shape: ModelShape, workers: int = 1) -> list[StudyEstimate]:
-    """What each study of a plan that runs will take, and before them the pass that some of them share."""
+def estimates(
+    plans: Iterable[PlannedStudy], shape: ModelShape, workers: int = 1, *, full: bool = False
+) -> list[StudyEstimate]:
+    """What each study of a plan that runs will take, and before them the pass that some of them share.
+
+    * `full`: whether studies take all examples where they take some of many.
+    """
     runs = [plan for plan in plans if not plan.lacks]
     sharing = [plan for plan in runs if COSTS[plan.study].shared]
     if len(sharing) < 2:
-        return [_estimate(plan, shape, COSTS[plan.study].passes, workers) for plan in runs]
+        return [_estimate(plan, shape, COSTS[plan.study], workers, full) for plan in runs]
     own = sum(COSTS[plan.study].own for plan in sharing)
-    reading = StudyCost(2, own / 2, fixed=3)
-    first = _estimate(replace(sharing[0], study=READING), shape, 2, workers, reading)
-    return [first, *(_estimate(plan, shape, COSTS[plan.study].passes - (plan in sharing), workers) for plan in runs)]
+    first = _estimate(replace(sharing[0], study=READING), shape, StudyCost(2, own / 2, fixed=3), workers, full)
+    rest = [replace(COSTS[plan.study], passes=COSTS[plan.study].passes - (plan in sharing)) for plan in runs]
+    return [first, *(_estimate(plan, shape, cost, workers, full) for plan, cost in zip(runs, rest, strict=True))]
 
 
-def _estimate(
-    plan: PlannedStudy, shape: ModelShape, passes: float, workers: int, cost: StudyCost | None = None
-) -> StudyEstimate:
-    cost, corpora = cost or COSTS[plan.study], plan.corpora
-    examples = sum(corpus.n_examples for corpus in corpora) or 1
-    thousands = sum(corpus.tokens for corpus in corpora) / 1000
+def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: int, full: bool) -> StudyEstimate:
+    examples = sum(corpus.n_examples for corpus in plan.corpora) or 1
+    tokens = sum(corpus.tokens for corpus in plan.corpora) / examples
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
-    seconds = passes * (FORWARD * shape.size + cost.own * heads) / workers + cost.after * heads
-    memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20 + cost.cells * heads * thousands
-    return StudyEstimate(plan.study, cost.fixed, thousands / examples * seconds, round(memory))
+    seconds = cost.passes * (FORWARD * shape.size + cost.own * heads) / workers + cost.after * heads
+    most = cost.most if cost.most and not full else examples
+    memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20
+    memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
+    made = StudyEstimate(plan.study, cost.fixed, tokens * seconds / 1000, round(memory))
+    if plan.study == "attributions":
+        return _with_scored(made, tokens, FORWARD * shape.size / workers, full)
+    if most < examples:
+        words = f"{most:,} of them; all with --full"
+        return replace(made, per_example=0.0, per_sampled=made.per_example, most=most, sample=words)
+    return made
+
+
+def _with_scored(made: StudyEstimate, tokens: float, forward: float, full: bool) -> StudyEstimate:
+    """With the passes over the inputs that are scored, in each of which other tokens are blanked."""
+    blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
+    quick = min(SCORED, max(LEAST_SCORED, int(BLANKED_TOKENS / blanked)))
+    words = f"{quick} are scored; {SCORED} with --full" if quick < SCORED and not full else ""
+    return replace(made, per_sampled=blanked * forward / 1000, most=SCORED if full else quick, sample=words)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -23,17 +24,23 @@ if TYPE_CHECKING:
 
 
 def survey(
-    model: Any, *corpora: Any, only: Sequence[str] = (), without: Sequence[str] = (), **options: Any
+    model: Any,
+    *corpora: Any,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    full: bool = False,
+    **options: Any,
 ) -> dict[str, xr.Dataset]:
     """Results of every study that a model and some data allow, by the name of the study.
 
-    `headscope.claims` says which claims of the papers they bear out. The command `headscope survey` also draws the
-    portrait of the model, and goes on where it was stopped.
+    `headscope.claims` says which claims of the papers they bear out, `headscope.survey_plan` what would run. The
+    command `headscope survey` also draws the portrait of the model, and goes on where it was stopped.
 
     * `model`: What `headscope.load` returns, a name, or a folder.
     * `corpora`: Whatever `headscope.read` reads; by default the bundled sample. Of several corpora the first that has
       what a study needs is read, by `patterns` and `layers` all that have it.
     * `only`: Studies to run; by default all that can run. `without`: Studies to leave out.
+    * `full`: Take all examples also where a study takes some: `probe`, `structure`, `attributions`.
     * `options`: Fields of `headscope.Settings` by name, such as `seed` and `workers`, `examples`, `tokenizer` and
       `progress`, for all studies.
 
@@ -66,10 +73,12 @@ def survey(
     with TemporaryDirectory(prefix="headscope-") as scratch:
         journals = {name: PassJournal(Path(scratch) / name, {"study": name}, silent=True) for name in runs}
         own = {name: value for name, value in options.items() if name in {field.name for field in fields(Settings)}}
-        _read_shared(loaded, runs, {name: Settings(**own, journal=journals[name]) for name in runs if name in SHARING})
+        asked = {name: {"full": True} if full and _has_full(name) else {} for name in runs}
+        shared = {name: Settings(**own, journal=journals[name]) for name in runs if name in SHARING}
+        _read_shared(loaded, runs, shared, asked)
         for name, given in runs.items():
             try:
-                results[name] = study(name)(loaded, given, journal=journals[name], **options)
+                results[name] = study(name)(loaded, given, journal=journals[name], **asked[name], **options)
             except HeadscopeError as error:
                 warnings.warn(f"headscope.survey leaves out {name}: {error}", stacklevel=2)
     if not results:
@@ -77,10 +86,13 @@ def survey(
     return results
 
 
-def _read_shared(model: "Model", runs: Mapping[str, Any], settings: "Mapping[str, Settings]") -> None:
+def _read_shared(
+    model: "Model", runs: Mapping[str, Any], settings: "Mapping[str, Settings]", asked: Mapping[str, Mapping[str, Any]]
+) -> None:
     """Read once for all studies that can share a pass; one that refuses says so when it runs.
 
     * `runs`: what each study reads; `settings`: of those that can share, each with its journal.
+    * `asked`: options of each study.
     """
     from headscope.passes.asked_pass import first_pass
     from headscope.passes.shared_pass import alike, read_together
@@ -90,10 +102,15 @@ def _read_shared(model: "Model", runs: Mapping[str, Any], settings: "Mapping[str
         run = catalog.load("studies", name).run
         corpora = runs[name] if name in MANY else [runs[name]]
         with suppress(HeadscopeError):
-            passes.append(first_pass(partial(run, model, runs[name]), own, corpora))
+            passes.append(first_pass(partial(run, model, runs[name], **asked[name]), own, corpora))
     for group in alike(filter(None, passes)):
         first = group[0].reader.settings
         read_together(group, replace(first, journal=None))
+
+
+def _has_full(name: str) -> bool:
+    """Whether a study takes some of many examples unless all are asked for."""
+    return "full" in signature(catalog.load("studies", name).run).parameters
 
 
 def _given(name: str, corpora: list[Any]) -> Any:

@@ -8,9 +8,10 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.features import LINK, links
 from headscope.linguistics.sentence import Link, Sentence
 
-LinkKind = Literal["annotated", "dependency", "pairs"]
+LinkKind = Literal["annotated", "dependency", "pairs", "possessives"]
 # Of the four directed relations of section 4.5, two are the other two the other way round.
 PAIRS = {LINK["verb_to_subject"]: "verb and subject", LINK["pronoun_to_noun"]: "pronoun and noun"}
+CLITICS = ("'s", "’s", "'", "’")
 
 
 def links_of(sentence: Sentence, kind: LinkKind) -> tuple[Link, ...]:
@@ -19,6 +20,8 @@ def links_of(sentence: Sentence, kind: LinkKind) -> tuple[Link, ...]:
     * "annotated": those that come with it, such as from frame elements to the word that evokes the frame.
     * "dependency": from each word to its syntactic head; relations without their subtypes.
     * "pairs": verb and subject, pronoun and noun (Kovaleva et al. 2019, section 4.5).
+    * "possessives": from what is owned to its owner, and to the clitic 's of the owner (Clark et al. 2019, section
+      4.2); of relations of Universal Dependencies.
 
     >>> sentence = Sentence("She slept", ((0, 3), (4, 9)), heads=(2, 0), deprel=("nsubj:outer", "root"))
     >>> links_of(sentence, "dependency")
@@ -65,8 +68,23 @@ def _pairs(sentence: Sentence) -> tuple[Link, ...]:
     )
 
 
+def _possessives(sentence: Sentence) -> tuple[Link, ...]:
+    """Two links for each owner that has a clitic."""
+    found: list[Link] = []
+    for clitic, (form, owner) in enumerate(zip(sentence.forms, sentence.heads, strict=False)):
+        if form in CLITICS and owner and sentence.deprel[clitic] == "case" and sentence.heads[owner - 1]:
+            owned = sentence.heads[owner - 1] - 1
+            if sentence.deprel[owner - 1] == "nmod:poss":
+                found += [
+                    Link("owned and owner", (owned,), (owner - 1,)),
+                    Link("owned and clitic", (owned,), (clitic,)),
+                ]
+    return tuple(found)
+
+
 LINKS: dict[str, Callable[[Sentence], tuple[Link, ...]]] = {
     "annotated": lambda sentence: sentence.links,
     "dependency": _dependencies,
     "pairs": _pairs,
+    "possessives": _possessives,
 }

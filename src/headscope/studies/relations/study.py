@@ -41,7 +41,7 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    links: Literal["annotated", "dependency", "pairs"] | None = None,
+    links: Literal["annotated", "dependency", "pairs", "possessives"] | None = None,
     limits: str | None = None,
     untrained: bool = True,
     as_coded: bool = False,
@@ -78,7 +78,8 @@ def run(
     * `model`: Model to measure.
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `links`: Kind of links (pairs: section 4.5); by default annotated links, else dependency relations.
+    * `links`: Kind of links (pairs: section 4.5; possessives: owner and 's); by default annotated links, else
+      dependency relations.
     * `limits`: WORDS,SPAN,DISTANCE: most words of a sentence, most words of an end, least distance; 12,3,2 for
       FrameNet, else none.
     * `untrained`: Also measure a model with random weights, as a baseline.

@@ -41,11 +41,11 @@ def _cone(result: xr.Dataset) -> Iterator[Finding]:
         where = layers_named(tied(values))
         yield Finding.judged(
             apart(top, first, int(result["anisotropy_n_examples"]), least=CHANGE),
-            f"Two random tokens have a mean cosine of {number(first.value)} in the embeddings and {number(top.value)} "
-            f"in {where}; 0 means that vectors have no common direction.",
-            holds=f"The layers make random tokens alike, up to {where}",
-            fails="The layers leave random tokens about as alike as the embeddings",
-            undecided="It cannot be told whether the layers make random tokens alike",
+            f"The vectors of two random tokens have a mean cosine of {number(first.value)} in the embeddings and "
+            f"{number(top.value)} in {where}; 0 means that vectors have no common direction.",
+            holds=f"Vectors of unrelated tokens grow alike, up to {where}",
+            fails="Vectors of unrelated tokens stay about as alike as in the embeddings",
+            undecided="It cannot be told whether vectors of unrelated tokens grow alike",
         )
 
 

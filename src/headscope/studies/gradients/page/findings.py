@@ -36,10 +36,10 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
             looked = f"It gets {share:.0%} of the attention; the" if np.isfinite(share) else "The"
             yield Finding.judged(
                 below(lowest, UNUSED, int(result.attrs["n_examples"])),
-                f"{looked} gradient of the loss is at least {lowest.value:.0%} of that of other tokens.",
-                holds=f"The loss hardly uses attention to {label('token_class', name)} in {where}",
-                fails=f"The loss uses attention to {label('token_class', name)} in all layers",
-                undecided=f"Attention to {label('token_class', name)} may be of little use",
+                f"{looked} gradient of the loss falls to {lowest.value:.0%} of that of other tokens.",
+                holds=f"Attention to {label('token_class', name)} hardly matters to the loss in {where}",
+                fails=f"Attention to {label('token_class', name)} matters to the loss in all layers",
+                undecided=f"Attention to {label('token_class', name)} may hardly matter to the loss",
             )
 
 

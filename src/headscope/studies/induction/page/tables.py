@@ -8,7 +8,7 @@ from headscope.report.wording import estimate, measured, several
 
 WORDS = {
     "induction": "the token behind an earlier copy",
-    "duplicate": "an earlier copy",
+    "duplicate": "an earlier copy of the same token",
     "previous": "the previous token",
 }
 FOCUS_WORDS = {"first": "the first token", "delimiter": "delimiters", "punctuation": "periods and commas"}

@@ -137,7 +137,7 @@ def _random(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Findin
         least = min(summaries, key=lambda task: task.score.value - random[task.name].mean())
         scores = random[least.name]
         text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(scores.mean())}."
-        yield beside_random_seeds(least.score, scores.tolist(), _n(least), text)
+        yield beside_random_seeds("What the layers know", least.score, scores.tolist(), _n(least), text)
 
 
 def _finding(task: TaskSummary) -> Finding:

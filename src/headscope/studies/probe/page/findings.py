@@ -49,7 +49,9 @@ def _random_seeds(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Find
     if alone and random:
         text = f"Attention alone gets {alone.uas.value:.0%} of the heads right, with random weights of the model "
         scores = result["uas_by_seed"].sel(probe="random_attention").dropna("seed").values.tolist()
-        yield beside_random_seeds(alone.uas, scores, _cases(result), f"{text}{random.uas.value:.0%}.")
+        yield beside_random_seeds(
+            "Syntax in the attention of all heads", alone.uas, scores, _cases(result), f"{text}{random.uas.value:.0%}."
+        )
 
 
 def _both(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:

@@ -112,7 +112,7 @@ def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
         beside = f"; with random weights {_points(sum(random) / len(random))}" if random else ""
         text = f"The average head gives linked words {_points(trained.value)} more attention than others{beside}."
         n = int(result["gain_n_examples"].sel(relation="all"))
-        yield beside_random_seeds(trained, random, n, text)
+        yield beside_random_seeds("Attention between linked words", trained, random, n, text)
 
 
 def _points(share: float) -> str:

@@ -66,7 +66,13 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
                 f"{head.random.value:.0%} of the words their syntactic head, head {head.head} {head.score.value:.0%}"
             )
             text = f"With random weights the head chosen alike gives {share}."
-            yield beside_random_seeds(head.score, random_scores(result, "uas", head), head.held_out, text)
+            yield beside_random_seeds(
+                "Syntax in the attention of single heads",
+                head.score,
+                random_scores(result, "uas", head),
+                head.held_out,
+                text,
+            )
 
 
 def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
