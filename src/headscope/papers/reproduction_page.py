@@ -149,18 +149,25 @@ def _item(one: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
 
 
 def _table(one: ReproducedItem, name: str) -> Table:
-    """Rows with two columns for each number: here, and in the paper."""
-    several_columns = len(one.item.columns) > 1
+    """Rows with a column for each number here, and one for the paper's where it has any."""
+    columns = one.item.columns
+    published = [any(row.cells[index].figure for row in one.rows) for index in range(len(columns))]
     heads = [
-        f"{column.words}, {which}" if several_columns else which.capitalize()
-        for column in one.item.columns
-        for which in ("here", "in the paper")
+        f"{column.words}, {which}" if len(columns) > 1 else which.capitalize()
+        for column, both in zip(columns, published, strict=True)
+        for which in (("here", "paper") if both else ("here",))
     ]
     lines: list[tuple[str, Cells]] = [
-        (row.words, [text for cell in row.cells for text in ((cell.text, ""), (cell.figure, ""))]) for row in one.rows
+        (row.words, [text for cell, both in zip(row.cells, published, strict=True) for text in _texts(cell, both)])
+        for row in one.rows
     ]
     unit = " (per cent)" if one.item.percent else ""
     return titled(name, f"{one.item.where}: {one.item.title}{unit}", "", heads, lines)
+
+
+def _texts(cell: Cell, both: bool) -> Cells:
+    """The number here, and the paper's."""
+    return [(cell.text, ""), (cell.figure, "")] if both else [(cell.text, "")]
 
 
 def _figures(one: ReproducedItem, number: int) -> list[Figure]:

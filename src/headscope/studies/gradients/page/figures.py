@@ -79,5 +79,5 @@ def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
     array = measured(result, "gradient", token_class="other")
     if array is not None:
         means = array.mean("head", keep_attrs=True).drop_vars("token_class", errors="ignore")
-        words = "Gradient by attention to other tokens"
+        words = "Gradient of attention to other tokens"
         yield LayerNumber("What the loss depends on", words, means, is_share=False, is_needed=True)

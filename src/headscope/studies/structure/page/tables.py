@@ -13,7 +13,7 @@ from headscope.report.wording import Cell, Estimate, estimate
 
 NAMES = {
     "uuas": "Edges of the tree (UUAS)",
-    "root_accuracy": "Root",
+    "root_accuracy": "Roots of sentences",
     "distance_spearman": "Distances (correlation)",
     "norm_spearman": "Depths (correlation)",
 }

@@ -70,6 +70,6 @@ def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
         directions = part["direction"].values.tolist()
         for direction in directions if metric == "uas" else directions[:1]:
             array = part.sel(direction=direction, drop=True)
-            words = f"UAS, {ARROWS[direction]}" if metric == "uas" else "UUAS"
+            words = f"Syntactic heads (UAS), {ARROWS[direction]}" if metric == "uas" else "Edges (UUAS)"
             if bool(array.notnull().any()):
                 yield LayerNumber("Trees by mean attention", words, array)
