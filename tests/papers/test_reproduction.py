@@ -12,7 +12,13 @@ from headscope.errors import HeadscopeError
 from headscope.papers.data_sets import DATA_SETS, find
 from headscope.papers.reproduced import Cell, rows
 from headscope.papers.reproduction import papers, read_file, read_reproduction
-from headscope.papers.reproduction_page import read_reproduced, summary, write_reproduction
+from headscope.papers.reproduction_page import (
+    ReproducedItem,
+    _table,
+    read_reproduced,
+    summary,
+    write_reproduction,
+)
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
 from headscope.papers.words import LEVELS
 from headscope.report.wording import Estimate, number
@@ -120,6 +126,40 @@ def test_layers_of_both_models_are_rows(tmp_path):
         ("layer 2", "0.50", ".4"),
         ("layer 3", "", ".6"),
     ]
+
+
+def test_the_embeddings_are_layer_0(tmp_path):
+    layers = xr.DataArray([0.25, 0.5], {"layer": [1, 2]}, ("layer",))
+    bounds = {
+        "norm_ci": (("layer", "bound"), [[0.2, 0.3], [0.4, 0.6]]),
+        "embeddings_norm_ci": (("bound",), [0.0, 0.25]),
+    }
+    result = xr.Dataset({"norm": layers, "embeddings_norm": 0.125} | bounds, {"bound": ["lower", "upper"]})
+    item = {key: value for key, value in ITEM.items() if key != "rows"} | {"by": "layer"}
+    column = {"words": "Length", "number": "norm", "layers": {0: "18.9"}}
+    item = read_file(written(tmp_path, item=item | {"columns": [column]})).items[0]
+    first, second, _ = rows(item, result, "")
+    assert (first.words, first.cells[0].text, first.cells[0].figure) == ("embeddings", "0.12 [0.0, 0.25]", "18.9")
+    assert (second.words, second.layer, second.cells[0].text) == ("layer 1", 1, "0.25 [0.20, 0.30]")
+    (alone, *_) = rows(item, result.drop_vars(["embeddings_norm", "embeddings_norm_ci"]), "")
+    assert (alone.words, alone.cells[0].text) == ("embeddings", "")
+
+
+def test_a_row_may_read_other_variables_than_its_table(tmp_path):
+    result = xr.Dataset({"uuas": 0.5, "uuas_baseline": ("baseline", [0.25])}, {"baseline": ["linear"]})
+    row = {"words": "order", "suffix": "_baseline", "at": {"baseline": "linear"}, "figures": ["48.9"]}
+    plain = {"words": "best", "figures": ["79.8"]}
+    item = ITEM | {"percent": True, "columns": [{"words": "UUAS", "number": "uuas"}], "rows": [row, plain]}
+    found = rows(read_file(written(tmp_path, item=item)).items[0], result, "")
+    assert [one.cells[0].text for one in found] == ["25.0", "50.0"]
+
+
+def test_a_column_without_figures_of_the_paper_stands_alone(tmp_path):
+    columns = [{"words": "UUAS", "number": "uuas"}, {"words": "Depth", "number": "norm"}]
+    item = ITEM | {"columns": columns, "rows": [{"words": "best", "figures": ["79.8", ""]}]}
+    item = read_file(written(tmp_path, item=item)).items[0]
+    made = ReproducedItem(item, rows(item, None, "not measured"), (), "")
+    assert [column.words for column in _table(made, "item").columns] == ["UUAS, here", "UUAS, paper", "Depth, here"]
 
 
 def test_a_figure_lies_within_the_interval_or_not():

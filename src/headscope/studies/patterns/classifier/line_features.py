@@ -9,7 +9,7 @@ the grid, not stretched, so that a line of a short map is as sharp as one of a l
 from collections.abc import Iterator
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.studies.patterns.classifier.grid import SIZE
@@ -24,26 +24,35 @@ NEAR, FAR = 2, 1 / 6
 N_NUMBERS = 118 + N_SHARES
 # Shares of the map's maximum from which a cell counts as visible.
 VISIBLE = (0.05, 0.1, 0.2, 0.4)
-# Half the widths of a band, in tokens.
+# Half the widths of a band, in tokens, and those within which attention is counted.
 WIDTHS = (0, 1, 2, 4)
+REACHES = (1, 2, 4, 8)
 
 PerMap = Float[Tensor, " map"]
+Bands = Bool[Tensor, "map row column"]
 
 
 def variance_shares(maps: Pictures) -> Iterator[PerMap]:
     """Eighteen numbers for each power of the cells."""
-    member = membership(maps.cells)
+    member = membership(maps.cells.device)
+    counts = maps.inside.flatten(1) @ member  # [map, cell] @ [cell, offset]
     for power in POWERS:
-        yield from _shares(maps.cells.pow(power) * maps.inside, maps.inside, member)
+        yield from _shares(maps.cells.pow(power) * maps.inside, maps.inside, member, counts)
 
 
-def _shares(cells: Cells, inside: Cells, member: Float[Tensor, "cell offset"]) -> Iterator[PerMap]:
-    """The explained shares, the strongest columns and parallels, and their effects beside the rest."""
+def _shares(
+    cells: Cells, inside: Cells, member: Float[Tensor, "cell offset"], counts: Float[Tensor, "map offset"]
+) -> Iterator[PerMap]:
+    """The explained shares, the strongest columns and parallels, and their effects beside the rest.
+
+    * `counts`: the number of cells of each parallel to the main diagonal.
+    """
     side = inside[:, 0].sum(1)
     centred = (cells - (cells.sum((1, 2)) / side**2)[:, None, None]) * inside
     total = centred.square().sum((1, 2)).clamp(min=1e-6)
     row, column = (centred.sum(axis) / side[:, None] for axis in (2, 1))
-    parallel, counts = _parallel_means((centred - row[:, :, None] - column[:, None]) * inside, inside, member)
+    rests = (centred - row[:, :, None] - column[:, None]) * inside
+    parallel = rests.flatten(1) @ member / counts.clamp(min=1)
 
     of_columns = column.square() * (side / total)[:, None]
     of_parallels = parallel.square() * counts / total[:, None]
@@ -64,14 +73,6 @@ def _shares(cells: Cells, inside: Cells, member: Float[Tensor, "cell offset"]) -
     yield from (deviation, noise, *effects, effects[0] / (noise + 0.02), effects[1] / (noise + 0.02))
 
 
-def _parallel_means(
-    cells: Cells, inside: Cells, member: Float[Tensor, "cell offset"]
-) -> tuple[Float[Tensor, "map offset"], Float[Tensor, "map offset"]]:
-    """Mean of the cells of each parallel to the main diagonal, and the number of these cells."""
-    counts = inside.flatten(1) @ member  # [map, cell] @ [cell, offset]
-    return cells.flatten(1) @ member / counts.clamp(min=1), counts
-
-
 def _near_and_far(side: PerMap) -> tuple[Float[Tensor, "1 offset"], Float[Tensor, "map offset"]]:
     """1 for the parallels that are near the main diagonal, and 1 for those that are far from it."""
     apart = (torch.arange(2 * SIZE - 1, device=side.device) - SIZE + 1).abs()[None]
@@ -84,9 +85,10 @@ def numbers(maps: Pictures) -> Float[Tensor, "map number"]:
     ordered = maps.maximum.sort(1).values
     median, quarter = ordered[:, SIZE // 2 - 1], ordered[:, SIZE // 4]
     features = [*_columns(maps, median, quarter), *_scale(maps)]
+    bands = _bands_of(maps)
     for standing_out in (maps.maximum - median[:, None], maps.root - median.sqrt()[:, None]):
-        features += [*_bands(maps, standing_out.clamp(min=0)), *_parallels(maps, standing_out.clamp(min=0))]
-    raw = torch.stack([*features, *_reach(maps), *_rest(maps), *variance_shares(maps)], dim=1)
+        features += [*_bands(maps, bands, standing_out.clamp(min=0)), *_parallels(maps, standing_out.clamp(min=0))]
+    raw = torch.stack([*features, *_reach(maps, bands), *_rest(maps), *variance_shares(maps)], dim=1)
     return raw.sign() * torch.log1p(3 * raw.abs())
 
 
@@ -105,17 +107,21 @@ def _scale(maps: Pictures) -> Iterator[PerMap]:
     yield from (length.log(), largest, largest * length / 10, mean, mean.log(), maps.maximum.std((1, 2)))
 
 
-def _bands(maps: Pictures, standing_out: Cells) -> Iterator[PerMap]:
-    """Bands along the main diagonal: what a row has in them, how many rows, how much, against what is far, of all."""
+def _bands_of(maps: Pictures) -> dict[int, Bands]:
+    """The cells near the main diagonal, by the half width of the band in tokens."""
     token = _token(maps)
-    far = maps.distance > torch.maximum(3 * token, maps.length / 6)
-    elsewhere = _mean(standing_out, far)
+    return {width: maps.distance <= (width + 0.01) * token for width in {*WIDTHS, *REACHES}}
+
+
+def _bands(maps: Pictures, bands: dict[int, Bands], standing_out: Cells) -> Iterator[PerMap]:
+    """Bands along the main diagonal: what a row has in them, how many rows, how much, against what is far, of all."""
+    elsewhere = _mean(standing_out, maps.distance > torch.maximum(3 * _token(maps), maps.length / 6))
+    total = standing_out.sum((1, 2)) + 1e-6
     for width in WIDTHS:
-        inside = maps.distance <= (width + 0.01) * token
-        strongest = (standing_out * inside).amax(2)
-        mean = _mean(standing_out, inside)
-        share = (standing_out * inside).sum((1, 2)) / (standing_out.sum((1, 2)) + 1e-6)
-        yield from (strongest.mean(1), (strongest > 0.1).float().mean(1), mean, mean / (elsewhere + 0.01), share)
+        band = standing_out * bands[width]
+        strongest, dark = band.amax(2), band.sum((1, 2))
+        mean = dark / bands[width].sum((1, 2)).clamp(min=1)
+        yield from (strongest.mean(1), (strongest > 0.1).float().mean(1), mean, mean / (elsewhere + 0.01), dark / total)
 
 
 def _parallels(maps: Pictures, standing_out: Cells) -> Iterator[PerMap]:
@@ -128,15 +134,14 @@ def _parallels(maps: Pictures, standing_out: Cells) -> Iterator[PerMap]:
     yield from (near, far, near / (far + 0.01))
 
 
-def _reach(maps: Pictures) -> Iterator[PerMap]:
+def _reach(maps: Pictures, bands: dict[int, Bands]) -> Iterator[PerMap]:
     """Distance of attention, [CLS] apart: its mean, and the shares within bands, also in relation to even attention."""
     others = maps.mean * (1 - maps.cls)
     others = others / others.sum(2, keepdim=True).clamp(min=1e-9)
     yield (others * maps.distance / maps.length).sum(2).mean(1)
-    for width in (1, 2, 4, 8):
-        inside = maps.distance <= (width + 0.01) * _token(maps)
-        share = (others * inside).sum(2).mean(1)
-        yield from (share, share / inside.float().mean((1, 2)))
+    for width in REACHES:
+        share = (others * bands[width]).sum(2).mean(1)
+        yield from (share, share / bands[width].float().mean((1, 2)))
 
 
 def _rest(maps: Pictures) -> Iterator[PerMap]:

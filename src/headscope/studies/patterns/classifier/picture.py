@@ -1,6 +1,7 @@
 """Grids as pictures: each map stretched over the whole grid, and scaled to its own maximum as one sees it."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -39,8 +40,10 @@ class Pictures:
 def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
     """Stretch the maps of `grid.CHANNELS` over the whole grid, and scale each to its own maximum."""
     source = _sources(grids)
-    maximum, mean, cls, sep, _, window = _stretched(grids.float(), source).unbind(1)
-    length = 1 / window[:, :1, :1]
+    maximum, mean = _stretched(grids[:, :2].float(), source).unbind(1)
+    # the same in all rows of a map, whose first cell is always inside of it
+    cls, sep = (grids[:, channel, 0].float().gather(1, source)[:, None].expand_as(mean) for channel in (2, 3))
+    length = 1 / grids[:, -1, :1, :1].float()
     largest = maximum.amax((1, 2), keepdim=True).clamp(min=1e-9)
     first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(maximum.dtype)
     distance = _apart(grids.device) * length
@@ -68,14 +71,15 @@ def offsets(device: torch.device) -> Float[Tensor, "row column"]:
 
 def along_diagonals(values: Cells, extra: int) -> Float[Tensor, "map offset"]:
     """The mean over each parallel to the main diagonal, as if each were longer by `extra` cells of 0."""
-    member = membership(values)
     # [map, cell] @ [cell, offset]
-    return values.flatten(1) @ (member / (member.sum(0) + extra))
+    return values.flatten(1) @ membership(values.device, extra)
 
 
-def membership(values: Cells) -> Float[Tensor, "cell offset"]:
-    """1 where a cell lies on a parallel to the main diagonal, on the device of `values`."""
-    return torch.nn.functional.one_hot(offsets(values.device).flatten(), 2 * SIZE - 1).to(values.dtype)
+@cache
+def membership(device: torch.device, extra: int | None = None) -> Float[Tensor, "cell offset"]:
+    """1 where a cell lies on a parallel to the main diagonal; with `extra` divided by the parallel's cells and more."""
+    member = torch.nn.functional.one_hot(offsets(device).flatten(), 2 * SIZE - 1).float()
+    return member if extra is None else member / (member.sum(0) + extra)
 
 
 def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map place"]:
@@ -87,10 +91,8 @@ def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map
 def _stretched(
     grids: Float[Tensor, "map channel row column"], source: Int[Tensor, "map place"]
 ) -> Float[Tensor, "map channel row column"]:
-    n_channels = grids.shape[1]
-    rows = source[:, None, :, None].expand(-1, n_channels, -1, SIZE)
-    columns = source[:, None, None].expand(-1, n_channels, SIZE, -1)
-    return grids.gather(2, rows).gather(3, columns)
+    cell = (source[:, :, None] * SIZE + source[:, None]).flatten(1)
+    return grids.flatten(2).gather(2, cell[:, None].expand(-1, grids.shape[1], -1)).unflatten(2, (SIZE, SIZE))
 
 
 def _apart(device: torch.device) -> Float[Tensor, "row column"]:
@@ -117,4 +119,5 @@ def channels(maps: Pictures) -> Float[Tensor, "map 15 row column"]:
     diagonals = along_diagonals(root, extra=2)[:, offsets(root.device)]
     lines = [root.mean(1, keepdim=True), diagonals, root.mean(2, keepdim=True)]
     picture = [maps.maximum, maps.mean, root, maps.mean.sqrt()]
-    return torch.stack([plane.expand_as(root) for plane in (*picture, *scale, *positions, *lines)], dim=1)
+    planes = [plane.expand_as(root) for plane in (*picture, *scale, *positions, *lines)]
+    return torch.stack(planes, dim=-1).permute(0, 3, 1, 2)  # in the memory format of the network
