@@ -60,7 +60,9 @@ def survey(
     from headscope.passes.pass_journal import PassJournal
     from headscope.passes.settings import Settings
 
-    refuse_unknown("survey", options, ["only", "without", *(field.name for field in fields(Settings)), *ARGUMENTS])
+    refuse_unknown(
+        "survey", options, ["only", "without", "full", *(field.name for field in fields(Settings)), *ARGUMENTS]
+    )
     read = {f"corpus {number}": _read(readers, one) for number, one in enumerate(corpora or ("sample",), 1)}
     facts = [facts_of(name, corpus, len(corpus)) for name, corpus in read.items()]
     loaded = model if isinstance(model, Model) else load(model)
