@@ -139,7 +139,7 @@ def test_the_embeddings_are_layer_0(tmp_path):
     column = {"words": "Length", "number": "norm", "layers": {0: "18.9"}}
     item = read_file(written(tmp_path, item=item | {"columns": [column]})).items[0]
     first, second, _ = rows(item, result, "")
-    assert (first.words, first.cells[0].text, first.cells[0].figure) == ("embeddings", "0.12 [0.0, 0.25]", "18.9")
+    assert (first.words, first.cells[0].text, first.cells[0].figure) == ("embeddings", "0.12 [0.00, 0.25]", "18.9")
     assert (second.words, second.layer, second.cells[0].text) == ("layer 1", 1, "0.25 [0.20, 0.30]")
     (alone, *_) = rows(item, result.drop_vars(["embeddings_norm", "embeddings_norm_ci"]), "")
     assert (alone.words, alone.cells[0].text) == ("embeddings", "")

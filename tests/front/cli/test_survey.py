@@ -70,11 +70,11 @@ def test_the_plan_in_python_is_that_of_the_command(model: Path) -> None:
         headscope.survey_plan("minilm", only=["profil"])
 
 
-def test_the_plan_says_what_full_adds(model: Path, tmp_path: Path) -> None:
+def test_the_plan_says_what_full_adds(tmp_path: Path) -> None:
     texts = tmp_path / "long.txt"
-    texts.write_text("\n".join(["They read a long book about rivers, and slept. " * 5] * 12), encoding="utf-8")
+    texts.write_text("\n".join(["They read a long book about rivers, and slept. " * 5] * 60), encoding="utf-8")
     said = {
-        words: json.loads(run_command("survey", model, texts, "--plan", "--json", *words).stdout)["plan"]
+        words: json.loads(run_command("survey", "minilm", texts, "--plan", "--json", *words).stdout)["plan"]
         for words in ((), ("--full",))
     }
     some, every = ({row["study"]: row for row in plan}["attributions"] for plan in said.values())
