@@ -202,7 +202,7 @@ CASES = {
     "ablate": ClaimCase(lambda seed: planted_classifier(), texts.birds, "The task needs 1 head", 120, CLASSIFIER),
     "attributions": ClaimCase(
         lambda seed: planted_classifier(), texts.birds, "find what the target needs", 40, None,
-        {"scored": 30, "flow": 0}, shuffles=False,
+        {"scored": 30, "flow": 0, "altered": 0}, shuffles=False,
     ),
     "cloze": ClaimCase(lambda seed: causal_table({("the", "cat"): 3.0}).network, texts.pairs, "100% right", noise=None),
     "clusters": ClaimCase(alike, texts.words, "Heads of a layer are alike", shuffles=False),

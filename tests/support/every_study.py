@@ -62,7 +62,7 @@ WHOLE = {
 }
 # What makes a study quick.
 QUICK = {
-    "attributions": ("--scored", "4", "--flow", "2", "--shown", "1"),
+    "attributions": ("--scored", "4", "--flow", "2", "--shown", "1", "--altered", "2"),
     "finetune": ("--epochs", "1", "--batch", "4"),
     "induction": ("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
     "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),

@@ -52,7 +52,14 @@ class Stack:
 
     def finish(self, inputs: Mapping[str, Tensor], states: States) -> Any:
         """The output of the network if `states` leave its last layer."""
-        with instead(dict.fromkeys(self.layers, _pass) | {self.layers[-1]: lambda *_, **__: states}):
+        return self.rest(inputs, len(self.layers), states)
+
+    def rest(self, inputs: Mapping[str, Tensor], layer: int, states: States) -> Any:
+        """The output of the network if `states` enter a layer, from 0; those of the first are its own."""
+        below = dict.fromkeys(self.layers[:layer], _pass)
+        if layer:
+            below[self.layers[layer - 1]] = lambda *_, **__: states
+        with instead(below):
             return self.network(**inputs)
 
 

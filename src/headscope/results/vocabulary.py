@@ -56,6 +56,8 @@ DIMENSIONS = {
     "dimension_rank": "place of a dimension of hidden states by its share, from 1 for the largest",
     "attribution": "method that says how important the tokens of an input are",
     "token_share": "share of an input's tokens that is blanked, or kept alone",
+    "alteration": "how attention is altered",
+    "erased_share": "share of the keys of each query whose attention is erased",
     "space": "hidden states by layer, 0 for the embeddings that enter the first",
     "phenomenon": "class of the items of a suite",
     "condition": "finer class of the items of a phenomenon",
@@ -79,7 +81,7 @@ WHOLE_NUMBERS = {
     **dict.fromkeys(("epoch", "restored", "seed", "space"), (0, 2**32 - 1)),
     "offset": (-1_000_000, 1_000_000),
 }
-SHARES = ("progress", "share_removed", "token_share", "depth")
+SHARES = ("progress", "share_removed", "token_share", "erased_share", "depth")
 WITHOUT_LABELS = ("typical_key", "typical_query")
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.

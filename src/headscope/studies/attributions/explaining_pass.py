@@ -25,6 +25,8 @@ from headscope.passes.passes import Pass, PassResult
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.attributions.altered_copies import Copies
+from headscope.studies.attributions.altered_inputs import MOST_TOKENS, AlteredInputs, Search, altered_input
 from headscope.studies.attributions.blanking import Blanking, fastest
 from headscope.studies.attributions.faithfulness import Faithfulness, Scores, faithfulness
 from headscope.studies.attributions.methods import FLOW_TOKENS, Explainer, Importance
@@ -34,17 +36,23 @@ from headscope.studies.attributions.targets import Target
 # Inputs of more tokens do not fit on a line of a page.
 SHOWN_TOKENS = 24
 # Of a scored input, for the progress bar; a few short ones have fewer.
-PASSES = 400
+PASSES, ALTERED_PASSES = 400, 200
 # At least one token is masked, and with such a share only one.
 ONE_TOKEN = Masking(share=1e-6)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The numbers of the inputs whose importances are scored, and of those of them of which flow is taken."""
+    """The numbers of the inputs of which more is taken.
+
+    * `scored`: whose importances are scored; `flow`: those of them of which flow is taken.
+    * `altered`: whose attention is altered; `by_head`: those of them whose heads are searched one by one.
+    """
 
     scored: frozenset[int]
     flow: frozenset[int]
+    altered: frozenset[int] = frozenset()
+    by_head: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -62,15 +70,18 @@ class Explained:
 
     * `tallies`: `importance_share`, `attention_to` and `norm_to`.
     * `rows`: the faithfulness of each scored input; `shown`: short inputs of them.
+    * `altered`: what alterations of attention change, of each input of the sample.
     """
 
     tallies: dict[str, Tally] = field(default_factory=dict)
     rows: list[Faithfulness] = field(default_factory=list)
     shown: list[Shown] = field(default_factory=list)
+    altered: list[AlteredInputs] = field(default_factory=list)
 
     def __add__(self, other: "Explained") -> "Explained":
         """Both parts of the corpus."""
-        return Explained(added(self.tallies, other.tallies), self.rows + other.rows, self.shown + other.shown)
+        lists = (self.rows + other.rows, self.shown + other.shown, self.altered + other.altered)
+        return Explained(added(self.tallies, other.tallies), *lists)
 
 
 def drawn(inputs: int, seed: int) -> list[int]:
@@ -78,7 +89,7 @@ def drawn(inputs: int, seed: int) -> list[int]:
     return np.random.default_rng(seed).permutation(inputs).tolist()
 
 
-def sample_of(inputs: int, scored: int, flow: int, seed: int) -> Sample:
+def sample_of(inputs: int, scored: int, flow: int, seed: int, altered: int = 0, by_head: int = 0) -> Sample:
     """A random sample of the inputs of a corpus, by the seed.
 
     >>> sample = sample_of(inputs=10, scored=4, flow=2, seed=0)
@@ -86,7 +97,8 @@ def sample_of(inputs: int, scored: int, flow: int, seed: int) -> Sample:
     (4, True)
     """
     order = drawn(inputs, seed)
-    return Sample(frozenset(order[:scored]), frozenset(order[: min(flow, scored)]))
+    numbers = (scored, min(flow, scored), altered, min(by_head, altered))
+    return Sample(*(frozenset(order[:number]) for number in numbers))
 
 
 @contextmanager
@@ -110,8 +122,8 @@ def explainer(model: Model, target: Target) -> Iterator[Explainer]:
 class ExplainedAccumulator:
     """The explanations of the batches of a shard."""
 
-    def __init__(self, run: Pass, explain: Explainer, blanking: Blanking, sample: Sample):
-        self.run, self.explain, self.blanking, self.sample = run, explain, blanking, sample
+    def __init__(self, run: Pass, explain: Explainer, blanking: Blanking, sample: Sample, search: Search):
+        self.run, self.explain, self.blanking, self.sample, self.search = run, explain, blanking, sample, search
         self.collate, self.explained = collator(run.model), Explained()
         self.buffer = Buffer(run.settings.seed, run.settings.resamples)
 
@@ -125,6 +137,7 @@ class ExplainedAccumulator:
         scored = list(self._scored(batch, places, importance))
         self.buffer.add(batch.unit, shares | importance.heads)
         self.explained.rows += scored
+        self.explained.altered += self._altered(batch, places, importance)
         self.explained.shown += _shown(model, batch, importance, sample)
 
     def _scored(self, batch: Batch, places: Tensor, importance: Importance) -> Iterator[Faithfulness]:
@@ -139,6 +152,19 @@ class ExplainedAccumulator:
             if not settings.in_parts:  # a worker has no bar
                 settings.on_progress(PASSES)
 
+    def _altered(self, batch: Batch, places: Tensor, importance: Importance) -> Iterator[AlteredInputs]:
+        for example, index in enumerate(batch.index.tolist()):
+            if index not in self.sample.altered:
+                continue
+            if (length := int(batch.real[example].sum())) <= MOST_TOKENS:
+                inputs = {name: tensor[[example], :length] for name, tensor in batch.inputs.items()}
+                explain, reference = self.explain, importance.reference[[example]]
+                copies = Copies(self.run.model, explain.stack, explain.target, inputs, places[example], reference)
+                by_head = index in self.sample.by_head
+                yield altered_input(copies, self.search, index, int(batch.unit[example]), by_head)
+            if not self.run.settings.in_parts:
+                self.run.settings.on_progress(ALTERED_PASSES)
+
     def _scores(self, batch: Batch, example: int, tokens: Tensor, place: Tensor, reference: Tensor) -> Scores:
         length = int(batch.real[example].sum())
         inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
@@ -149,13 +175,19 @@ class ExplainedAccumulator:
         return replace(self.explained, tallies=self.buffer.flush())
 
 
-def explain_corpus(run: Pass, target: Target, sample: Sample, blank: int | None) -> PassResult[Explained]:
-    """Explain all inputs of a corpus and score those of the sample; `blank` is the token of blanked ones, if any."""
+def explain_corpus(
+    run: Pass, target: Target, sample: Sample, blank: int | None, tolerance: float
+) -> PassResult[Explained]:
+    """Explain all inputs of a corpus, score those of the sample, and alter their attention.
+
+    * `blank`: the token of blanked ones, if any; `tolerance`: the largest change of an output that is called the same.
+    """
+    search = Search(tolerance, max(run.settings.batch_tokens, 1), run.settings.seed)
     blanking = Blanking(run.model, target, blank, max(run.settings.batch_tokens, 1))
     with explainer(run.model, target) as explain:
         shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
         blanking = replace(blanking, shortcut=shortcut)
-        start = partial(ExplainedAccumulator, run, explain, blanking, sample)
+        start = partial(ExplainedAccumulator, run, explain, blanking, sample, search)
         return run.fold(Fold(start, Explained.__add__, Explained))
 
 

@@ -17,6 +17,7 @@ from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.attributions.descent import LayerPass, descend, same_states, wide
+from headscope.studies.attributions.effective_attention import effective, effective_correlation, effective_share
 from headscope.studies.attributions.maps import (
     TokenMap,
     Vectors,
@@ -37,6 +38,8 @@ OF_LAYER = ("attention", "norm", "norm_residual", "value_zeroing")
 # Maps that are multiplied from a layer down to the input.
 ROLLED = {"rollout": "attention", "norm_rollout": "norm_residual", "value_zeroing_rollout": "value_zeroing"}
 GRADIENTS = ("gradient_attention", "value_gradient", "gradient_input")
+# Variables of heads; see `effective_attention`.
+EFFECTIVE = ("effective_share", "effective_correlation")
 METHODS = (*OF_LAYER, *ROLLED, "flow", *GRADIENTS)
 # Flow is taken for inputs of at most so many tokens.
 FLOW_TOKENS = 64
@@ -48,7 +51,7 @@ class Importance:
 
     * `tokens`: NaN where a method was not taken; padding has 0.
     * `reference`: the vector of the target of each whole input.
-    * `heads`: attention and norms by class of token, for tallies.
+    * `heads`: attention and norms by class of token, and effective attention, for tallies.
     """
 
     tokens: Float[np.ndarray, "example method layer token"]
@@ -167,6 +170,23 @@ class _Collected:
             # [example, 1, 1, query] @ [example, head, query, key] -> [example, head, key]
             received = (queries[:, None, None] @ maps)[:, :, 0]
             self.by_head.setdefault(name, []).append(received @ members)
+        self._add_effective(layer)
+
+    def _add_effective(self, layer: LayerPass) -> None:
+        """The share of attention that is effective, and its correlation with all of it, where there is a null space."""
+        projections, real = self.explainer.projections[layer.number], self.batch.real
+        if bool(self._has_null_space.any()):
+            part = effective(layer, projections, real)
+            shares = effective_share(layer.attention, part, real), effective_correlation(layer.attention, part, real)
+        else:
+            shares = (layer.attention.new_zeros(len(real), projections.heads),) * 2
+        for name, share in zip(EFFECTIVE, shares, strict=True):
+            self.by_head.setdefault(name, []).append(share)
+
+    @cached_property
+    def _has_null_space(self) -> Bool[Tensor, " example"]:
+        """The inputs with more tokens than any head is wide."""
+        return self.batch.lengths > max(projections.width for projections in self.explainer.projections)
 
     def tokens(self) -> Float[np.ndarray, "example method layer token"]:
         """The importance by all methods, layers from the first."""
@@ -185,9 +205,15 @@ class _Collected:
         return whole
 
     def heads(self) -> dict[str, Values]:
-        """`attention_to` and `norm_to`: mean over queries of the share of each class of token, heads in a row."""
+        """Values of heads in a row.
+
+        `attention_to` and `norm_to`: mean over queries of the share of each class of token. `EFFECTIVE`: of the inputs
+        with a null space.
+        """
         exists = self.batch.class_exists.expand(len(self.batch.real), -1)
-        return {name: Values(torch.cat(parts[::-1], dim=1), exists) for name, parts in self.by_head.items()}
+        valid: dict[str, Tensor] = {name: self._has_null_space for name in EFFECTIVE}
+        joined = {name: torch.cat(parts[::-1], dim=1) for name, parts in self.by_head.items()}
+        return {name: Values(values, valid.get(name, exists)) for name, values in joined.items()}
 
 
 def read_tokens(

@@ -16,8 +16,15 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.attributions.blanking import blank_token
-from headscope.studies.attributions.explaining_pass import PASSES, drawn, explain_corpus, sample_of
-from headscope.studies.attributions.targets import target_of
+from headscope.studies.attributions.explaining_pass import (
+    ALTERED_PASSES,
+    PASSES,
+    Sample,
+    drawn,
+    explain_corpus,
+    sample_of,
+)
+from headscope.studies.attributions.targets import DISTANCES, target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
 ABOUT = "words"
@@ -25,6 +32,8 @@ ABOUT = "words"
 OPTIONS = {"batch_tokens": 1024}
 # Few enough inputs to score while a user waits.
 FIRST_LOOK = 10
+# Inputs of which the attention of each head alone is searched.
+BY_HEAD = 10
 # Sets of blanked tokens of an input: so many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Tokens of all copies with blanked tokens, of which one thread runs 4 in a millisecond in the built-in model.
@@ -43,6 +52,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     blank: Literal["mask", "unknown", "hidden"] = "mask",
     pooling: Literal["mean", "first"] = "mean",
     shown: Annotated[int, Range(0)] = 3,
+    altered: Annotated[int, Range(0)] = 50,
+    tolerance: Annotated[float, Range(0)] = 0.01,
     full: bool = False,
 ) -> xr.Dataset:
     """Importance of input tokens for a target of the model by `attribution` (method) and `layer`; its faithfulness.
@@ -69,6 +80,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     blank-out, the fall of the target without each single token. `best_layer` of a method is chosen on one half of the
     scored inputs, `chosen_...` are its scores on the other half.
 
+    The attention of a sample is altered, and the output compared with that of the model's own: `altered_output` is how
+    far it is (total variation of probabilities), `altered_decision` how often another class or word is predicted, and
+    `altered_distance` how far attention is (Jensen-Shannon divergence, at most .69), by `alteration`: keys erased, the
+    largest or random ones as many; weights permuted in each row; even weights; and `other`, the farthest attention of
+    the same output that a search by gradient finds.
+
+    * `effective_share`, `effective_correlation[layer, head]`: the part of attention outside of the null space of the
+      values, in inputs with more tokens than a head is wide.
     * `importance_share[attribution, layer, token_class]`: share of importance of classes of tokens, over all inputs.
     * `attention_to`, `norm_to[layer, head, token_class]`: attention, and lengths |a f(x)|, of each head.
 
@@ -84,6 +103,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       token, tokens are hidden.
     * `pooling`: Representation of a text for a model without a head: mean of the last states, or the first state.
     * `shown`: Number of inputs to draw, of at most 24 tokens.
+    * `altered`: Most inputs whose attention is altered, of at most 128 tokens; of ten of them heads are searched one by
+      one, too.
+    * `tolerance`: Largest change of an output that is called the same.
     * `full`: Score so many inputs also if they are long; by default as many as the built-in model scores in two
       minutes, and at least 10.
 
@@ -98,14 +120,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     token, target = blank_token(model, blank), target_of(model, pooling)
     attributes = provenance("attributions", model, corpus, settings)
     wanted, scored = scored, scored if full else of_two_minutes(model, corpus, settings, scored)
-    sample = sample_of(corpus.n_examples, scored, flow, settings.seed)
-    _announce(settings, corpus.n_examples, len(sample.scored), min(wanted, corpus.n_examples))
-    result = explain_corpus(Pass(model, corpus, settings), target, sample, token)
+    by_head = altered if full else BY_HEAD
+    sample = sample_of(corpus.n_examples, scored, flow, settings.seed, altered, by_head)
+    _announce(settings, corpus.n_examples, sample, min(wanted, corpus.n_examples))
+    result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
         "target": target.name,
         "blank": blank if token is not None else "hidden",
-        "options": json.dumps({"scored": scored, "flow": flow, "pooling": pooling}),
+        "options": json.dumps({"scored": scored, "flow": flow, "pooling": pooling, "tolerance": tolerance}),
+        "distance": DISTANCES[target.kind],
         "inputs": json.dumps(shown_inputs(result.value, shown)),
     }
     attributes |= {"task": task.name} if task else {}
@@ -125,9 +149,10 @@ def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int
     return min(scored, max(FIRST_LOOK, int((tokens <= TOKENS_OF_TWO_MINUTES).sum())))
 
 
-def _announce(settings: Settings, inputs: int, scored: int, wanted: int) -> None:
+def _announce(settings: Settings, inputs: int, sample: Sample, wanted: int) -> None:
     """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many."""
-    settings.on_total(inputs if settings.in_parts else inputs + PASSES * scored)
+    scored, passes = len(sample.scored), PASSES * len(sample.scored) + ALTERED_PASSES * len(sample.altered)
+    settings.on_total(inputs if settings.in_parts else inputs + passes)
     if scored < wanted:
         settings.on_notice(
             f"{scored} of {wanted} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, in "

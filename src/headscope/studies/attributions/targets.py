@@ -10,7 +10,7 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import cosine_similarity, normalize
 
 from headscope.errors import HeadscopeError
 from headscope.models import Model
@@ -25,6 +25,13 @@ NAMES: dict[Kind, str] = {
     "number": "predicted number",
     "word": "probability of the word piece that is predicted at a masked token",
     "representation": "cosine of the text's representation with that of the whole input",
+}
+# How outputs differ, in words; see `Target.distance`.
+DISTANCES: dict[Kind, str] = {
+    "class": "total variation of the probabilities of classes",
+    "number": "difference of the predicted numbers",
+    "word": "total variation of the probabilities of word pieces",
+    "representation": "cosine distance of representations",
 }
 
 
@@ -71,6 +78,24 @@ class Target:
             return cosine_similarity(vectors, reference, dim=-1)
         objective = self.objective(vectors, reference)
         return objective if self.kind == "number" else objective.exp()
+
+    def distance(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
+        """How far outputs are from the `reference`, that of the input as it is.
+
+        Total variation of the probabilities of classes or words, difference of numbers, 1 less the cosine of
+        representations.
+        """
+        if self.kind == "representation":
+            return (normalize(vectors, dim=-1) - normalize(reference, dim=-1)).square().sum(-1) / 2
+        if self.kind == "number":
+            return (vectors - reference).abs()[:, 0]
+        return (vectors.exp() - reference.exp()).abs().sum(-1) / 2
+
+    def flipped(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
+        """1 where another class or word is the most probable one, else 0; NaN for numbers and representations."""
+        if self.kind in ("number", "representation"):
+            return vectors.new_full((len(vectors),), torch.nan)
+        return (vectors.argmax(-1) != reference.argmax(-1)).to(vectors.dtype)
 
     def objective(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
         """The scalar whose gradients are taken.

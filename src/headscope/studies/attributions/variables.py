@@ -10,12 +10,15 @@ from headscope.results.variables import Count, Label, Variable, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.split_half import split_in_half
+from headscope.studies.attributions import altered_variables
+from headscope.studies.attributions.altered_inputs import AlteredInputs
 from headscope.studies.attributions.explaining_pass import Explained
 from headscope.studies.attributions.faithfulness import SHARES, Faithfulness, comprehensiveness, sufficiency
 from headscope.studies.attributions.methods import METHODS
 
 SOURCE = "DeYoung et al. 2020, section 4; Abnar and Zuidema 2020, section 4"
 KOBAYASHI = "Kobayashi et al. 2020, section 2"
+BRUNNER = "Brunner et al. 2020, section 3"
 ENDS = (0.0, *SHARES, 1.0)
 COORDS = {"attribution": METHODS, "token_class": TOKEN_CLASSES, "token_share": ENDS}
 OF_HEADS = {
@@ -23,6 +26,13 @@ OF_HEADS = {
     for name, words, unit in (
         ("attention_to", "attention to each class of token", "attention"),
         ("norm_to", "share of the lengths of what a head moves, |a f(x)|, that comes from each class of token", "norm"),
+    )
+}
+EFFECTIVE = {
+    name: Variable(name, f"{words}, in inputs with more tokens than a head is wide", units, BRUNNER)
+    for name, words, units in (
+        ("effective_share", "share of the squared length of a row of attention outside of the null space", "share"),
+        ("effective_correlation", "correlation of attention with its part outside of the null space", "Pearson"),
     )
 }
 UNITS, SPEARMAN = "difference of the target", "Spearman correlation"
@@ -62,12 +72,12 @@ LABELS = {
     "importance_share": Label(
         "share of the size of importance that tokens of each class have", "share of importance", BY_CLASS, KOBAYASHI
     ),
-}
+} | altered_variables.LABELS
 
 
 def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamples: int) -> dict[str, xr.DataArray]:
     """The variables; those of faithfulness only where inputs were scored."""
-    variables = Variables(COORDS, SOURCE, LABELS)
+    variables = Variables(COORDS | altered_variables.COORDS, SOURCE, LABELS)
     if explained.rows:
         rows = Faithfulness.concatenate(explained.rows)
         rows = rows[np.argsort(rows.index)]
@@ -75,11 +85,17 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
         _add_scores(variables, rows, draws)
         _add_curves(variables, rows, draws)
         _add_best_layers(variables, rows, draws, seed)
+    if explained.altered:
+        altered = AlteredInputs.concatenate(explained.altered)
+        altered = altered[np.argsort(altered.index)]
+        draws = poisson_draws(altered.unit, seed, resamples)
+        for name, values in altered_variables.values(altered).items():
+            _add(variables, name, values, draws)
     shares = explained.tallies["importance_share"]
     classes = Count(shares.count, "examples with importance of each class of token", dims=BY_CLASS)
     # The tally has one row in the place of heads.
     variables.add("importance_share", shares.mean[0], interval=shares.interval[0], count=classes)
-    for name, variable in OF_HEADS.items():
+    for name, variable in (OF_HEADS | EFFECTIVE).items():
         variables.arrays.update(label(variable, explained.tallies[name], heads))
     return variables.arrays
 

@@ -11,6 +11,7 @@ from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.results.tables import same_bounds
+from headscope.studies.attributions.page import altered
 from headscope.studies.attributions.page.tables import NAMES, chosen, in_words
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
@@ -32,7 +33,9 @@ MATRICES = {
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    return [*_methods(result), *inputs(result), *_layers(result), *_curves(result), *_classes(result), *_heads(result)]
+    explained = altered.figures(result)
+    methods = [*_methods(result), *inputs(result), *_layers(result), *_curves(result)]
+    return [*methods, *explained, *_classes(result), *_heads(result)]
 
 
 def _methods(result: xr.Dataset) -> Iterator[Figure]:

@@ -11,24 +11,27 @@ from headscope.report.claims import Claim
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, number, rate, several
 from headscope.statistics.interval_tests import q_above
+from headscope.studies.attributions.page import altered
 from headscope.studies.attributions.page.tables import NAMES, ChosenLayer, chosen, leader
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """What methods find beyond chance, the most faithful one, attention beside it, blank-out, and special tokens."""
+    """What methods find beyond chance, the most faithful one, attention beside it and altered, and special tokens."""
     methods = chosen(result)
     return [
         *_above_random(methods, str(result.attrs["target"])),
         *_most_faithful(methods),
         *_attention(methods),
         *_blank_out(methods),
+        *altered.altered(result),
         *_special_tokens(result),
     ] or findings(result)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings: the target, each method with intervals, classes of tokens, limits."""
-    return [*_target(result), *_scores(result), *_special_tokens(result), *_limits(result)]
+    explained = [*altered.altered(result), *altered.more(result)]
+    return [*_target(result), *_scores(result), *explained, *_special_tokens(result), *_limits(result)]
 
 
 def _above_random(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:

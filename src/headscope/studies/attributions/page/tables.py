@@ -7,6 +7,7 @@ import xarray as xr
 
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate
+from headscope.studies.attributions.page import altered
 
 NAMES = {
     "attention": "attention",
@@ -89,7 +90,7 @@ def in_words(array: xr.DataArray) -> xr.DataArray:
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """One row for each method; none where no input was scored."""
+    """One row for each method and one for each alteration of attention; none where no input was scored."""
     rows = [
         (
             (NAMES[each.method],),
@@ -110,4 +111,5 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Blank-out: rank correlation of importance with it."
     )
     columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
-    return [Table("methods", caption, ("Method",), columns, rows)] if rows else []
+    methods = [Table("methods", caption, ("Method",), columns, rows)] if rows else []
+    return [*methods, *altered.tables(result)]
