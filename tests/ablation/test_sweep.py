@@ -105,6 +105,43 @@ def test_every_head_layer_and_set_as_in_whole_passes(family: str, mode: Any) -> 
     assert np.abs(found.heads - found.plain).max() > 0.01
 
 
+@pytest.mark.parametrize("family", ["bert", "gpt2", "albert"])
+def test_one_head_of_a_layer_as_in_whole_passes(family: str) -> None:
+    one = inputs_of(family)
+    found, inputs, shape = sweep(one, SETTINGS, alone=True), whole_batch(one), one.model.capture.heads
+    assert found.alone is not None
+    for layer, head in np.ndindex(len(shape), max(shape)):
+        disabled = np.zeros((len(shape), max(shape)), dtype=bool)
+        disabled[layer] = np.arange(max(shape)) != head
+        expected = ablated(one.model.network, inputs, disabled, "uniform", None)
+        np.testing.assert_allclose(found.alone[layer, head], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2", "gemma2"])
+def test_skipped_layers_as_in_whole_passes(family: str) -> None:
+    one = inputs_of(family)
+    found, inputs = sweep(one, SETTINGS, skipped=True), whole_batch(one)
+    layers = next(
+        module for module in one.model.network.modules()
+        if isinstance(module, torch.nn.ModuleList) and len(module) == len(one.model.capture.heads)
+    )  # fmt: skip
+    assert found.skipped is not None
+    for part, layer in product((0, 1), range(len(layers))):
+        module = layers[layer] if part else one.model.projections[layer].output
+        instead: Any = (lambda _, args, output: args[0]) if part else (lambda _, args, output: torch.zeros_like(output))
+        handle = module.register_forward_hook(instead)
+        with torch.no_grad():
+            expected = one.model.network(**inputs).logits
+        handle.remove()
+        np.testing.assert_allclose(found.skipped[part, layer], expected, rtol=1e-4, atol=3e-5)
+        assert np.abs(found.skipped[part, layer] - found.plain).max() > 1e-3
+
+
+def test_layers_that_do_not_follow_each_other_are_not_skipped() -> None:
+    with pytest.raises(HeadscopeError, match="not called one after the other; skip none"):
+        sweep(inputs_of("albert"), SETTINGS, skipped=True)
+
+
 def test_why_full_passes_were_made_is_said() -> None:
     assert "its layers are not called one after the other" in sweep(inputs_of("albert"), SETTINGS).strategy
     assert "does not support `softcap`" in sweep(inputs_of("gemma2"), SETTINGS).strategy

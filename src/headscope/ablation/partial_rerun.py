@@ -82,6 +82,17 @@ class Rerun:
             else:
                 yield from self._answers_at(self.rows, states, calls[end], part if layer == end else above[[end]])
 
+    def skipped(self, layer: int, attention_alone: bool) -> Float[Tensor, "example ..."]:
+        """The logits where a layer (from 0), or its attention alone, adds nothing to the states that enter it."""
+        states = self._calls[1][layer].states
+        if attention_alone:
+            projection, call = self.projections[layer], self._calls[1][layer]
+            nothing_added = states.new_zeros(*states.shape[:-1], weight(projection.output).shape[0])
+            states = with_attention_output(self.stack, projection, layer, states, call, nothing_added)
+        for higher in range(layer + 1, len(self.stack.layers)):
+            states = self.stack.run(higher, states, self._calls[1][higher])
+        return self.stack.finish(self.inputs, states).logits
+
     def _stacked(self, variants: int) -> list[Call]:
         """The call of each layer for `variants` copies of the inputs."""
         if variants not in self._calls:

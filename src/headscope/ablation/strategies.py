@@ -1,8 +1,9 @@
 """Strategies for forward passes with heads disabled; `fastest_exact` chooses one of them."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -11,7 +12,8 @@ from torch import Tensor
 from headscope.ablation.partial_rerun import Rerun
 from headscope.capture.attention_switch import switchable
 from headscope.capture.interventions import Mode
-from headscope.capture.layer_stack import Stack
+from headscope.capture.last_layer_rows import weight
+from headscope.capture.layer_stack import Stack, instead, stack
 from headscope.capture.projections import Projections
 from headscope.capture.replacements import Replacement
 from headscope.encoding.encoded import Encoded
@@ -19,6 +21,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 
 Means = Float[np.ndarray, "layer head width"] | None
+Skipped = Literal["", "attention", "layer"]
 Outputs = Float[np.ndarray, "variant example output"]
 
 
@@ -28,12 +31,14 @@ class Variants:
 
     * `heads`: the disabled heads of `layer` (from 0) in each variant.
     * `above`: heads of higher layers that are disabled in all variants.
+    * `skipped`: what of the layer is left out in place of heads: its "attention", or all of the "layer".
     """
 
     name: str
     layer: int
     heads: Bool[np.ndarray, "variant head"]
     above: Bool[np.ndarray, "layer head"]
+    skipped: Skipped = ""
 
 
 class SweptBatch(Protocol):
@@ -103,6 +108,10 @@ class FullPasses:
 
     def logits(self, batch: SweptBatch, part: Variants) -> Iterator[Float[Tensor, "example ..."]]:
         """The logits of each variant."""
+        if part.skipped:
+            with skipping(self.model, part.layer, part.skipped):
+                yield self._forward(batch)
+            return
         for heads in part.heads:
             disabled = part.above.copy()
             disabled[part.layer] |= heads
@@ -141,5 +150,24 @@ class PartialRerun:
         with switchable(self.stack.network):
             yield batch.outputs(rerun.start())[None]
             for part in parts:
+                if part.skipped:
+                    yield batch.outputs(rerun.skipped(part.layer, part.skipped == "attention"))[None]
+                    continue
                 variants = rerun.disabled(part.layer, part.heads, part.above)
                 yield np.stack([batch.outputs(logits, rows) for logits in variants])
+
+
+@contextmanager
+def skipping(model: Model, layer: int, skipped: Skipped) -> Iterator[None]:
+    """Within this context a layer, from 0, or its attention alone, adds nothing to the states that enter it.
+
+    Raises `HeadscopeError` for a model whose layers are not called one after the other.
+    """
+    layers = stack(model.network, len(model.capture.heads))
+    if layers is None:
+        kind = model.network.config.model_type
+        raise HeadscopeError(f"model type '{kind}': its layers are not called one after the other; skip none")
+    output = model.projections[layer].output
+    zeros = {output: lambda contexts: contexts.new_zeros(*contexts.shape[:-1], weight(output).shape[0])}
+    with instead(zeros if skipped == "attention" else {layers.layers[layer]: lambda states, *_, **__: states}):
+        yield

@@ -20,6 +20,7 @@ from headscope.ablation.strategies import (
     Means,
     Outputs,
     PartialRerun,
+    Skipped,
     Strategy,
     SweptBatch,
     SweptInputs,
@@ -38,6 +39,8 @@ from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 
 Heads = Bool[np.ndarray, "layer head"]
+# What is skipped of a layer: its attention alone, or with the feed-forward part.
+SKIPPED: tuple[Skipped, ...] = ("attention", "layer")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Sweep:
 
     * `plain`: with all heads; `heads`: without one, NaN where there is no such head; `layers`: without all of a layer.
     * `sets`: without each of the sets, in their order.
+    * `alone`: with the head as the only one of its layer; `skipped`: without the attention of each layer, and without
+      the layer; None where they were not asked for.
     * `strategy`: the name of the strategy.
     """
 
@@ -54,25 +59,36 @@ class Sweep:
     layers: Float[np.ndarray, "layer example output"]
     sets: Float[np.ndarray, "set example output"]
     strategy: str
+    alone: Float[np.ndarray, "layer head example output"] | None = None
+    skipped: Float[np.ndarray, "part layer example output"] | None = None
 
     def mapped(self, change: Callable[[np.ndarray], np.ndarray]) -> "Sweep":
         """The same with other outputs, from [..., example, output] to [..., other example, other output]."""
         sets = change(self.sets) if len(self.sets) else self.sets
-        return Sweep(change(self.plain), change(self.heads), change(self.layers), sets, self.strategy)
+        more = [None if outputs is None else change(outputs) for outputs in (self.alone, self.skipped)]
+        return Sweep(change(self.plain), change(self.heads), change(self.layers), sets, self.strategy, *more)
 
 
 def sweep(
-    task_inputs: SweptInputs, settings: Settings = DEFAULTS, *, mode: Mode = "uniform", sets: Sequence[Heads] = ()
+    task_inputs: SweptInputs,
+    settings: Settings = DEFAULTS,
+    *,
+    mode: Mode = "uniform",
+    sets: Sequence[Heads] = (),
+    alone: bool = False,
+    skipped: bool = False,
 ) -> Sweep:
     """Disable each head, each layer and each set.
 
     * `mode`: see `Model.changed`; the means of "mean" are those over the inputs.
+    * `alone`: also all heads of a layer but one; `skipped`: also skip the attention of each layer, and the layer.
 
     The journal of the settings keeps what is done; after Ctrl-C there is no result.
 
-    Raises `HeadscopeError` for outputs that are not finite, or if the journal cannot be written.
+    Raises `HeadscopeError` for outputs that are not finite, if the journal cannot be written, and if layers are to be
+    skipped that are not called one after the other.
     """
-    model = task_inputs.model
+    model, heads = task_inputs.model, task_inputs.model.capture.heads
     silent = replace(settings, on_progress=lambda done: None)
 
     @cache
@@ -80,19 +96,37 @@ def sweep(
         means = head_means(model, task_inputs.inputs, silent) if mode == "mean" else None
         return fastest_exact(task_inputs, mode, means)
 
-    heads = model.capture.heads
-    variants = ([_layer(layer, heads) for layer in range(len(heads))], [_set(chosen, heads) for chosen in sets])
-    readers = [SweptParts(task_inputs, some, mode, strategy, settings) for some in variants if some]
-    settings.on_total(len(task_inputs.inputs) * sum(reader.passes for reader in readers))
+    layers = range(len(heads))
+    groups = [[_layer(layer, heads) for layer in layers], [_set(chosen, heads) for chosen in sets]]
+    groups.append([_alone(layer, heads) for layer in layers if heads[layer]] if alone else [])
+    groups.append([_skipped(layer, part, heads) for part in SKIPPED for layer in layers] if skipped else [])
+    readers = [SweptParts(task_inputs, group, mode, strategy, settings) if group else None for group in groups]
+    settings.on_total(len(task_inputs.inputs) * sum(reader.passes for reader in readers if reader))
     settings = replace(settings, keep_interrupted=False)
-    parts = [read_parts(reader, reader.fold, settings)[0].state for reader in readers]
-    (plain, *layers), *of_sets = (reader.in_order(outputs) for reader, outputs in zip(readers, parts, strict=True))
-    by_head = np.full((len(heads), max(heads), *plain.shape[1:]), np.nan, np.float32)
-    by_head[existing(heads)] = np.concatenate([outputs[:-1] for outputs in layers])
-    without_sets = [outputs[0] for _, *swept in of_sets for outputs in swept]
-    return Sweep(
-        plain[0], by_head, np.stack([outputs[-1] for outputs in layers]), np.array(without_sets), parts[0][0].strategy
+    parts = [read_parts(reader, reader.fold, settings)[0].state if reader else [] for reader in readers]
+    (plain, *of_layers), *others = (
+        reader.in_order(outputs) if reader else [] for reader, outputs in zip(readers, parts, strict=True)
     )
+    of_sets, of_alone, of_skipped = (outputs[1:] for outputs in others)
+    return Sweep(
+        plain[0],
+        _by_head([outputs[:-1] for outputs in of_layers], heads),
+        np.stack([outputs[-1] for outputs in of_layers]),
+        np.array([outputs[0] for outputs in of_sets]),
+        parts[0][0].strategy,
+        _by_head(of_alone, heads) if alone else None,
+        np.concatenate(of_skipped).reshape(len(SKIPPED), len(heads), *plain.shape[1:]) if skipped else None,
+    )
+
+
+def _by_head(
+    layers: Sequence[Float[np.ndarray, "head example output"]], heads: tuple[int, ...]
+) -> Float[np.ndarray, "layer head example output"]:
+    """The outputs of the heads of each layer; NaN where there is no such head."""
+    values = np.concatenate(layers)
+    placed = np.full((len(heads), max(heads), *values.shape[1:]), np.nan, np.float32)
+    placed[existing(heads)] = values
+    return placed
 
 
 def _layer(layer: int, heads: tuple[int, ...]) -> Variants:
@@ -100,6 +134,19 @@ def _layer(layer: int, heads: tuple[int, ...]) -> Variants:
     present = existing(heads)[layer]
     alone = np.eye(len(present), dtype=bool)[: heads[layer]]
     return Variants(f"layer {layer + 1}", layer, np.vstack([alone, present]), np.zeros_like(existing(heads)))
+
+
+def _alone(layer: int, heads: tuple[int, ...]) -> Variants:
+    """All heads of a layer but each."""
+    present = existing(heads)[layer]
+    others = present & ~np.eye(len(present), dtype=bool)[: heads[layer]]
+    return Variants(f"layer {layer + 1} but one head", layer, others, np.zeros_like(existing(heads)))
+
+
+def _skipped(layer: int, part: Skipped, heads: tuple[int, ...]) -> Variants:
+    """A layer that is skipped, or its attention."""
+    none = np.zeros_like(existing(heads))
+    return Variants(f"without {part} {layer + 1}", layer, none[[layer]], none, part)
 
 
 def _set(disabled: Heads, heads: tuple[int, ...]) -> Variants:

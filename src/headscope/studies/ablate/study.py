@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import xarray as xr
 
 from headscope import results
-from headscope.ablation.sweep import sweep
+from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora.tasks import Task, aligned
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
@@ -24,8 +24,11 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
+from headscope.ranges import Range
+from headscope.studies.ablate.asked_sets import AskedSets
 from headscope.studies.ablate.gains import by_phenomenon
-from headscope.studies.ablate.variables import Effects
+from headscope.studies.ablate.one_head import variables as one_head_variables
+from headscope.studies.ablate.variables import LEAST, Effects
 
 ABOUT = "size"
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
@@ -43,7 +46,7 @@ EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablat
 REQUIRED = ("head_score",)
 
 
-def run(
+def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,
     task: Task,
     settings: Settings = DEFAULTS,
@@ -53,6 +56,12 @@ def run(
     mode: Literal["uniform", "zero", "mean"] = "uniform",
     metrics: str = "",
     importance: bool = True,
+    heads_of: list[str] | None = None,
+    draws: Annotated[int, Range(1)] = 50,
+    pairs: str = "",
+    most_pairs: Annotated[int, Range(1)] = 60,
+    one_head: bool = False,
+    skip_layers: bool = False,
 ) -> xr.Dataset:
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
@@ -60,6 +69,12 @@ def run(
     interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
     of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
+
+    * `special_gain[head_source, metric]`: without the special heads of another result, such as one of `syntax`;
+      `special_lead`: how much more is lost than without as many random heads of the same layers (permutation test).
+    * `pair_excess[head_pair, metric]`: what is lost without both heads of a pair, beyond what is lost without each.
+    * `one_head_gain[layer, metric]`: with one head of a layer, chosen on the other half of the examples.
+    * `skipped_gain[skipped, layer, metric]`: where the attention of a layer, or the layer, adds nothing.
 
     With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
     `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon.
@@ -74,6 +89,12 @@ def run(
     * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.
     * `importance`: Also rank heads by gradient, on training examples.
+    * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together; may be repeated.
+    * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
+    * `pairs`: Folder of a clusters result, whose most alike heads are disabled in pairs; or all, for any pairs.
+    * `most_pairs`: Number of pairs.
+    * `one_head`: Also disable all heads of a layer but one, for each head.
+    * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
@@ -85,12 +106,16 @@ def run(
     inputs = _inputs(model, task, settings.seed)
     items = inputs.items if isinstance(inputs, ItemInputs) else ()
     kept = _kept(directory, settings)
-    swept = sweep(inputs, kept("sweep"), mode=mode, sets=list(sets.values()))
+    asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
+    together = [*sets.values(), *asked.sets]
+    swept = sweep(inputs, kept("sweep"), mode=mode, sets=together, alone=one_head, skipped=skip_layers)
     targets = np.ones(len(items)) if items else task.targets(task.dev)
     if isinstance(inputs, ItemInputs):
         swept = swept.mapped(inputs.item_scores)
-    effects = Effects(swept, task, targets, scores, counts, list(sets), settings)
+    named = replace(swept, sets=swept.sets[: len(sets)])
+    effects = Effects(named, task, targets, scores, counts, list(sets), settings)
     variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
+    variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
     if items:
         variables |= by_phenomenon(swept, items, counts, settings)
     elif importance:
@@ -111,6 +136,14 @@ def run(
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _one_head(swept: Sweep, effects: Effects) -> dict[str, xr.DataArray]:
+    if swept.alone is None or len(effects.targets) < LEAST:
+        return {}
+    return one_head_variables(
+        swept.alone, effects.gains, effects.heads, effects.task.kind in ("classification", "cloze")
+    )
 
 
 def _inputs(model: Model, task: Task, seed: int) -> TaskInputs | ItemInputs:

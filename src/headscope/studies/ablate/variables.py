@@ -9,7 +9,7 @@ import xarray as xr
 from jaxtyping import Float
 from scipy.stats import rankdata
 
-from headscope.ablation.sweep import Sweep
+from headscope.ablation.sweep import SKIPPED, Sweep
 from headscope.corpora.tasks import Task, chance, intervals
 from headscope.models.heads import existing
 from headscope.passes.settings import Settings
@@ -53,9 +53,16 @@ class Effects:
 
     @cached_property
     def gains(self) -> Gains:
-        """Gains of all variants: heads, then layers, then sets."""
-        sets = self.sweep.sets.reshape(-1, *self.sweep.plain.shape)  # [set, example, output]
-        outputs = np.concatenate([self.sweep.heads[existing(self.heads)], self.sweep.layers, sets])
+        """Gains of all variants: heads, then layers, sets, and what is skipped."""
+        return self.gains_of(np.concatenate([self.sweep.heads[existing(self.heads)], self.sweep.layers, *self._more]))
+
+    @property
+    def _more(self) -> list[Float[np.ndarray, "variant example output"]]:
+        skipped, shape = self.sweep.skipped, self.sweep.plain.shape
+        return [outputs.reshape(-1, *shape) for outputs in (self.sweep.sets, skipped) if outputs is not None]
+
+    def gains_of(self, outputs: Float[np.ndarray, "variant example output"]) -> Gains:
+        """Gains of some variants over the model."""
         seed, resamples = self.settings.seed, self.settings.resamples
         units = range(len(self.targets)) if self.task.items else self.task.dev.units
         return Gains(self.metrics, outputs, self.sweep.plain, self.targets, units, seed, resamples)
@@ -66,13 +73,16 @@ class Effects:
         heads, layers = sum(self.heads), sum(self.heads) + len(self.heads)
         one = Kind("head", slice(heads), ("layer", "head"), "without each head")
         of_layers = Kind("layer", slice(heads, layers), ("layer",), "without all heads of each layer")
-        some = Kind("set", slice(layers, None), ("head_set",), "without each set of heads")
-        return [one, of_layers, some] if self.sets else [one, of_layers]
+        sets = layers + len(self.sets)
+        some = Kind("set", slice(layers, sets), ("head_set",), "without each set of heads")
+        less = Kind("skipped", slice(sets, None), ("skipped", "layer"), "where a part of a layer is skipped")
+        asked = [kind for kind, there in ((some, self.sets), (less, self.sweep.skipped is not None)) if there]
+        return [one, of_layers, *asked]
 
     @property
     def coords(self) -> dict[str, Sequence]:
         """The labels of the dimensions of the variables."""
-        return {"head_set": self.sets, "metric": self.metrics, "half": HALVES}
+        return {"head_set": self.sets, "metric": self.metrics, "half": HALVES, "skipped": SKIPPED}
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The variables of a result; see `studies.ablate`."""
@@ -184,6 +194,8 @@ class Effects:
             variables.arrays[name] = variables.arrays[name].assign_coords(chosen_head=(dims, names))
 
     def _placed(self, kind: Kind, values: np.ndarray) -> np.ndarray:
+        if kind.name == "skipped":
+            return values.reshape(len(SKIPPED), len(self.heads), *values.shape[1:])
         return by_layer(values, self.heads) if kind.name == "head" else values
 
 

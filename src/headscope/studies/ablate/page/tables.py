@@ -11,6 +11,7 @@ import xarray as xr
 from headscope.figures.labels import head_name, label
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, measured, rate
+from headscope.studies.ablate.page import asked
 from headscope.studies.ablate.page.card import q_values
 
 BY_LAYER = ()
@@ -18,7 +19,7 @@ LEAST_HEADS, MOST_HEADS = 3, 8
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """The heads whose disabling lowers the main metric most, then all layers."""
+    """The heads whose disabling lowers the main metric most, all layers, then what was asked beside."""
     metric = str(result["metric"].values[0])
     heads, layers = (measured(result, name, metric=metric) for name in ("head_gain", "layer_gain"))
     words, made = label("metric", metric), []
@@ -32,7 +33,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         layer_rows = _tested(layers, measured(result, "layer_q_value") if metric == "accuracy" else None)
         rows = [(str(int(row["layer"])), _cells(row)) for row in layer_rows.to_dict("records")]
         made.append(_table("layers", words, "Layer", rows))
-    return made
+    return [*made, *asked.tables(result, metric)]
 
 
 def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:

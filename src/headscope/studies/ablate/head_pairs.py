@@ -1,0 +1,83 @@
+"""Pairs of heads that replace each other: what both lose together beyond what each loses alone."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float
+from scipy.stats import norm
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.models.heads import existing, name
+from headscope.results.variables import PAIRED, Label, Variables
+from headscope.statistics.intervals import equal_units, interval
+from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.ablate.gains import Gains
+
+Heads = Bool[np.ndarray, "layer head"]
+ALL = "all"
+SOURCE = "after Kovaleva et al. 2019, section 4.6"
+DIMS = ("head_pair", "metric")
+EXCESS = "loss of score without both heads of a pair, more than the sum of the losses without each"
+LABELS = {
+    "pair_gain": Label("gain of score without both heads of a pair", "score", DIMS),
+    "pair_excess": Label(EXCESS, "score", DIMS),
+    "pair_q_value": Label(f"false discovery rate of a larger {EXCESS}", "rate", DIMS),
+    "mean_pair_excess": Label(f"{EXCESS}, mean over pairs", "score", DIMS[1:]),
+}
+
+
+def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list[Heads]:
+    """Pairs of heads: the most alike ones of a `clusters` result, or those that a seed draws of "all".
+
+    * `counts`: the number of heads of each layer; `most`: the number of pairs.
+
+    Raises `HeadscopeError` for a folder with another result, and for one of a model with other heads.
+    """
+    places = np.argwhere(existing(counts))
+    pairs = np.array(list(combinations(range(len(places)), 2)), dtype=int).reshape(-1, 2)
+    if source == ALL:
+        order = np.random.default_rng(seed).permutation(len(pairs))
+        chosen = pairs[np.sort(order[:most])]
+    else:
+        distances = _distances(source, counts)
+        values = distances[(*places[pairs[:, 0]].T, *places[pairs[:, 1]].T)]
+        chosen = pairs[np.argsort(values, kind="stable")[:most]]
+    sets = np.zeros((len(chosen), len(counts), max(counts)), dtype=bool)
+    for pair, heads in zip(sets, chosen, strict=True):
+        pair[tuple(places[heads].T)] = True
+    return list(sets)
+
+
+def _distances(folder: str, counts: tuple[int, ...]) -> Float[np.ndarray, "layer head other_layer other_head"]:
+    result = results.read(folder)
+    if "divergence" not in result:
+        raise HeadscopeError(f"result '{folder}' is none of clusters; name one for --pairs, or 'all'")
+    distances = result["divergence"].transpose("layer", "head", "other_layer", "other_head").values
+    shape = (len(counts), max(counts))
+    if distances.shape != shape * 2 or np.isfinite(distances[(*np.argwhere(existing(counts)).T,) * 2]).sum() < 1:
+        raise HeadscopeError(f"result '{folder}' is of a model with other heads than {shape}; name another for --pairs")
+    return distances
+
+
+def variables(pairs: Sequence[Heads], both: Gains, single: Gains, counts: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    """What the score loses without each pair, and how much more than without each head alone.
+
+    * `both`: gains without the pairs; `single`: without each head of the model, in their order.
+    """
+    numbers = np.array([np.flatnonzero(pair[existing(counts)]) for pair in pairs])  # [pair, 2]
+    excess = single.gains[numbers].sum(1) - both.gains
+    draws = single.resampled_gains[:, numbers].sum(2) - both.resampled_gains
+    made = Variables(
+        {"head_pair": [name(pair, counts) for pair in pairs], "metric": both.metrics}, SOURCE, LABELS, **PAIRED
+    )
+    equal, count = equal_units(both.units), len(both.targets)
+    made.add("pair_gain", both.gains, interval=both.interval, count=count)
+    made.add("pair_excess", excess, interval=interval(draws, equal), count=count)
+    error = draws.std(0)
+    p = np.where(error > 0, norm.sf(excess / np.maximum(error, 1e-12)), 1.0)
+    made.add("pair_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
+    made.add("mean_pair_excess", excess.mean(0), interval=interval(draws.mean(1), equal), count=count)
+    return made.arrays

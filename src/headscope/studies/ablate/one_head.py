@@ -1,0 +1,69 @@
+"""One head of a layer is enough: all others disabled, the head chosen on one half of the examples, scored on the other.
+
+Michel et al. 2019, section 3.3, Tables 3 and 6.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from headscope.models.heads import existing
+from headscope.results.variables import PAIRED, Variables
+from headscope.statistics.significance import benjamini_hochberg, mcnemar
+from headscope.statistics.split_half import split_in_half
+from headscope.studies.ablate.gains import Gains
+
+SOURCE = "Michel et al. 2019, section 3.3, Table 6"
+HALVES = ("first", "second")
+
+
+def variables(
+    alone: Float[np.ndarray, "layer head example output"], gains: Gains, counts: tuple[int, ...], classes: bool
+) -> dict[str, xr.DataArray]:
+    """The score with the best head of each layer as its only one, each half scored with the head of the other half.
+
+    * `alone`: outputs with each head as the only one of its layer; `gains`: those of any variants of the model.
+    * `classes`: whether the largest output is the answer, so that accuracy is tested.
+    """
+    layers = [layer for layer, number in enumerate(counts) if number]
+    choosing = split_in_half(np.array(gains.units), gains.seed)
+    halves = [np.flatnonzero(mask) for mask in (choosing, ~choosing)]
+    of_heads = replace(gains, outputs=alone[existing(counts)])
+    first = np.concatenate([[0], np.cumsum(counts)])
+    best = np.full((len(counts), len(halves), len(gains.metrics)), -1)
+    for number, half in enumerate(halves):
+        scores = of_heads.part(half).gains  # [head, metric]
+        for layer in layers:
+            best[layer, number] = scores[first[layer] : first[layer + 1]].argmax(0)
+    shape = (len(counts), len(gains.metrics))
+    values, bounds, p = np.full(shape, np.nan), np.full((*shape, 2), np.nan), np.full(shape[:1], np.nan)
+    for index, metric in enumerate(gains.metrics):
+        outputs = np.stack([_crossed(alone[layer], best[layer, :, index], halves) for layer in layers])
+        held_out = replace(gains, metrics=[metric], outputs=outputs)
+        values[layers, index], bounds[layers, index] = held_out.gains[:, 0], held_out.interval[:, 0]
+        if classes and not index:
+            p[layers] = mcnemar(outputs.argmax(-1) == gains.targets, gains.before.argmax(-1) == gains.targets)
+    made = Variables({"half": HALVES, "metric": gains.metrics}, SOURCE, **PAIRED)
+    words = "gain of score with one head of a layer, chosen on the other half of the examples"
+    made.add(
+        "one_head_gain", values, ("layer", "metric"), long_name=words, units="score", interval=bounds,
+        count=len(gains.targets),
+    )  # fmt: skip
+    chosen = "head of a layer that is best as its only one, by the half of the examples that chooses it"
+    made.add("one_head", best + 1.0, ("layer", "half", "metric"), long_name=chosen, units="head")
+    if classes:
+        rate = "false discovery rate of a change of accuracy with one head of a layer"
+        made.add("one_head_q_value", benjamini_hochberg(p), ("layer",), long_name=rate, units="rate")
+    return made.arrays
+
+
+def _crossed(
+    outputs: Float[np.ndarray, "head example output"], best: np.ndarray, halves: list[np.ndarray]
+) -> Float[np.ndarray, "example output"]:
+    """The outputs of each half with the head that the other half has chosen."""
+    crossed = np.empty(outputs.shape[1:], outputs.dtype)
+    for half, head in zip(halves, best[::-1], strict=True):
+        crossed[half] = outputs[head, half]
+    return crossed

@@ -1,0 +1,119 @@
+"""Heads that other results mark, disabled together, against as many random heads of the same layers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.models.heads import existing
+from headscope.report.study_page import study_page
+from headscope.results.variables import PAIRED, Count, Label, Variables
+from headscope.statistics.intervals import equal_units, interval
+from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.ablate.gains import Gains
+
+Heads = Bool[np.ndarray, "layer head"]
+SOURCE = "after Kovaleva et al. 2019, section 5, and Voita et al. 2019, section 5"
+DIMS = ("head_source", "metric")
+SPECIAL, RANDOM = "the special heads of a result", "as many random heads of the same layers"
+LABELS = {
+    "special_heads": Label(f"number of {SPECIAL}", "heads", DIMS[:1]),
+    "special_gain": Label(f"gain of score without {SPECIAL}", "score", DIMS),
+    "special_random_gain": Label(f"gain of score without {RANDOM}, mean over draws", "score", DIMS),
+    "special_lead": Label(f"loss of score without {SPECIAL}, more than without {RANDOM}", "score", DIMS),
+    "special_p_value": Label(
+        f"share of draws of {RANDOM}, and of {SPECIAL}, that lose as much or more", "probability", DIMS
+    ),
+    "special_q_value": Label("false discovery rate of the permutation test, over results", "rate", DIMS),
+}
+
+
+@dataclass(frozen=True)
+class SpecialHeads:
+    """The heads that a result marks, and random ones in their place.
+
+    * `name`: of the result; `heads`: its heads; `random`: as many of each layer, once for each draw.
+    """
+
+    name: str
+    heads: Heads
+    random: tuple[Heads, ...]
+
+    @property
+    def sets(self) -> list[Heads]:
+        """All sets that are disabled: the special heads first."""
+        return [self.heads, *self.random]
+
+
+def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, seed: int) -> list[SpecialHeads]:
+    """The special heads of the results in some folders.
+
+    * `counts`: the number of heads of each layer of the model; `draws`: how many random sets there are for each result.
+
+    Raises `HeadscopeError` for a result that marks no head, and for one of a model with other heads.
+    """
+    found: list[SpecialHeads] = []
+    for number, folder in enumerate(dict.fromkeys(folders)):
+        result = results.read(folder)
+        heads = _marked(result, folder, counts)
+        name = str(result.attrs["study"])
+        name = f"{name} ({Path(folder).name})" if name in (other.name for other in found) else name
+        random = np.random.default_rng([seed, number])
+        found.append(SpecialHeads(name, heads, tuple(_drawn(heads, counts, random) for _ in range(draws))))
+    return found
+
+
+def _marked(result: xr.Dataset, folder: str, counts: tuple[int, ...]) -> Heads:
+    """The heads that the page of a result gives a kind."""
+    there, heads = existing(counts), np.zeros((len(counts), max(counts)), dtype=bool)
+    for kind in study_page(result).kinds():
+        layer, head = kind.layer - 1, kind.head - 1
+        if layer >= len(there) or head >= there.shape[1] or not there[layer, head]:
+            raise HeadscopeError(
+                f"result '{folder}' marks head {kind.layer}-{kind.head}, which the model does not have; "
+                "name a result of a model with the same heads"
+            )
+        heads[layer, head] = True
+    if not heads.any():
+        study = result.attrs["study"]
+        raise HeadscopeError(f"result '{folder}' of {study} marks no head as special; leave it out of --heads-of")
+    return heads
+
+
+def _drawn(heads: Heads, counts: tuple[int, ...], random: np.random.Generator) -> Heads:
+    """As many heads of each layer, drawn among all of its heads."""
+    drawn = np.zeros_like(heads)
+    for layer, number in enumerate(counts):
+        drawn[layer, random.permutation(number)[: heads[layer].sum()]] = True
+    return drawn
+
+
+def variables(special: Sequence[SpecialHeads], gains: Gains) -> dict[str, xr.DataArray]:
+    """What the score loses without the special heads of each result, and without random ones.
+
+    * `gains`: of the sets of all results, one after the other.
+    """
+    coords = {"head_source": [marked.name for marked in special], "metric": gains.metrics}
+    made = Variables(coords, SOURCE, LABELS, **PAIRED)
+    size = len(special[0].sets)
+    values = gains.gains.reshape(len(special), size, -1)  # [source, set, metric]
+    resampled = gains.resampled_gains.reshape(len(gains.resampled_gains), len(special), size, -1)
+    own, random = values[:, 0], values[:, 1:].mean(1)
+    own_resampled, random_resampled = resampled[:, :, 0], resampled[:, :, 1:].mean(2)
+    count = Count(np.full(own.shape, len(gains.targets)), "examples of the score", "examples", DIMS)
+    made.add("special_heads", [int(marked.heads.sum()) for marked in special])
+    for name, value, draws in (
+        ("special_gain", own, own_resampled),
+        ("special_random_gain", random, random_resampled),
+        ("special_lead", random - own, random_resampled - own_resampled),
+    ):
+        made.add(name, value, interval=interval(draws, equal_units(gains.units)), count=count)
+    p = (1 + (values[:, 1:] <= own[:, None] + 1e-12).sum(1)) / size
+    made.add("special_p_value", p)
+    made.add("special_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
+    return made.arrays

@@ -1,0 +1,186 @@
+"""Special heads of other results, pairs, one head of a layer: planted answers, and random labels."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+from headscope import HeadscopeError, Settings, results, wrap
+from headscope.corpora.tasks import score
+from headscope.models.heads import parse
+from headscope.report.study_page import study_page
+from headscope.studies.ablate.gains import Gains
+from headscope.studies.ablate.head_pairs import pairs_of
+from headscope.studies.ablate.one_head import variables as one_head
+from headscope.studies.ablate.special_heads import special_heads
+from headscope.studies.ablate.study import run
+from support.planted import PIECES, WIDTH, looks_at_piece, planted
+from support.planted_task import DECIDES, PIECE, SEEN, planted_classifier, planted_task
+from support.tiny import tiny_tokenizer
+
+SETTINGS, COUNTS = Settings(resamples=100), (4, 4)
+
+
+def marked(folder: Path, *heads: tuple[int, int], study: str = "ablate") -> str:
+    """A saved result that marks some heads: by it they are needed for accuracy."""
+    gains, rates = np.zeros((2, 4, 1)), np.ones((2, 4))
+    for layer, head in heads:
+        gains[layer - 1, head - 1], rates[layer - 1, head - 1] = -0.5, 0.001
+    at = {"layer": [1, 2], "head": [1, 2, 3, 4], "metric": ["accuracy"]}
+    dims = ("layer", "head", "metric")
+    words = {"long_name": "gain", "units": "score"}
+    arrays = {
+        "head_gain": xr.DataArray(gains, at, dims, attrs=words),
+        "head_gain_ci": xr.DataArray(
+            np.stack([gains - 0.1, gains + 0.1], -1), at | {"bound": ["lower", "upper"]}, (*dims, "bound"), attrs=words
+        ),
+        "head_score": xr.DataArray(1 + gains, at, dims, attrs=words),
+        "head_q_value": xr.DataArray(rates, {key: at[key] for key in dims[:2]}, dims[:2], attrs=words),
+    }
+    result = xr.Dataset(arrays, attrs={"study": study, "model": "m", "corpus": "c"})
+    results.save(result, folder)
+    return str(folder)
+
+
+def twins() -> Any:
+    """Heads 1-2 and 2-3 both see the bird, and either is enough."""
+    network: Any = planted_classifier(DECIDES)
+    both = planted({DECIDES: looks_at_piece(PIECE), (1, 2): looks_at_piece(PIECE)}, 2).state_dict()
+    noisy = network.bert.encoder.layer
+    weights = {
+        name: value.clone()
+        for name, value in network.bert.state_dict().items()
+        if "attention.self.value.weight" in name or "attention.output.dense.weight" in name
+    }
+    network.bert.load_state_dict(both | weights)
+    with torch.no_grad():
+        attention, head = noisy[0].attention, slice(WIDTH, 2 * WIDTH)
+        attention.self.value.weight[head], attention.output.dense.weight[:, head] = 0, 0
+        attention.self.value.weight[WIDTH, PIECES[PIECE]] = 1
+        attention.output.dense.weight[list(SEEN), WIDTH] = torch.tensor([0.5, -0.5])
+    return network
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
+    folder = tmp_path_factory.mktemp("asked")
+    sources = [marked(folder / "knows", DECIDES), marked(folder / "else", (1, 1), (2, 1))]
+    model = wrap(planted_classifier(), tiny_tokenizer())
+    return run(
+        model, planted_task(), SETTINGS, directory=folder / "out", heads=["1-1"], heads_of=sources, draws=30,
+        pairs="all", one_head=True, skip_layers=True, importance=False,
+    )  # fmt: skip
+
+
+def topics(result: xr.Dataset) -> dict[str, str | None]:
+    return {finding.topic: finding.verdict for finding in study_page(result).findings()}
+
+
+def test_a_marked_head_that_decides_is_needed_more_than_others(found: xr.Dataset) -> None:
+    accuracy = found.sel(metric="accuracy")
+    assert found["head_source"].values.tolist() == ["ablate", "ablate (else)"]
+    assert accuracy["special_gain"].values.tolist() == [-0.5, 0.0] and found["special_heads"].values.tolist() == [1, 2]
+    # Of random heads of layer 2, one in four decides.
+    assert -0.25 < accuracy["special_random_gain"].values[0] < -0.03
+    p = accuracy["special_p_value"].values
+    hits = round(float(-accuracy["special_random_gain"][0]) * 30 / 0.5)
+    assert p[0] == pytest.approx((1 + hits) / 31) and p[1] == 1
+    # The named set is one of its own.
+    assert found["head_set"].values.tolist() == ["1-1"] and accuracy["set_score"].item() == 1
+
+
+def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
+    told = topics(found)
+    assert told["The heads of ablate cost 0.010 of accuracy or more"] == "fails"
+    assert told["The heads of ablate (else) are not shown to cost less than 0.010 of accuracy"] == "undecided"
+    assert told["No two heads replace each other"] == "fails"
+    assert told["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
+    names = [table.name for table in study_page(found).tables()]
+    assert names == ["heads", "layers", "special", "pairs", "parts"]
+
+
+def test_sets_have_the_scores_of_sets_that_are_named(found: xr.Dataset, tmp_path: Path) -> None:
+    names = found["head_pair"].values[:4].tolist()
+    model = wrap(planted_classifier(), tiny_tokenizer())
+    named = run(model, planted_task(), SETTINGS, directory=tmp_path, heads=names, importance=False)
+    np.testing.assert_allclose(named["set_gain"], found["pair_gain"][:4], atol=1e-6)
+    single = found["head_gain"].values.reshape(8, -1)
+    expected = single[[0, 0, 0, 0]] + single[[1, 2, 3, 4]] - found["pair_gain"].values[:4]
+    np.testing.assert_allclose(found["pair_excess"][:4], expected, atol=1e-6)
+
+
+def test_heads_that_replace_each_other_are_found(tmp_path: Path) -> None:
+    model = wrap(twins(), tiny_tokenizer())
+    result = run(model, planted_task(120), SETTINGS, directory=tmp_path, pairs="all", importance=False)
+    accuracy = result.sel(metric="accuracy")
+    assert accuracy["baseline"].item() == 1 and (accuracy["head_gain"] == 0).all()
+    excess = accuracy["pair_excess"]
+    assert excess.sel(head_pair="1-2,2-3").item() == 0.5 and (excess != 0).sum() == 1
+    assert topics(result)["The heads of 1 pair replace each other"] == "holds"
+
+
+def test_alike_heads_of_clusters_come_first(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    distances = random.random((2, 4, 2, 4))
+    distances = distances + distances.transpose(2, 3, 0, 1)
+    distances[0, 1, 1, 2] = distances[1, 2, 0, 1] = 0.01
+    dims = ("layer", "head", "other_layer", "other_head")
+    at = {dim: np.arange(1, size + 1) for dim, size in zip(dims, distances.shape, strict=True)}
+    array = xr.DataArray(distances, at, dims, attrs={"long_name": "distance", "units": "nats"})
+    results.save(xr.Dataset({"divergence": array}, attrs={"study": "clusters", "model": "m", "corpus": "c"}), tmp_path)
+    first, *others = pairs_of(str(tmp_path), COUNTS, 5, 0)
+    assert np.array_equal(first, parse("1-2,2-3", COUNTS)) and len(others) == 4
+    with pytest.raises(HeadscopeError, match="other heads"):
+        pairs_of(str(tmp_path), (4, 3), 5, 0)
+    assert len(pairs_of("all", COUNTS, 99, 0)) == 28
+
+
+def test_one_head_is_chosen_on_one_half_and_scored_on_the_other() -> None:
+    random = np.random.default_rng(0)
+    targets = random.integers(2, size=40).astype(float)
+    alone = random.standard_normal((2, 4, 40, 2)).astype(np.float32)
+    gains = Gains(["accuracy"], alone[:1, 0], random.standard_normal((40, 2)), targets, list(range(40)), 0, 50)
+    made = one_head(alone, gains, COUNTS, classes=True)
+    from headscope.statistics.split_half import split_in_half
+
+    half = split_in_half(40, 0)
+    for layer in range(2):
+        right = 0
+        for own, other in ((half, ~half), (~half, half)):
+            scores = [score("accuracy", alone[layer, head][None, other], targets[other])[0] for head in range(4)]
+            right += int((alone[layer, int(np.argmax(scores))][own].argmax(-1) == targets[own]).sum())
+        before = float((gains.before.argmax(-1) == targets).mean())
+        assert made["one_head_gain"][layer, 0].item() == pytest.approx(right / 40 - before)
+
+
+def test_random_labels_give_no_claim(tmp_path: Path) -> None:
+    def verdicts() -> Iterator[str | None]:
+        for seed in range(3):
+            task = planted_task(60)
+            random, labels = np.random.default_rng(seed), task.labels
+            examples = [
+                type(example)(example.id, example.sentences, label=labels[random.integers(2)]) for example in task.dev
+            ]
+            dev = type(task.dev)("dev", f"{seed:064x}", len(examples), {}, lambda examples=examples: iter(examples))
+            shuffled = type(task)(name="noise", kind="classification", labels=labels, metrics=("accuracy",), dev=dev)
+            source = marked(tmp_path / f"{seed}", DECIDES)
+            result = run(
+                wrap(planted_classifier(), tiny_tokenizer()), shuffled, SETTINGS, directory=tmp_path / f"out{seed}",
+                heads_of=[source], draws=20, pairs="all", one_head=True, importance=False,
+            )  # fmt: skip
+            yield from (finding.verdict for finding in study_page(result).highlights())
+
+    assert "holds" not in list(verdicts())
+
+
+def test_results_that_mark_no_head_or_others_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match="marks no head as special; leave it out of --heads-of"):
+        special_heads([marked(tmp_path / "none")], COUNTS, 2, 0)
+    with pytest.raises(HeadscopeError, match="marks head 2-4, which the model does not have"):
+        special_heads([marked(tmp_path / "big", (2, 4))], (4, 3), 2, 0)
+    (one,) = special_heads([marked(tmp_path / "all", (1, 1), (2, 2), (2, 3))], COUNTS, 5, 0)
+    assert all(drawn.sum(1).tolist() == [1, 2] for drawn in one.random)
