@@ -23,16 +23,18 @@ from support.planted_task import DECIDES, PIECE, SEEN, planted_classifier, plant
 from support.tiny import tiny_tokenizer
 
 SETTINGS, COUNTS = Settings(resamples=100), (4, 4)
+TEXT = dict.fromkeys(("headscope_version", "model", "model_sha256", "corpus", "corpus_sha256"), "made")
+ATTRIBUTES = TEXT | {"study": "ablate", "n_examples": 40, "n_tokens": 400}
 
 
-def marked(folder: Path, *heads: tuple[int, int], study: str = "ablate") -> str:
+def marked(folder: Path, *heads: tuple[int, int]) -> str:
     """A saved result that marks some heads: by it they are needed for accuracy."""
     gains, rates = np.zeros((2, 4, 1)), np.ones((2, 4))
     for layer, head in heads:
         gains[layer - 1, head - 1], rates[layer - 1, head - 1] = -0.5, 0.001
     at = {"layer": [1, 2], "head": [1, 2, 3, 4], "metric": ["accuracy"]}
     dims = ("layer", "head", "metric")
-    words = {"long_name": "gain", "units": "score"}
+    words = {"long_name": "gain", "units": "score", "source": "made"}
     arrays = {
         "head_gain": xr.DataArray(gains, at, dims, attrs=words),
         "head_gain_ci": xr.DataArray(
@@ -41,8 +43,7 @@ def marked(folder: Path, *heads: tuple[int, int], study: str = "ablate") -> str:
         "head_score": xr.DataArray(1 + gains, at, dims, attrs=words),
         "head_q_value": xr.DataArray(rates, {key: at[key] for key in dims[:2]}, dims[:2], attrs=words),
     }
-    result = xr.Dataset(arrays, attrs={"study": study, "model": "m", "corpus": "c"})
-    results.save(result, folder)
+    results.save(xr.Dataset(arrays, attrs=ATTRIBUTES | {"task": "other"}), folder)
     return str(folder)
 
 
@@ -72,7 +73,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     model = wrap(planted_classifier(), tiny_tokenizer())
     return run(
         model, planted_task(), SETTINGS, directory=folder / "out", heads=["1-1"], heads_of=sources, draws=30,
-        pairs="all", one_head=True, skip_layers=True, importance=False,
+        pairs="all", one_head=True, skip_layers=True, importance=False, beside=sources,
     )  # fmt: skip
 
 
@@ -91,6 +92,16 @@ def test_a_marked_head_that_decides_is_needed_more_than_others(found: xr.Dataset
     assert p[0] == pytest.approx((1 + hits) / 31) and p[1] == 1
     # The named set is one of its own.
     assert found["head_set"].values.tolist() == ["1-1"] and accuracy["set_score"].item() == 1
+
+
+def test_heads_of_tasks_that_need_the_same_one_are_shared(found: xr.Dataset) -> None:
+    accuracy = found.sel(metric="accuracy")
+    assert found["other_task"].values.tolist() == ["other (knows)", "other (else)"]
+    # One head of eight is at the top, the same in the first; over heads all other losses are ties.
+    assert accuracy["shared_heads"].values.tolist() == [1, 0] and found["shared_heads_expected"][0].item() == 1 / 8
+    assert accuracy["shared_heads_p_value"].values.tolist() == [pytest.approx(1 / 8), 1]
+    assert accuracy["task_correlation"].values[0] == 1 and accuracy["task_correlation"].values[1] < 0
+    assert bool(found["task_correlation"].sel(metric="f1").isnull().all())
 
 
 def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
@@ -130,8 +141,8 @@ def test_alike_heads_of_clusters_come_first(tmp_path: Path) -> None:
     distances[0, 1, 1, 2] = distances[1, 2, 0, 1] = 0.01
     dims = ("layer", "head", "other_layer", "other_head")
     at = {dim: np.arange(1, size + 1) for dim, size in zip(dims, distances.shape, strict=True)}
-    array = xr.DataArray(distances, at, dims, attrs={"long_name": "distance", "units": "nats"})
-    results.save(xr.Dataset({"divergence": array}, attrs={"study": "clusters", "model": "m", "corpus": "c"}), tmp_path)
+    array = xr.DataArray(distances, at, dims, attrs={"long_name": "distance", "units": "nats", "source": "made"})
+    results.save(xr.Dataset({"divergence": array}, attrs=ATTRIBUTES | {"study": "clusters"}), tmp_path)
     first, *others = pairs_of(str(tmp_path), COUNTS, 5, 0)
     assert np.array_equal(first, parse("1-2,2-3", COUNTS)) and len(others) == 4
     with pytest.raises(HeadscopeError, match="other heads"):

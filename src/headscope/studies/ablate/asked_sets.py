@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from headscope.models.heads import existing
 from headscope.studies.ablate import head_pairs, special_heads
 from headscope.studies.ablate.special_heads import SpecialHeads
 from headscope.studies.ablate.variables import Effects
@@ -42,6 +41,6 @@ class AskedSets:
         if self.special:
             made |= special_heads.variables(self.special, effects.gains_of(outputs[:first]))
         if self.pairs:
-            single = effects.gains_of(effects.sweep.heads[existing(effects.heads)])
-            made |= head_pairs.variables(self.pairs, effects.gains_of(outputs[first:]), single, effects.heads)
+            both = effects.gains_of(outputs[first:])
+            made |= head_pairs.variables(self.pairs, both, effects.single, effects.heads)
         return made

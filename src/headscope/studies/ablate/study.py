@@ -25,6 +25,7 @@ from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
+from headscope.studies.ablate import across_tasks
 from headscope.studies.ablate.asked_sets import AskedSets
 from headscope.studies.ablate.gains import by_phenomenon
 from headscope.studies.ablate.one_head import variables as one_head_variables
@@ -62,6 +63,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     most_pairs: Annotated[int, Range(1)] = 60,
     one_head: bool = False,
     skip_layers: bool = False,
+    beside: list[str] | None = None,
 ) -> xr.Dataset:
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
@@ -74,6 +76,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       `special_lead`: how much more is lost than without as many random heads of the same layers (permutation test).
     * `pair_excess[head_pair, metric]`: what is lost without both heads of a pair, beyond what is lost without each.
     * `one_head_gain[layer, metric]`: with one head of a layer, chosen on the other half of the examples.
+    * `task_correlation[other_task, metric]`: rank correlation over heads with what another task loses without each.
     * `skipped_gain[skipped, layer, metric]`: where the attention of a layer, or the layer, adds nothing.
 
     With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
@@ -95,6 +98,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `most_pairs`: Number of pairs.
     * `one_head`: Also disable all heads of a layer but one, for each head.
     * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
+    * `beside`: Folder of an ablate result of another task, whose heads are compared; may be repeated.
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
@@ -116,6 +120,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     effects = Effects(named, task, targets, scores, counts, list(sets), settings)
     variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
     variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
+    if beside:
+        variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
     if items:
         variables |= by_phenomenon(swept, items, counts, settings)
     elif importance:

@@ -68,6 +68,11 @@ class Effects:
         return Gains(self.metrics, outputs, self.sweep.plain, self.targets, units, seed, resamples)
 
     @property
+    def single(self) -> Gains:
+        """Gains without each head, in their order."""
+        return self.gains_of(self.sweep.heads[existing(self.heads)])
+
+    @property
     def kinds(self) -> list[Kind]:
         """The kinds of variants that there are."""
         heads, layers = sum(self.heads), sum(self.heads) + len(self.heads)

@@ -8,10 +8,10 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import label
-from headscope.report.claims import POINT, Claim, no_worse
+from headscope.report.claims import POINT, Claim, no_worse, over_heads
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import estimate, examples, measured, number, of_array, rate, several
+from headscope.report.wording import agree, estimate, examples, measured, number, of_array, rate, several
 from headscope.statistics.interval_tests import q_no_worse
 from headscope.statistics.significance import RATE
 
@@ -25,6 +25,7 @@ def asked(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     yield from _pairs(result, metric)
     yield from _one_head(result, metric)
     yield from _skipped(result, metric)
+    yield from _across_tasks(result, metric)
 
 
 def _special(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -114,6 +115,26 @@ def _skipped(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         yield Finding(f"Skipped {words}", f"Change of {label('metric', metric)} without it: {texts}.{examples(own)}")
 
 
+def _across_tasks(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+    correlations = measured(result, "task_correlation", metric=metric)
+    for other in correlations["other_task"].values.tolist() if correlations is not None else ():
+        at, this = {"other_task": other, "metric": metric}, result.attrs["task"]
+        correlation = estimate(result, "task_correlation", **at)
+        heads = int(result["head_gain"].sel(metric=metric).notnull().sum())
+        shared, expected = result["shared_heads"].sel(at), float(result["shared_heads_expected"].sel(other_task=other))
+        p = float(result["shared_heads_p_value"].sel(at))
+        alike = f"Heads matter to {this} and {other} alike"
+        yield Finding.judged(
+            over_heads(correlation, heads),
+            f"Rank correlation over {heads} heads of the loss of {label('metric', metric)} without each: "
+            f"{correlation.text}. Of the tenth with the largest loss in each task {several(int(shared), 'head')} "
+            f"{agree(int(shared), 'is', 'are')} the same; by chance {number(expected)} (p {rate(p)}).",
+            holds=alike if correlation.value > 0 else f"Heads that matter to {this} matter less to {other}",
+            fails=f"Which heads matter to {this} says nothing of {other}",
+            undecided=f"It cannot be told whether heads matter to {this} and {other} alike",
+        )
+
+
 def tables(result: xr.Dataset, metric: str) -> list[Table]:
     """Special heads beside random ones; pairs with the largest excess; layers with one head, and skipped."""
     made = (_special_table(result, metric), _pair_table(result, metric), _layer_table(result, metric))
@@ -121,7 +142,7 @@ def tables(result: xr.Dataset, metric: str) -> list[Table]:
 
 
 def _special_table(result: xr.Dataset, metric: str) -> Table:
-    rows = [
+    rows: list[tuple[str, Cells]] = [
         (source, [
             (str(int(result["special_heads"].sel(head_source=source))), ""),
             *(estimate(result, name, head_source=source, metric=metric).cell("+.3f")
@@ -145,7 +166,7 @@ def _pair_table(result: xr.Dataset, metric: str) -> Table:
         order = np.argsort(-excess.values, kind="stable")[:MOST_PAIRS]
         for pair in excess["head_pair"].values[order].tolist():
             at = {"head_pair": pair, "metric": metric}
-            cells = [estimate(result, name, **at).cell("+.3f") for name in ("pair_gain", "pair_excess")]
+            cells: Cells = [estimate(result, name, **at).cell("+.3f") for name in ("pair_gain", "pair_excess")]
             rows.append((_named(pair), [*cells, (rate(float(result["pair_q_value"].sel(at))), "")]))
     caption = (
         f"Pairs of heads: change of {label('metric', metric)} without both, and the fall beyond the sum of the falls "
@@ -160,7 +181,7 @@ def _layer_table(result: xr.Dataset, metric: str) -> Table:
     if skipped is not None:
         arrays |= {f"Without {words}": skipped.sel(skipped=part) for part, words in SKIPPED.items()}
     there = {words: array for words, array in arrays.items() if array is not None}
-    rows = [
+    rows: list[tuple[str, Cells]] = [
         (str(layer), [of_array(array.sel(layer=layer)).known_cell("+.3f") for array in there.values()])
         for layer in (result["layer"].values.tolist() if there else ())
     ]
