@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from headscope import catalog
 from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
+from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
@@ -54,7 +55,10 @@ JSON = "two examples"  # the case whose command prints JSON
 FEW = {"one example": 1, "two examples": 2}
 # Options with which a study writes all its variables, in the first case; coreference has more for other corpora.
 WHOLE = {
-    "ablate": ("--heads", "1-1"),
+    "ablate": (
+        *("--heads", "1-1", "--heads-of", "{folder}/marked", "--beside", "{folder}/marked", "--draws", "3"),
+        *("--pairs", "all", "--one-head", "--skip-layers"),
+    ),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
     "geometry": ("--other", "{folder}/other"),
@@ -168,6 +172,7 @@ def prepare(folder: Path) -> Path:
     save_tiny(folder / "decoder-words", tiny_gpt2(0, GPT2LMHeadModel, n_embd=8, n_head=2))
     for number in (*FEW.values(), len(ITEMS)):
         (folder / f"items-{number}.jsonl").write_text("\n".join([*ITEMS[:number], ""]), encoding="utf-8")
+    marked(folder / "marked", (1, 1), of=(2, 2))
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
     assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
     return folder

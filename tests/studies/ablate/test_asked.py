@@ -13,38 +13,18 @@ from headscope import HeadscopeError, Settings, results, wrap
 from headscope.corpora.tasks import score
 from headscope.models.heads import parse
 from headscope.report.study_page import study_page
+from headscope.statistics.split_half import split_in_half
 from headscope.studies.ablate.gains import Gains
 from headscope.studies.ablate.head_pairs import pairs_of
 from headscope.studies.ablate.one_head import variables as one_head
 from headscope.studies.ablate.special_heads import special_heads
 from headscope.studies.ablate.study import run
+from support.marked_result import ATTRIBUTES, marked
 from support.planted import PIECES, WIDTH, looks_at_piece, planted
 from support.planted_task import DECIDES, PIECE, SEEN, planted_classifier, planted_task
 from support.tiny import tiny_tokenizer
 
 SETTINGS, COUNTS = Settings(resamples=100), (4, 4)
-TEXT = dict.fromkeys(("headscope_version", "model", "model_sha256", "corpus", "corpus_sha256"), "made")
-ATTRIBUTES = TEXT | {"study": "ablate", "n_examples": 40, "n_tokens": 400}
-
-
-def marked(folder: Path, *heads: tuple[int, int]) -> str:
-    """A saved result that marks some heads: by it they are needed for accuracy."""
-    gains, rates = np.zeros((2, 4, 1)), np.ones((2, 4))
-    for layer, head in heads:
-        gains[layer - 1, head - 1], rates[layer - 1, head - 1] = -0.5, 0.001
-    at = {"layer": [1, 2], "head": [1, 2, 3, 4], "metric": ["accuracy"]}
-    dims = ("layer", "head", "metric")
-    words = {"long_name": "gain", "units": "score", "source": "made"}
-    arrays = {
-        "head_gain": xr.DataArray(gains, at, dims, attrs=words),
-        "head_gain_ci": xr.DataArray(
-            np.stack([gains - 0.1, gains + 0.1], -1), at | {"bound": ["lower", "upper"]}, (*dims, "bound"), attrs=words
-        ),
-        "head_score": xr.DataArray(1 + gains, at, dims, attrs=words),
-        "head_q_value": xr.DataArray(rates, {key: at[key] for key in dims[:2]}, dims[:2], attrs=words),
-    }
-    results.save(xr.Dataset(arrays, attrs=ATTRIBUTES | {"task": "other"}), folder)
-    return str(folder)
 
 
 def twins() -> Any:
@@ -55,7 +35,7 @@ def twins() -> Any:
     weights = {
         name: value.clone()
         for name, value in network.bert.state_dict().items()
-        if "attention.self.value.weight" in name or "attention.output.dense.weight" in name
+        if "attention.self.value.weight" in name or "attention.output.dense.weight" in name or "pooler" in name
     }
     network.bert.load_state_dict(both | weights)
     with torch.no_grad():
@@ -156,8 +136,6 @@ def test_one_head_is_chosen_on_one_half_and_scored_on_the_other() -> None:
     alone = random.standard_normal((2, 4, 40, 2)).astype(np.float32)
     gains = Gains(["accuracy"], alone[:1, 0], random.standard_normal((40, 2)), targets, list(range(40)), 0, 50)
     made = one_head(alone, gains, COUNTS, classes=True)
-    from headscope.statistics.split_half import split_in_half
-
     half = split_in_half(40, 0)
     for layer in range(2):
         right = 0

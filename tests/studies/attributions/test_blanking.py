@@ -11,7 +11,7 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMH
 from headscope import Settings, wrap
 from headscope.corpora import read
 from headscope.studies.attributions.blanking import Blanking, Shortcut, blank_token, fastest, whole
-from headscope.studies.attributions.explaining_pass import PASSES, explainer
+from headscope.studies.attributions.explaining_pass import ALTERED_PASSES, PASSES, explainer
 from headscope.studies.attributions.study import run
 from headscope.studies.attributions.targets import Pooling, target_of
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -65,8 +65,9 @@ def test_a_shortcut_that_is_not_exact_is_not_taken() -> None:
 def test_scored_inputs_are_steps_of_the_bar() -> None:
     model, steps, totals = wrap(tiny_bert(), tiny_tokenizer()), list[int](), list[int]()
     settings = Settings(resamples=20, on_progress=steps.append, on_total=totals.append)
-    run(model, read(["the cat saw it.", "the dog ran", "she said that"]), settings, scored=2, flow=0)
-    assert totals == [3 + 2 * PASSES] and sum(steps) == 3 + 2 * PASSES and steps.count(PASSES) == 2
+    run(model, read(["the cat saw it.", "the dog ran", "she said that"]), settings, scored=2, flow=0, altered=1)
+    assert totals == [3 + 2 * PASSES + ALTERED_PASSES] and sum(steps) == totals[0]
+    assert steps.count(PASSES) == 2 and steps.count(ALTERED_PASSES) == 1
 
 
 def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,6 +81,10 @@ def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytes
         (100, True, 15),
     ):
         monkeypatch.setattr("headscope.studies.attributions.study.TOKENS_OF_TWO_MINUTES", budget)
-        run(model, corpus, settings, flow=0, full=full)
+        run(model, corpus, settings, flow=0, altered=0, full=full)
         assert totals.pop() == 15 + PASSES * expected
         assert (f"{expected} of 15 inputs are scored" in lines[-1]) == (expected < 15)
+    monkeypatch.setattr("headscope.studies.attributions.study.ALTERED_TOKENS", 7 + 10 * 5)
+    run(model, corpus, settings, scored=0, flow=0, altered=15)
+    assert totals.pop() == 15 + ALTERED_PASSES * 11
+    assert lines[-1] == "the attention of 11 of 15 inputs is altered; --full alters all"

@@ -38,18 +38,18 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def result(model: headscope.Model) -> xr.Dataset:
-    return study.run(model, read(TEXTS), QUICK, flow=2)
+    return study.run(model, read(TEXTS), QUICK, flow=2, altered=0)
 
 
 def test_numbers_do_not_depend_on_batches(model: headscope.Model, result: xr.Dataset) -> None:
-    single = study.run(model, read(TEXTS), Settings(resamples=20, batch_tokens=1), flow=2)
+    single = study.run(model, read(TEXTS), Settings(resamples=20, batch_tokens=1), flow=2, altered=0)
     for name, variable in result.data_vars.items():
         if variable.dtype.kind == "f":
             np.testing.assert_allclose(single[name], variable, atol=2e-5, err_msg=str(name))
 
 
 def test_samples_are_counted(model: headscope.Model) -> None:
-    result = study.run(model, read(TEXTS), QUICK, scored=3, flow=1)
+    result = study.run(model, read(TEXTS), QUICK, scored=3, flow=1, altered=0)
     counts = result["comprehensiveness_n_examples"].isel(layer=0)
     assert [int(counts.sel(attribution=name)) for name in METHODS] == [1 if name == "flow" else 3 for name in METHODS]
     streamed = result["importance_share_n_examples"].isel(layer=0).sel(token_class="other")
@@ -92,7 +92,7 @@ def planted() -> headscope.Model:
 
 def test_planted_token_is_found_by_all_that_see_values() -> None:
     texts = ["the cat saw the old bird", "a man and a cat ran by", "she walked to the cat in the house", "the cat sat"]
-    result = study.run(planted(), read(texts), QUICK)
+    result = study.run(planted(), read(texts), QUICK, altered=0)
     for method in ("norm", "norm_residual", "value_zeroing", "gradient_attention", "value_gradient"):
         # Without "cat", the first of all methods' tokens, the target falls at once.
         curve = result["deletion"].sel(attribution=method, layer=1).values
@@ -115,7 +115,8 @@ def test_page_claims_nothing_of_five_inputs_and_draws_inputs(result: xr.Dataset)
 def test_a_card_has_the_attention_beside_what_the_head_moves(result: xr.Dataset) -> None:
     mine = [row for row in rows(numbers(result)) if (row.layer, row.head) == (2, 3)]
     share = float(result["attention_to"].sel(layer=2, head=3, token_class="cls"))
-    [moved] = study_page(result).card().sentences(result, mine)
+    moved, effective = study_page(result).card().sentences(result, mine)
+    assert effective.text.endswith("in inputs with more tokens than it is wide; 5 examples.")
     assert f"; attention {share:.2f})" in moved.text
 
 

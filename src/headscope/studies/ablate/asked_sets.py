@@ -27,7 +27,8 @@ class AskedSets:
     ) -> "AskedSets":
         """The sets of some results; see `study.run` for the options."""
         special = special_heads.special_heads(folders, counts, draws, seed)
-        return cls(special, head_pairs.pairs_of(pairs, counts, most_pairs, seed) if pairs else [])
+        chosen = head_pairs.pairs_of(pairs, counts, most_pairs, seed) if pairs else []
+        return cls(special, chosen)
 
     @property
     def sets(self) -> list[Heads]:

@@ -56,9 +56,9 @@ def _distances(folder: str, counts: tuple[int, ...]) -> Float[np.ndarray, "layer
     if "divergence" not in result:
         raise HeadscopeError(f"result '{folder}' is none of clusters; name one for --pairs, or 'all'")
     distances = result["divergence"].transpose("layer", "head", "other_layer", "other_head").values
-    shape = (len(counts), max(counts))
-    if distances.shape != shape * 2 or np.isfinite(distances[(*np.argwhere(existing(counts)).T,) * 2]).sum() < 1:
-        raise HeadscopeError(f"result '{folder}' is of a model with other heads than {shape}; name another for --pairs")
+    there = existing(counts)
+    if distances.shape != there.shape * 2 or not np.array_equal(np.isfinite(np.einsum("lhlh->lh", distances)), there):
+        raise HeadscopeError(f"result '{folder}' is of a model with other heads; name another for --pairs")
     return distances
 
 
@@ -79,5 +79,10 @@ def variables(pairs: Sequence[Heads], both: Gains, single: Gains, counts: tuple[
     error = draws.std(0)
     p = np.where(error > 0, norm.sf(excess / np.maximum(error, 1e-12)), 1.0)
     made.add("pair_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
-    made.add("mean_pair_excess", excess.mean(0), interval=interval(draws.mean(1), equal), count=count)
+    made.add(
+        "mean_pair_excess",
+        excess.mean(0),
+        interval=interval(draws.mean(1), equal),
+        count=count,
+    )
     return made.arrays

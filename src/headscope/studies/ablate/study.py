@@ -28,6 +28,7 @@ from headscope.ranges import Range
 from headscope.studies.ablate import across_tasks
 from headscope.studies.ablate.asked_sets import AskedSets
 from headscope.studies.ablate.gains import by_phenomenon
+from headscope.studies.ablate.head_pairs import ALL
 from headscope.studies.ablate.one_head import variables as one_head_variables
 from headscope.studies.ablate.variables import LEAST, Effects
 
@@ -136,6 +137,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "mode": mode,
         "sweep": swept.strategy,
         "n_examples": len(items or inputs.inputs),
+        "options": json.dumps({"pairs": "" if not pairs else "any" if pairs == ALL else "alike", "draws": draws}),
         **({} if items else {"resampled": task.dev.resampled}),
         "n_tokens": sum(map(len, inputs.inputs)),
         "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),

@@ -20,7 +20,7 @@ from headscope.studies.attributions.altered_attention import (
     variants,
 )
 from headscope.studies.attributions.altered_copies import Copies
-from headscope.studies.attributions.other_attention import search
+from headscope.studies.attributions.other_attention import HEAD_STEPS, search
 
 ALTERATIONS = (*DRAWS, "other")
 # The maps of all heads of longer inputs, with what a search keeps beside them, take too much memory.
@@ -143,7 +143,7 @@ def _other_of_heads(
 
         if len(maps):
             with torch.no_grad():
-                other = search(maps, seen[layer], _noise(maps, key, layer), change, tolerance)
+                other = search(maps, seen[layer], _noise(maps, key, layer), change, tolerance, HEAD_STEPS)
                 moved = change(other, torch.arange(len(maps), device=maps.device))
             found[0][layer, : len(maps)] = divergence(maps, other).mean(-1).cpu()
             found[1][layer, : len(maps)] = moved.cpu()

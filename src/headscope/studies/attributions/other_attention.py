@@ -14,12 +14,15 @@ from torch import Tensor
 
 from headscope.studies.attributions.altered_attention import Maps, Seen, divergence
 
-# Steps of the search, and the size of one in logarithms of attention.
-STEPS, RATE = 40, 0.3
+# Steps of a search for all heads and for one, and the size of the first in logarithms of attention; that of the last is
+# a twentieth of it.
+STEPS, HEAD_STEPS, RATE = 40, 15, 0.3
+# Smaller weights are alike: a search that starts farther away does not come back in its steps.
+LEAST = 1e-3
 # A search ends at this share of ln 2, the largest divergence.
-ENOUGH = 0.9
-# The price of an output beyond its tolerance, for each factor of e, from a margin within the tolerance on.
-PRICE, MARGIN = 1.0, 0.8
+ENOUGH = 0.75
+# The price of an output is the squared logarithm of its change beyond this part of the tolerance: 0 and flat within.
+MARGIN = 0.7
 # At the end the map is mixed with the model's own, of which so much is replaced.
 MIXES = (0.8, 0.6, 0.4, 0.2, 0.1, 0.05)
 Numbers = Int[Tensor, " copy"]
@@ -27,28 +30,30 @@ Numbers = Int[Tensor, " copy"]
 Change = Callable[[Maps, Numbers], Float[Tensor, " copy"]]
 
 
-def search(own: Maps, seen: Seen, noise: Maps, change: Change, tolerance: float) -> Maps:
+def search(own: Maps, seen: Seen, noise: Maps, change: Change, tolerance: float, steps: int = STEPS) -> Maps:
     """The farthest attention that is found of each copy; the model's own where no other has the same output.
 
     * `own`: the model's attention, a part of it searched in each copy: [copy, ..., query, key].
     * `noise`: random numbers, by which rows that are even leave their place.
-    * `tolerance`: the largest change of the output.
+    * `tolerance`: the largest change of the output; `steps`: how many are made at most.
     """
     # At first each query looks most at what it looks at least.
-    start = (noise - own.clamp_min(1e-6).log()).masked_fill(~seen, torch.finfo(own.dtype).min)
+    start = (noise - own.clamp_min(LEAST).log()).masked_fill(~seen, torch.finfo(own.dtype).min)
     logits = start.detach().requires_grad_()
     optimizer = torch.optim.Adam([logits], lr=RATE)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
     best = _Best(own, own.clone(), own.new_zeros(len(own)))
     active = torch.arange(len(own), device=own.device)
     with torch.enable_grad():
-        for _ in range(STEPS):
+        for _ in range(steps):
             attention = logits[active].softmax(-1)
             far, moved = distance(own[active], attention), change(attention, active)
             best.take(active, attention.detach(), far.detach(), moved.detach() <= tolerance)
-            beyond = (moved / (MARGIN * tolerance)).clamp_min(1).log()
+            beyond = (moved / (MARGIN * tolerance)).clamp_min(1).log().square()
             optimizer.zero_grad()
-            (PRICE * beyond - far / log(2)).sum().backward()
+            (beyond - far / log(2)).sum().backward()
             optimizer.step()
+            schedule.step()
             active = (best.distance < ENOUGH * log(2)).nonzero()[:, 0]
             if not len(active):
                 break

@@ -38,6 +38,8 @@ BY_HEAD = 10
 SETS_OF_TOKEN, SETS = 20, 700
 # Tokens of all copies with blanked tokens, of which one thread runs 4 in a millisecond in the built-in model.
 TOKENS_OF_TWO_MINUTES = 480_000
+# Tokens of all inputs whose attention is altered in two minutes.
+ALTERED_TOKENS = 1_250
 REQUIRED = ("importance_share",)
 
 
@@ -106,8 +108,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `altered`: Most inputs whose attention is altered, of at most 128 tokens; of ten of them heads are searched one by
       one, too.
     * `tolerance`: Largest change of an output that is called the same.
-    * `full`: Score so many inputs also if they are long; by default as many as the built-in model scores in two
-      minutes, and at least 10.
+    * `full`: Score and alter so many inputs also if they are long, each head alone in all of them; by default as many
+      as the built-in model scores, and alters, in two minutes each, and at least 10.
 
     Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.
 
@@ -119,10 +121,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     token, target = blank_token(model, blank), target_of(model, pooling)
     attributes = provenance("attributions", model, corpus, settings)
-    wanted, scored = scored, scored if full else of_two_minutes(model, corpus, settings, scored)
+    wanted, asked = scored, min(altered, corpus.n_examples)
+    if not full:
+        scored, altered = of_two_minutes(model, corpus, settings, scored, altered)
     by_head = altered if full else BY_HEAD
     sample = sample_of(corpus.n_examples, scored, flow, settings.seed, altered, by_head)
     _announce(settings, corpus.n_examples, sample, min(wanted, corpus.n_examples))
+    if len(sample.altered) < asked:
+        settings.on_notice(f"the attention of {len(sample.altered)} of {asked} inputs is altered; --full alters all")
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
@@ -137,16 +143,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int) -> int:
-    """How many of the inputs that the seed draws are scored in two minutes, by their lengths alone."""
-    numbers = drawn(corpus.n_examples, settings.seed)[:scored]
+def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int, altered: int) -> tuple[int, int]:
+    """How many of the inputs that the seed draws are scored, and altered, in two minutes each, by their lengths."""
+    numbers = drawn(corpus.n_examples, settings.seed)[: max(scored, altered)]
     wanted = set(numbers)
     examples = {number: example for number, example in enumerate(corpus) if number in wanted}
     words = Words(model.tokenizer, model.max_tokens, settings.long)
     encoded = words.tokenized(examples[number] for number in numbers)
     lengths = np.array([sum(map(len, encodings)) for _, encodings in encoded])
-    tokens = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
-    return min(scored, max(FIRST_LOOK, int((tokens <= TOKENS_OF_TWO_MINUTES).sum())))
+    blanked = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
+    found = (int((blanked <= TOKENS_OF_TWO_MINUTES).sum()), int((np.cumsum(lengths) <= ALTERED_TOKENS).sum()))
+    return min(scored, max(FIRST_LOOK, found[0])), min(altered, max(FIRST_LOOK, found[1]))
 
 
 def _announce(settings: Settings, inputs: int, sample: Sample, wanted: int) -> None:

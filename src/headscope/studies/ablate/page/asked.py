@@ -1,5 +1,6 @@
 """What was asked beside single heads: special heads of other results, pairs, one head of a layer, skipped layers."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -72,11 +73,12 @@ def _pairs(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     first = int((sure if count else excess).fillna(-np.inf).argmax("head_pair"))
     most, pair = excess.isel(head_pair=first), _named(excess["head_pair"][first].item())
     mean = estimate(result, "mean_pair_excess", metric=metric)
+    which = "alike heads" if json.loads(result.attrs["options"])["pairs"] == "alike" else "any heads"
     bounds = of_array(most)
     yield Finding.judged(
         Claim(bounds.value, 0.0, bounds, int(result["pair_excess_n_examples"]), float(q[first])),
         f"Without heads {pair} together {name} falls by {bounds.text} more than the sum of the falls without each "
-        f"(q {rate(float(q[first]))} among {several(total, 'pair')}); mean over pairs {mean.signed}.",
+        f"(q {rate(float(q[first]))} among {several(total, 'pair')} of {which}); mean over pairs {mean.signed}.",
         holds=f"The heads of {several(count, 'pair')} replace each other",
         fails="No two heads replace each other",
         undecided="No two heads are shown to replace each other",

@@ -1,0 +1,66 @@
+"""Pages say what alterations of attention gave: each claim holds, fails, and is undecided."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import headscope
+from headscope.corpora import read
+from headscope.passes import Settings
+from headscope.report.study_page import study_page
+from headscope.studies.attributions import altered_variables, study, variables
+from headscope.studies.attributions.altered_inputs import ALTERATIONS, AlteredInputs
+from support.tiny import tiny_bert, tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def measured() -> xr.Dataset:
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    return study.run(model, read(["the cat saw the bird", "a man ran"]), Settings(resamples=20), scored=0, flow=0)
+
+
+def planted(measured: xr.Dataset, changes: dict[str, float], far: float, inputs: int = 60, spread: float = 0.02) -> set:
+    """The topics with their verdicts, for a result whose outputs change by so much, 0.1 by default.
+
+    * `far`: the divergence of the other attention, of all heads and of each; that of permuted attention is 0.3.
+    """
+    random = np.random.default_rng(0)
+    layers, heads = measured.sizes["layer"], measured.sizes["head"]
+    change = np.array([changes.get(name, 0.1) for name in ALTERATIONS])[:, None] + np.zeros(1 + layers)
+    change = change + spread * random.standard_normal((inputs, *change.shape))
+    distance = np.array([far if name == "other" else 0.3 for name in ALTERATIONS])[:, None, None]
+    distance = distance + spread * random.standard_normal((inputs, len(ALTERATIONS), layers, heads))
+    alone = np.full((inputs, layers, heads), far) + spread * random.standard_normal((inputs, layers, heads))
+    numbers = np.arange(inputs)
+    rows = AlteredInputs(numbers, numbers, change, (change > 0.2).astype(float), distance, alone, alone)
+    made = variables.Variables(variables.COORDS | altered_variables.COORDS, variables.SOURCE, variables.LABELS)
+    draws = variables.poisson_draws(numbers, 0, 200)
+    for name, values in altered_variables.values(rows).items():
+        variables._add(made, name, values, draws)
+    page = study_page(measured.assign(made.arrays))
+    assert len(page.tables()[-1].rows) == len(ALTERATIONS)
+    return {(finding.topic, finding.verdict) for finding in page.findings()} | {
+        (finding.text.split(" another attention")[0], None) for finding in page.findings() if "Heads" in finding.topic
+    }
+
+
+def test_what_was_planted_holds(measured: xr.Dataset) -> None:
+    told = planted(measured, {"largest_10": 0.4, "permuted": 0.3}, far=0.6)
+    assert ("Outputs depend on the largest attention weights more than on random ones", "holds") in told
+    assert ("Outputs depend on which tokens heads attend to", "holds") in told
+    assert ("Another attention, farther than a permuted one, has the same outputs", "holds") in told
+    heads = measured.sizes["layer"] * measured.sizes["head"]
+    assert (f"For {heads} of {heads} heads", None) in told
+
+
+def test_what_was_not_planted_fails(measured: xr.Dataset) -> None:
+    told = planted(measured, {"permuted": 0.01, "largest_10": 0.08}, far=0.1)
+    assert ("The largest attention weights matter no more than random ones", "fails") in told
+    assert ("Outputs hardly depend on which tokens heads attend to", "fails") in told
+    assert ("No attention as far as a permuted one was found to have the same outputs", "fails") in told
+
+
+@pytest.mark.parametrize(("inputs", "spread"), [(3, 0.02), (60, 2.0)])
+def test_few_inputs_or_noise_decide_nothing(measured: xr.Dataset, inputs: int, spread: float) -> None:
+    told = planted(measured, {"permuted": 0.06}, 0.31, inputs, spread)
+    assert {verdict for topic, verdict in told if "attention" in topic or "attend" in topic} <= {"undecided", None}
