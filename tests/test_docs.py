@@ -45,7 +45,7 @@ QUICK = {
     "pretrain-head": ["--epochs", "1"],
     "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],
     "probe": ["--epochs", "1", "--seeds", "1"],
-    "attributions": ["--scored", "2", "--flow", "1"],
+    "attributions": ["--scored", "2", "--flow", "1", "--altered", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
     "survey": ["--only", "profile,syntax"],
     "reproduce": ["--plan"],

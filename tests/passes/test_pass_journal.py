@@ -42,7 +42,7 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "compare": lambda model, corpus, settings: catalog.load("studies", "compare").run(
         (model, small_model(seed=1)), corpus, settings
     ),
-    "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1),
+    "attributions": lambda *given: catalog.load("studies", "attributions").run(*given, scored=2, flow=1, altered=1),
     "probe": lambda *given: catalog.load("studies", "probe").run(*given, epochs=1, seeds=1),
     "structure": lambda *given: catalog.load("studies", "structure").run(*given, epochs=1, rank="2", random=False),
     "layers": lambda model, corpus, settings: catalog.load("studies", "layers").run(

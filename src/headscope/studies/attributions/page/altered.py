@@ -32,7 +32,9 @@ def altered(result: xr.Dataset) -> Iterator[Finding]:
     if "altered_output" not in result:
         return
     distance = str(result.attrs.get("distance", "change of the output"))
-    yield from (_erased(result, distance), _permuted(result, distance), _other(result))
+    for alteration, made in (("largest_10", _erased), ("permuted", _permuted), ("other", _other)):
+        if np.isfinite(_altered(result, "altered_output", alteration).value):
+            yield made(result, distance)
 
 
 def more(result: xr.Dataset) -> Iterator[Finding]:
@@ -72,14 +74,14 @@ def _permuted(result: xr.Dataset, distance: str) -> Finding:
     )
 
 
-def _other(result: xr.Dataset) -> Finding:
+def _other(result: xr.Dataset, distance: str) -> Finding:
     other, permuted = (_altered(result, "altered_distance", name) for name in ("other", "permuted"))
     lead, change = estimate(result, "other_lead"), _altered(result, "altered_output", "other")
     return Finding.judged(
         Claim(other.value, permuted.value, lead, _inputs(result, "other")),
         f"The farthest attention of all heads that a search by gradient finds is {other.text} nats from the model's "
-        f"own (at most 0.69) and changes the output by {number(change.value)}; permuted attention is {permuted.text} "
-        "away.",
+        f"own (at most 0.69) and changes the output by {number(change.value)} ({distance}); permuted "
+        f"attention is {permuted.text} away.",
         holds="Another attention, farther than a permuted one, has the same outputs",
         fails="No attention as far as a permuted one was found to have the same outputs",
         undecided="It cannot be told whether attention as far as a permuted one can have the same outputs",
@@ -102,7 +104,10 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
 
 def _effective(result: xr.Dataset) -> Iterator[Finding]:
     share, like = result["effective_share"], result["effective_correlation"]
-    if inputs := int(result["effective_share_n_examples"].max()):
+    inputs = int(result["effective_share_n_examples"].max())
+    if inputs and not share.notnull().any():
+        return
+    if inputs:
         text = (
             f"In {inputs:,} inputs with more tokens than a head is wide, {float(share.mean()):.0%} of the squared "
             f"length of attention lies outside of the null space of the values (mean over heads; least "
