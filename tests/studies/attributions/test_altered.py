@@ -19,6 +19,7 @@ from headscope.studies.attributions.altered_inputs import ALTERATIONS
 from headscope.studies.attributions.explaining_pass import explainer
 from headscope.studies.attributions.other_attention import search
 from headscope.studies.attributions.targets import target_of
+from support.cat_reader import cat_reader
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 TEXTS = ["the cat saw the bird", "a man ran by the old house and sat"]
@@ -132,32 +133,11 @@ def test_even_attention_in_all_layers_equals_all_heads_disabled() -> None:
     assert float(result["head_other_change"].max()) <= 0.01 + 1e-6
 
 
-def reader(sharp: float, depends: bool) -> Any:
-    """A classifier of one head that attends to "cat" alone, and reads there whether there is one, or nothing."""
-    sizes = {"num_labels": 2, "num_hidden_layers": 1, "num_attention_heads": 1}
-    network: Any = tiny_bert(0, BertForSequenceClassification, **sizes)
-    width, tokenizer = network.config.hidden_size, tiny_tokenizer()
-    layer, embeddings, unit = network.bert.encoder.layer[0], network.bert.embeddings, torch.eye(width)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.ndim > 1:
-                parameter.zero_()
-        embeddings.word_embeddings.weight += unit[0] - unit[1]
-        embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids("cat")] = unit[3] - unit[2]
-        layer.attention.self.query.bias[3] = sharp
-        layer.attention.self.key.weight.copy_(unit)
-        layer.attention.self.value.weight.copy_(depends * unit)
-        layer.attention.output.dense.weight.copy_(8 * unit)
-        network.bert.pooler.dense.weight.copy_(unit)
-        network.classifier.weight[1, 3] = 6
-    return wrap(network, tokenizer)
-
-
 CATS = ["the cat saw the old bird by the sea", "she walked to the cat in the house of the man"]
 
 
 def test_where_attention_is_all_the_largest_weights_decide() -> None:
-    result = study.run(reader(20.0, True), read(CATS), QUICK, scored=0, flow=0)
+    result = study.run(cat_reader(20.0), read(CATS), QUICK, scored=0, flow=0)
     change, flips = result["altered_output"], result["altered_decision"]
     assert float(change.sel(alteration="largest_10")) > 0.3 and float(flips.sel(alteration="largest_10")) == 1
     assert float(result["erased_lead"].sel(erased_share=0.1)) > 0.2
@@ -165,7 +145,7 @@ def test_where_attention_is_all_the_largest_weights_decide() -> None:
 
 
 def test_where_values_are_all_alike_attention_is_nothing() -> None:
-    result = study.run(reader(20.0, False), read(CATS), QUICK, scored=0, flow=0)
+    result = study.run(cat_reader(20.0, reads=False), read(CATS), QUICK, scored=0, flow=0)
     assert float(result["altered_output"].max()) < 1e-5 and not result["altered_decision"].any()
     # Any other attention has the same output.
     assert float(result["altered_distance"].sel(alteration="other")) > 0.5

@@ -1,11 +1,9 @@
 """The study as a whole: samples, batches, a planted classifier, its page."""
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import xarray as xr
 from transformers import BertForSequenceClassification
 
@@ -18,6 +16,7 @@ from headscope.report.study_page import study_page
 from headscope.studies.attributions import study
 from headscope.studies.attributions.explaining_pass import sample_of
 from headscope.studies.attributions.methods import METHODS
+from support.cat_reader import cat_reader
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.tiny_families import tiny_family
 
@@ -70,29 +69,9 @@ def test_curves_begin_and_end_with_the_same_inputs(result: xr.Dataset) -> None:
     )
 
 
-def planted() -> headscope.Model:
-    """A classifier that reads whether "cat" is there: it alone has dimension 3, which values and the classes read."""
-    sizes = {"num_labels": 2, "num_hidden_layers": 1, "num_attention_heads": 1}
-    network: Any = tiny_bert(0, BertForSequenceClassification, **sizes)
-    width, tokenizer = network.config.hidden_size, tiny_tokenizer()
-    layer, embeddings, unit = network.bert.encoder.layer[0], network.bert.embeddings, torch.eye(width)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.ndim > 1:
-                parameter.zero_()
-        embeddings.word_embeddings.weight += unit[0] - unit[1]
-        embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids("cat")] = unit[3] - unit[2]
-        layer.attention.self.value.weight.copy_(0.1 * unit)
-        layer.attention.self.value.weight[3, 3] = 1
-        layer.attention.output.dense.weight.copy_(8 * unit)
-        network.bert.pooler.dense.weight.copy_(unit)
-        network.classifier.weight[1, 3] = 6
-    return headscope.wrap(network, tokenizer)
-
-
 def test_planted_token_is_found_by_all_that_see_values() -> None:
     texts = ["the cat saw the old bird", "a man and a cat ran by", "she walked to the cat in the house", "the cat sat"]
-    result = study.run(planted(), read(texts), QUICK, altered=0)
+    result = study.run(cat_reader(), read(texts), QUICK, altered=0)
     for method in ("norm", "norm_residual", "value_zeroing", "gradient_attention", "value_gradient"):
         # Without "cat", the first of all methods' tokens, the target falls at once.
         curve = result["deletion"].sel(attribution=method, layer=1).values
