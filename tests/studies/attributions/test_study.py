@@ -95,7 +95,7 @@ def test_a_card_has_the_attention_beside_what_the_head_moves(result: xr.Dataset)
     mine = [row for row in rows(numbers(result)) if (row.layer, row.head) == (2, 3)]
     share = float(result["attention_to"].sel(layer=2, head=3, token_class="cls"))
     moved, effective = study_page(result).card().sentences(result, mine)
-    assert effective.text.endswith("in inputs with more tokens than it is wide; 5 examples.")
+    assert effective.text.endswith("in inputs with more tokens than it is wide; n = 4 examples.")
     assert f"; attention {share:.2f})" in moved.text
 
 

@@ -24,15 +24,15 @@ SOURCE = "Michel et al. 2019, section 5"
 DIMS = ("other_task", "metric")
 # Of the heads, those of the largest losses that are compared.
 TENTH = 10
-MOST = "heads among the tenth with the largest loss of score in both tasks"
+AMONG_BOTH = "heads among the tenth with the largest loss of score in both tasks"
 LABELS = {
     "task_correlation": Label(
         "rank correlation, over heads, of the loss of score without a head in this task and in another",
         "Spearman's correlation", DIMS,
     ),
-    "shared_heads": Label(f"number of {MOST}", "heads", DIMS),
-    "shared_heads_expected": Label(f"number of {MOST}, expected by chance", "heads", DIMS[:1]),
-    "shared_heads_p_value": Label(f"p-value of as many {MOST}", "probability", DIMS),
+    "shared_heads": Label(f"number of {AMONG_BOTH}", "heads", DIMS),
+    "shared_heads_expected": Label(f"number of {AMONG_BOTH}, expected by chance", "heads", DIMS[:1]),
+    "shared_heads_p_value": Label(f"p-value of as many {AMONG_BOTH}", "probability", DIMS),
 }  # fmt: skip
 
 

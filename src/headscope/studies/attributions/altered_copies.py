@@ -21,7 +21,7 @@ from headscope.studies.attributions.targets import Target, Vectors
 class Copies:
     """An input, to be copied, and its target; within `switchable` and `frozen`.
 
-    * `inputs`: of one example, without padding; `place`: the token at which a word is predicted.
+    * `inputs`: of one example, without padding; `position`: the token at which a word is predicted.
     * `reference`: the vector of the target with the model's own attention, as the only row.
     """
 
@@ -29,7 +29,7 @@ class Copies:
     stack: Stack
     target: Target
     inputs: Mapping[str, Int[Tensor, "1 token"]]
-    place: Int[Tensor, ""]
+    position: Int[Tensor, ""]
     reference: Vectors
 
     @property
@@ -76,4 +76,4 @@ class Copies:
 
     def _vectors(self, output: Any, number: int) -> Vectors:
         real = torch.ones_like(self.inputs["input_ids"]).expand(number, -1)
-        return self.target.vectors(output, real, self.place.expand(number))
+        return self.target.vectors(output, real, self.position.expand(number))

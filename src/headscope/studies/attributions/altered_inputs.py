@@ -81,17 +81,17 @@ def _add_alterations(
     distance: np.ndarray,
 ) -> None:  # fmt: skip
     """Write what each alteration does but the searched one."""
-    every = variants(len(own))
-    moved, flipped, far = np.empty(len(every)), np.empty(len(every)), np.empty((len(every), *distance.shape[1:]))
+    copied = variants(len(own))
+    moved, flipped, far = np.empty(len(copied)), np.empty(len(copied)), np.empty((len(copied), *distance.shape[1:]))
     together = max(1, batch_tokens // copies.tokens)
-    for first in range(0, len(every), together):
+    for first in range(0, len(copied), together):
         rows = slice(first, first + together)
-        part = every[rows]
+        part = copied[rows]
         with torch.no_grad():
             vectors, maps = copies.run_recorded(len(part), Altered(part, key))
         moved[rows], flipped[rows] = copies.change(vectors).cpu(), copies.flipped(vectors).cpu()
         far[rows] = _by_head([divergence(before, after) for before, after in zip(own, maps, strict=True)])
-    for alteration, scope, numbers in _draws(every):
+    for alteration, scope, numbers in _draws(copied):
         median = ALTERATIONS[alteration] == "permuted"
         change[alteration, scope] = (np.median if median else np.mean)(moved[numbers])
         flip[alteration, scope] = flipped[numbers].mean()
@@ -99,10 +99,10 @@ def _add_alterations(
             distance[alteration] = far[numbers].mean(0)
 
 
-def _draws(every: Sequence[Variant]) -> list[tuple[int, int, list[int]]]:
+def _draws(copied: Sequence[Variant]) -> list[tuple[int, int, list[int]]]:
     """The numbers of the variants of each alteration and scope: 0 for all layers, then each layer."""
     found: dict[tuple[int, int], list[int]] = {}
-    for number, variant in enumerate(every):
+    for number, variant in enumerate(copied):
         scope = 0 if variant.layer is None else 1 + variant.layer
         found.setdefault((ALTERATIONS.index(variant.alteration), scope), []).append(number)
     return [(*cell, numbers) for cell, numbers in found.items()]
@@ -150,8 +150,8 @@ def _other_of_heads(
     return found[0], found[1]
 
 
-def _noise(maps: Maps, key: tuple[int, int], place: int) -> Maps:
-    random = np.random.default_rng([*key, len(DRAWS), place])
+def _noise(maps: Maps, key: tuple[int, int], number: int) -> Maps:
+    random = np.random.default_rng([*key, len(DRAWS), number])
     return torch.from_numpy(random.random(tuple(maps.shape), np.float32)).to(maps)
 
 

@@ -57,10 +57,10 @@ def search(own: Maps, seen: Seen, noise: Maps, change: Change, tolerance: float,
             active = (best.distance < ENOUGH * log(2)).nonzero()[:, 0]
             if not len(active):
                 break
-    last, every = logits.detach().softmax(-1), torch.arange(len(own), device=own.device)
+    last, numbers = logits.detach().softmax(-1), torch.arange(len(own), device=own.device)
     for share in MIXES:
         mixed = own + share * (last - own)
-        best.take(every, mixed, distance(own, mixed), change(mixed, every) <= tolerance)
+        best.take(numbers, mixed, distance(own, mixed), change(mixed, numbers) <= tolerance)
     return best.attention
 
 

@@ -20,7 +20,7 @@ MOST_PAIRS = 8
 SKIPPED = {"attention": "attention", "layer": "attention and feed-forward part"}
 
 
-def asked(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+def beside_heads(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     """The findings of all that was asked."""
     yield from _special(result, metric)
     yield from _pairs(result, metric)

@@ -19,7 +19,7 @@ from headscope.report.wording import (
 )
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.significance import RATE
-from headscope.studies.ablate.page.asked import asked
+from headscope.studies.ablate.page.asked import beside_heads
 from headscope.studies.ablate.page.card import q_values, unlearned
 from headscope.studies.ablate.page.claims import claims, least
 
@@ -29,7 +29,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     metric = str(result["metric"].values[0])
     if lacks := unlearned(result):
         return [Finding(lacks.topic, lacks.text), *_sets(result, metric), *_baseline(result)]
-    return [*_sets(result, metric), *claims(result, metric), *asked(result, metric)]
+    return [*_sets(result, metric), *claims(result, metric), *beside_heads(result, metric)]
 
 
 def no_claim(result: xr.Dataset) -> Finding:
@@ -42,7 +42,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
     metric = str(result["metric"].values[0])
     lacks = unlearned(result)
     return [
-        *([lacks] if lacks else [*claims(result, metric), *asked(result, metric)]),
+        *([lacks] if lacks else [*claims(result, metric), *beside_heads(result, metric)]),
         *_baseline(result),
         *_best_and_worst(result, metric),
         *_how_many(result, metric),
