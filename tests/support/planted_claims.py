@@ -26,6 +26,7 @@ COORDS: Mapping[str, list[Any]] = {
     "mention_type": ["all", "pronoun"],
     "baseline": ["nearest", "head_match", "rules", "decay"],
     "metric": ["accuracy", "pearson", "uas"],
+    "head_source": ["relations", "syntax"],
     "half": ["first", "second"],
     "share_removed": [0.0, 0.1, 0.2, 0.3],
     "gap": ["same", "17+"],
@@ -78,7 +79,8 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "ablate": {
         **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},
-        **{"random_head_gain": ("metric",)},
+        **{"random_head_gain": ("metric",), "special_gain": ("head_source", "metric"), "mean_pair_excess": ("metric",)},
+        **{"one_head_gain": ("layer", "metric")},
     },
     "prune": {"score_change": ("share_removed", "metric")},
     "geometry": {
