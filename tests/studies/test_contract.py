@@ -91,6 +91,10 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     (folder / "pairs.jsonl").write_text("\n".join([*pairs, ""]), encoding="utf-8")
     words = ("ablate", folder / "words", "--task", f"cloze:{folder / 'pairs.jsonl'}", "--resamples", "20")
     found["ablate"].append(run(*words, out=folder / "out-suite", page=False))
+    # A word that is predicted is a decision.
+    quick = ("--limit", "4", "--scored", "1", "--flow", "0", "--altered", "2", "--resamples", "20")
+    words = ("attributions", folder / "words", "sample", *quick)
+    found["attributions"].append(run(*words, out=folder / "out-words", page=False))
     # The whole sample has text pairs.
     words = ("geometry", folder / "model", "sample", "--resamples", "20")
     found["geometry"].append(run(*words, out=folder / "out-pairs", page=False))

@@ -90,7 +90,8 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
         altered = altered[np.argsort(altered.index)]
         draws = poisson_draws(altered.unit, seed, resamples)
         for name, values in altered_variables.values(altered).items():
-            _add(variables, name, values, draws)
+            if np.isfinite(values).any():  # numbers and representations have no decision
+                _add(variables, name, values, draws)
     shares = explained.tallies["importance_share"]
     classes = Count(shares.count, "examples with importance of each class of token", dims=BY_CLASS)
     # The tally has one row in the place of heads.

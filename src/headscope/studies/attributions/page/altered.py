@@ -47,18 +47,22 @@ def more(result: xr.Dataset) -> Iterator[Finding]:
 def _erased(result: xr.Dataset, distance: str) -> Finding:
     largest, random = (_altered(result, "altered_output", name) for name in ("largest_10", "random_10"))
     lead = estimate(result, "erased_lead", erased_share=0.1)
-    flips = [estimate(result, "altered_decision", alteration=name) for name in ("largest_10", "random_10")]
-    decisions = f" The decision is another one in {flips[0].percent} and {flips[1].percent} of the inputs."
     return Finding.judged(
         paired(largest, random, lead, _inputs(result, "largest_10")),
         f"Without the largest 10% of the weights of each row in all layers the output changes by {largest.text}, "
-        f"without random ones as many by {random.text} ({distance}): {lead.signed}."
-        + (decisions if np.isfinite(flips[0].value) else ""),
+        f"without random ones as many by {random.text} ({distance}): {lead.signed}." + _decisions(result),
         holds="Outputs depend on the largest attention weights more than on random ones",
         fails="The largest attention weights matter no more than random ones",
         undecided="It cannot be told whether the largest attention weights matter more than random ones",
         unit="inputs",
     )
+
+
+def _decisions(result: xr.Dataset) -> str:
+    if "altered_decision" not in result:
+        return ""
+    largest, random = (_altered(result, "altered_decision", name).percent for name in ("largest_10", "random_10"))
+    return f" The decision is another one in {largest} and {random} of the inputs."
 
 
 def _permuted(result: xr.Dataset, distance: str) -> Finding:
@@ -147,7 +151,7 @@ def figures(result: xr.Dataset) -> Iterator[Figure]:
 
 def _cells(result: xr.Dataset, alteration: str) -> Iterator[Cell | None]:
     for name in ("altered_output", "altered_decision", "altered_distance"):
-        yield _altered(result, name, alteration).known_cell()
+        yield _altered(result, name, alteration).known_cell() if name in result else None
 
 
 def _altered(result: xr.Dataset, name: str, alteration: str) -> Estimate:
