@@ -48,7 +48,7 @@ def test_a_page_of_one_model_has_no_contents(tmp_path: Path) -> None:
 def test_of_two_sentences_with_one_title_the_larger_effect_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def finding(title: str, effect: float) -> Finding:
         claim = Claim(1.0, 1.0 - effect, Estimate(effect, effect / 2, effect * 2), 900)
-        return Finding.judged(claim, f"{effect}.", holds=title, fails="no", undecided="too few")
+        return Finding.judged(claim, f"{effect}.", holds=title, fails="no", undecided="too few", unit="")
 
     told = [finding("Training made the difference", 0.4), finding("One head looks back", 0.2)]
     model = model_of(profile_result())

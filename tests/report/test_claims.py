@@ -1,5 +1,7 @@
 """Verdicts: known effects are found, and no effect is claimed, in the share of runs that the tests promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -102,7 +104,9 @@ def test_layers_that_cannot_be_told_apart_are_named_together():
 
 def judged(value: float, lower: float, upper: float) -> Finding:
     claim = Claim(value, 0.1, Estimate(value - 0.1, lower - 0.1, upper - 0.1), 100)
-    return Finding.judged(claim, "text", holds=f"holds {value}", fails=f"fails {value}", undecided=f"may {value}")
+    return Finding.judged(
+        claim, "text", holds=f"holds {value}", fails=f"fails {value}", undecided=f"may {value}", unit=""
+    )
 
 
 def test_the_first_screen_has_the_strongest_claims_first():
@@ -128,7 +132,19 @@ def test_an_undecided_claim_with_a_unit_says_how_many_would_do_and_others_do_not
     unsure, sure = above(Estimate(0.5, 0.3, 0.7), 0.4, 100), above(Estimate(0.5, 0.45, 0.55), 0.4, 100)
     assert Finding.judged(unsure, "50%.", **titles, unit="words").text == "50%. About 400 words would do."
     assert Finding.judged(sure, "50%.", **titles, unit="words").text == "50%."
-    assert Finding.judged(unsure, "50%.", **titles).text == "50%."
+    assert Finding.judged(unsure, "50%.", **titles, unit="").text == "50%."
     # Half a point where a point is spoken of: (0.05 / 0.005) squared times the words show that it is less.
     small = above(Estimate(0.405, 0.355, 0.455), 0.4, 100, least=0.01)
     assert Finding.judged(small, "", **titles, unit="words").text == " About 10,000 words would do."
+
+
+def test_how_many_would_do_minds_the_correction_and_what_more_cases_do_not_narrow() -> None:
+    corrected = Claim(0.5, 0.4, Estimate(0.1, 0.02, 0.18), 100, q=0.2)
+    assert examples_wanted(corrected) == 234  # (1.960 / 1.282) squared
+    assert examples_wanted(replace(corrected, q=1.0)) is None
+    seeds = above_random_weights(Estimate(0.5, 0.3, 0.7), [0.4, 0.41, 0.39], 100)
+    wanted = examples_wanted(seeds)
+    assert wanted is not None and wanted > examples_wanted(replace(seeds, fixed=0.0)) > 100  # type: ignore[operator]
+    narrow = Estimate(0.5, *(0.5 + sign * 0.2 * (100 / wanted) ** 0.5 for sign in (-1, 1)))
+    assert above_random_weights(narrow, [0.4, 0.41, 0.39], wanted).difference.lower == pytest.approx(0, abs=1e-3)
+    assert examples_wanted(above_random_weights(Estimate(0.5, 0.3, 0.7), [0.4, 0.5, 0.3], 100)) is None

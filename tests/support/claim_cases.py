@@ -29,7 +29,7 @@ from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
 from support.planted_words import causal_table
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
-NO_CLAIMS = {"patterns": "shares of patterns are described", "compare": "two models differ, or are one and the same"}
+NO_CLAIMS = {"patterns": "shares of patterns are described"}
 QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 Network = Callable[[int], PreTrainedModel]
 
@@ -118,6 +118,11 @@ def _saved(study: str, network: PreTrainedModel, data: Any, settings: Settings, 
         return getattr(headscope, study)(_wrapped(network), data, settings, directory=Path(folder), **options)
 
 
+def _beside_another(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    """The network after a training that began with heads that look at [SEP] and at the next token."""
+    return getattr(headscope, study)((_wrapped(before(settings.seed)), _wrapped(network)), data, settings, **options)
+
+
 def _trained(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
     with TemporaryDirectory() as folder:
         model, given = save_tiny(Path(folder) / "model", network), data if study == "pretrain_head" else (data,)
@@ -140,6 +145,7 @@ RUNNERS = {
     "ablate": _saved,
     "attributions": _with_task,
     "cloze": _of_items,
+    "compare": _beside_another,
     "finetune": _trained,
     "gradients": _with_task,
     "layers": _of_tuple,
@@ -152,6 +158,19 @@ def heads(**made: Head) -> Network:
     """A network with these heads, such as h12: the second head of the first layer."""
     places = {(int(name[1]), int(name[2])): head for name, head in made.items()}
     return lambda seed: planted(places)
+
+
+before = heads(h11=looks_at_offset(1), h12=looks_at_piece("[SEP]"), h21=looks_at_offset(-1))
+
+
+def stirred(seed: int) -> PreTrainedModel:
+    """The network before, whose weights have changed by a tenth of their size, all alike."""
+    network = before(seed)
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(seed)
+        for weight in network.parameters():
+            weight.add_(0.1 * weight.abs().mean() * torch.randn_like(weight))
+    return network
 
 
 def alike(seed: int) -> PreTrainedModel:
@@ -206,6 +225,10 @@ CASES = {
     ),
     "cloze": ClaimCase(lambda seed: causal_table({("the", "cat"): 3.0}).network, texts.pairs, "100% right", noise=None),
     "clusters": ClaimCase(alike, texts.words, "Heads of a layer are alike", shuffles=False),
+    "compare": ClaimCase(
+        heads(h11=looks_at_offset(1), h12=looks_at_offset(-1), h21=looks_at_offset(-1)), texts.words,
+        "1 head of 8 changed clearly", noise=None, shuffles=False, without=stirred,
+    ),
     "coreference": ClaimCase(
         heads(h12=looks_from_to(texts.ANTECEDENTS)), texts.documents, "Head 1-2 finds antecedents", 80
     ),

@@ -19,6 +19,7 @@ Verdict = Literal["holds", "fails", "undecided"]
 # A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.
 POINT = 0.01
 LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
+MOST_NAMED = 1_000_000  # beyond so many cases that would decide no number is named
 # The standard deviation of normal numbers by their median distance from the median.
 SIGMAS_OF_MAD = 1.4826
 
@@ -29,6 +30,7 @@ class Claim:
 
     * `n`: how many cases the interval rests on; `q`: the false discovery rate, if the claim is one of many tests.
     * `least`: the smallest difference that the sentence speaks of.
+    * `fixed`: the part of half of the interval that more cases do not narrow, such as that of seeds.
     """
 
     value: float
@@ -37,6 +39,7 @@ class Claim:
     n: int
     q: float = nan
     least: float = 0.0
+    fixed: float = 0.0
 
     @property
     def verdict(self) -> Verdict:
@@ -160,7 +163,7 @@ def above_random_weights(trained: Estimate, random: Iterable[float], n: int, lea
     spread = float(scores.std(ddof=1)) * sqrt(1 + 1 / len(scores)) * float(t.ppf(0.975, len(scores) - 1))
     lower = difference - hypot(spread, trained.value - trained.lower)
     upper = difference + hypot(spread, trained.upper - trained.value)
-    return Claim(trained.value, mean, Estimate(difference, lower, upper), n, least=least)
+    return Claim(trained.value, mean, Estimate(difference, lower, upper), n, least=least, fixed=spread)
 
 
 def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
@@ -176,13 +179,19 @@ def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
 def examples_wanted(claim: Claim) -> int | None:
     """How many cases would make a difference of this size sure; None where none would, or there is no interval.
 
+    Where a corrected rate is too large, so many that a normal test of this size would have a small one.
+
     >>> examples_wanted(no_worse(Estimate(-0.01, -0.03, 0.01), 0.02, 300))
     1200
+    >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, 0.02, 0.18), 100, q=0.2))
+    234
     """
     difference = claim.difference
-    if not difference.tested or difference.value <= 0:
+    if not difference.tested or difference.value <= 0 or claim.q >= 1:
         return None
-    return ceil(round(claim.n * ((difference.value - difference.lower) / difference.value) ** 2, 6))
+    stretch = float(norm.isf(RATE / 2) / norm.isf(claim.q / 2)) if claim.q >= RATE else 1.0
+    wanted = _narrowing(claim, difference.value - difference.lower, difference.value)
+    return wanted and max(wanted, ceil(claim.n * stretch**2))
 
 
 def wanted_in_words(claim: Claim, unit: str) -> str:
@@ -196,15 +205,29 @@ def wanted_in_words(claim: Claim, unit: str) -> str:
     if claim.n < LEAST_EXAMPLES:
         return f" {LEAST_EXAMPLES} {unit} are the least."
     wanted = examples_wanted(claim) if claim.difference.value >= claim.least else _to_fail(claim)
-    return "" if wanted is None else f" About {max(wanted, claim.n):,} {unit} would do."
+    if wanted is None:
+        return ""
+    if wanted > MOST_NAMED:
+        return f" More than {MOST_NAMED:,} {unit} would be needed."
+    wanted = max(wanted, claim.n)
+    unit_of_two_digits = 10 ** max(len(str(wanted)) - 2, 0)
+    return f" About {ceil(wanted / unit_of_two_digits) * unit_of_two_digits:,} {unit} would do."
 
 
 def _to_fail(claim: Claim) -> int | None:
     """How many cases would show that a difference is smaller than the smallest one that is spoken of."""
-    difference, room = claim.difference, claim.least - claim.difference.value
+    difference = claim.difference
     if not difference.tested:
         return None
-    return ceil(round(claim.n * ((difference.upper - difference.value) / room) ** 2, 6))
+    return _narrowing(claim, difference.upper - difference.value, claim.least - difference.value)
+
+
+def _narrowing(claim: Claim, half: float, room: float) -> int | None:
+    """How many cases would narrow half of the interval to some room; None where its fixed part is wider."""
+    if room <= claim.fixed:
+        return None
+    ratio = (half**2 - claim.fixed**2) / (room**2 - claim.fixed**2)
+    return ceil(round(claim.n * max(ratio, 0.0), 6))
 
 
 def tied(means: dict[int, Estimate]) -> list[int]:

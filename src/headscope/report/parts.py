@@ -25,15 +25,16 @@ class Finding:
     claim: Claim | None = None
 
     @classmethod
-    def judged(cls, claim: Claim, text: str, *, holds: str, fails: str, undecided: str, unit: str = "") -> "Finding":
+    def judged(cls, claim: Claim, text: str, *, holds: str, fails: str, undecided: str, unit: str) -> "Finding":
         """A claim with its topic for each verdict: no topic says more than the test gave.
 
-        * `unit`: of the cases of the claim; the text of an undecided one then says how many would do.
+        * `unit`: of the cases of the claim: the text of an undecided one says how many would do. Empty where the text
+          says it already, or more cases would not narrow the interval.
 
         >>> from headscope.report.claims import above
         >>> from headscope.report.wording import Estimate
         >>> claim = above(Estimate(0.2, 0.1, 0.3), 0.5, 100)
-        >>> Finding.judged(claim, "20%.", holds="Most do", fails="Few do", undecided="Too few to tell").topic
+        >>> Finding.judged(claim, "20%.", holds="Most do", fails="Few do", undecided="Too few to tell", unit="").topic
         'Few do'
         """
         if unit and claim.verdict == "undecided":

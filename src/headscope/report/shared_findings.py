@@ -29,18 +29,20 @@ def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False
         holds="The task is learned",
         fails="The task is not learned",
         undecided="The task is not learned, as far as these examples show",
+        unit="examples",
     )
     return None if claim.verdict == "holds" else finding
 
 
-def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n: int, text: str) -> Finding:
+def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n: int, text: str, unit: str) -> Finding:
     """A finding whose topic says whether the model scores higher than random weights do, if that is sure.
 
     * `what`: what is scored, in the singular.
     * `random`: one score for each seed of random weights; fewer than three are compared with nothing.
-    * `n`: how many cases the score of the model rests on.
+    * `n`: how many cases the score of the model rests on; `unit`: of these.
 
-    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), [0.3, 0.31, 0.32], 800, "7%, 31%.").topic
+    >>> of_random = [0.3, 0.31, 0.32]
+    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, 800, "7%, 31%.", "words").topic
     'Syntax in attention: random weights do as well'
     """
     scores = list(random)
@@ -51,6 +53,7 @@ def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n
         holds=f"{what} comes from training",
         fails=f"{what}: random weights do as well",
         undecided=f"{what}: trained and random weights could not be told apart",
+        unit=unit,
     )
 
 

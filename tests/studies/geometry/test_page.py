@@ -81,8 +81,8 @@ def test_findings_have_the_course_over_layers() -> None:
 
 def test_the_largest_share_of_one_dimension_is_a_highlight() -> None:
     highlights = {finding.topic: finding.text for finding in study_page(result_of()).highlights()}
-    expected = "The dimension that adds most makes 12% to 50% of the likeness of random tokens, by layer."
-    assert highlights["The largest share of one dimension"] == expected
+    expected = "The share of a single dimension in the likeness of random tokens reaches 12% to 50%, by layer."
+    assert highlights["Shares of single dimensions"] == expected
 
 
 @pytest.mark.parametrize("missing", [(), ("anisotropy",), ("intra_sentence", "intra_sentence_corrected")])

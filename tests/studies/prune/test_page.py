@@ -79,7 +79,7 @@ def test_the_cost_says_whether_it_may_be_chance(loss: float, sure: str) -> None:
         "4 of 8 heads (50%) were removed; layers keep 1 to 3. 1 head of low importance stayed: no layer keeps fewer "
         "than 1."
     )
-    assert texts["Removed first"].startswith("The least important heads, in the order of removal: 1-1, 1-2, 1-3, 2-1.")
+    assert texts["Removed first"].startswith("By importance, in the order of removal: 1-1, 1-2, 1-3, 2-1.")
     assert texts["Size"].startswith("4,000,000 parameters became 3,000,000 (25% fewer).")
 
 

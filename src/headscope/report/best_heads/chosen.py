@@ -12,7 +12,7 @@ import xarray as xr
 from headscope.figures.labels import head_name
 from headscope.report.claims import Claim, paired
 from headscope.report.wording import Estimate, estimate, of_array
-from headscope.statistics.significance import GAIN, LEAST_CASES, enough, is_special
+from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, enough, is_special
 
 HEAD = ["layer", "head"]
 ARROWS = {
@@ -200,7 +200,7 @@ def special_claim(result: xr.Dataset, gain: xr.DataArray, baseline: xr.DataArray
     position = surest.fillna(-2).argmax(surest.dims)
     one = gain.isel(position)
     beside, n, q = (array.broadcast_like(gain).isel(position).item() for array in (baseline, cases, result["q_value"]))
-    return Claim(beside + float(one), beside, of_array(one), int(n), q if special else 1.0, GAIN)
+    return Claim(beside + float(one), beside, of_array(one), int(n), q if special else max(q, RATE), GAIN)
 
 
 def tests_made(result: xr.Dataset) -> str:

@@ -25,5 +25,6 @@ def findings(result: xr.Dataset) -> list[Finding]:
             holds=f"Head {heads[0].head} looks at the token itself as no other head does",
             fails="No head stands out by looking at the token itself",
             undecided="It cannot be told whether a head stands out by looking at the token itself",
+            unit="examples",
         )
     ]

@@ -50,6 +50,7 @@ def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         holds=f"The task needs {several(count, 'head')}",
         fails=none,
         undecided=none,
+        unit="",
     )
 
 
@@ -92,6 +93,7 @@ def _free(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{free} of {total} heads can be disabled for less than {number(POINT)} of {name}",
         fails="No head is shown to be free",
         undecided="No head is shown to be free",
+        unit="",
     )
 
 
@@ -145,6 +147,7 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             holds=f"Layer {worst} matters most",
             fails=f"{alike} cannot be told apart",
             undecided=f"{alike} cannot be told apart",
+            unit="examples",
         )
 
 
@@ -169,6 +172,7 @@ def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{sure} of {gains.sizes['phenomenon']} phenomena need a single head beyond chance",
         fails=none,
         undecided=none,
+        unit="items",
     )
 
 
@@ -185,4 +189,5 @@ def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         holds="Disabling a head helps",
         fails="The gain by disabling a head is not confirmed",
         undecided="No gain by disabling a head is confirmed",
+        unit="examples",
     )

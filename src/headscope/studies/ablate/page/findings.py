@@ -15,6 +15,7 @@ from headscope.report.wording import (
     number,
     of_array,
     several,
+    spread,
     strongest,
 )
 from headscope.statistics.interval_tests import surely
@@ -66,16 +67,18 @@ def _best_and_worst(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     gains = measured(result, "head_gain", metric=metric)
     if gains is None:
         return
-    ordered, name, q = strongest(gains), label("metric", metric), q_values(result, metric, gains)
-    unsure = not ordered[0].estimate.lower > 0
-    noise = " The interval of the largest gain includes 0: it may be chance." if unsure else ""
-    helps, hurts = (surely(q, "heads", sign) for sign in (gains > 0, gains < 0))
-    for topic, kind, heads, sure, doubt in (
-        ("Gains without a head", "gains", ordered[:3], helps, noise),
-        ("Losses without a head", "losses", ordered[:-4:-1], hurts, ""),
+    name, q = label("metric", metric), q_values(result, metric, gains)
+    for topic, kind, side in (
+        ("Gains without a head", "gains", gains > 0),
+        ("Losses without a head", "losses", gains < 0),
     ):
-        beside = f"; {sure}" if sure else ""
-        yield Finding(topic, f"Largest {kind} of {name}: {listed(heads)}{beside}.{doubt}{examples(gains)}")
+        some, sure = gains.where(side), surely(q, "heads", side)
+        there = f"{several(int(side.sum()), 'head')}, {spread(some)}" if bool(side.any()) else "no head"
+        beyond = [] if q is None else [head for head in strongest(some.where(q < RATE)) if head.value == head.value]
+        named = f": {listed(beyond if kind == 'gains' else beyond[::-1])}" if beyond else ""
+        yield Finding(
+            topic, f"{kind.capitalize()} of {name}: {there}{f'; {sure}' if sure else ''}{named}.{examples(gains)}"
+        )
 
 
 def _how_many(result: xr.Dataset, metric: str) -> Iterator[Finding]:
@@ -109,8 +112,8 @@ def _halves(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             continue
         head = str(result["chosen_head"].sel(half=half, metric=metric).item())
         text = (
-            f"Head {head} has the largest gain on the {half} half of the examples, {number(float(there))}. On the "
-            f"other half it gains {of_array(chosen).text}{': not confirmed' if float(chosen['lower']) <= 0 else ''}."
+            f"Head {head}, chosen by its gain on the {half} half of the examples, {number(float(there))}. On the other "
+            f"half it gains {of_array(chosen).text}{': not confirmed' if float(chosen['lower']) <= 0 else ''}."
         )
         yield Finding(f"Chosen on the {half} half", text)
 

@@ -58,6 +58,7 @@ def _above_random(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:
         holds=f"{several(count, 'method')} of {len(methods)} {agree(count, 'finds', 'find')} what the target needs",
         fails="No method finds what the target needs better than random order does",
         undecided="It cannot be told whether a method does better than random order",
+        unit="inputs",
     )
 
 
@@ -77,6 +78,7 @@ def _most_faithful(methods: list[ChosenLayer]) -> Iterator[Finding]:
         holds=f"{NAMES[first.method].capitalize()} is the most faithful method",
         fails="No method is the most faithful on both halves of the inputs",
         undecided="The most faithful methods could not be told apart",
+        unit="inputs",
     )
 
 
@@ -95,6 +97,7 @@ def _attention(methods: list[ChosenLayer]) -> Iterator[Finding]:
         holds=f"Attention is less faithful than {NAMES[first.method]}",
         fails=f"Attention is as faithful as {NAMES[first.method]}",
         undecided=f"Attention and {NAMES[first.method]} could not be told apart",
+        unit="inputs",
     )
 
 

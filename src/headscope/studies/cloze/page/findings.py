@@ -59,6 +59,7 @@ def _suites(result: xr.Dataset) -> Iterator[Finding]:
                 holds=f"{named}: {score.value:.0%} right",
                 fails=f"{named}: no better than chance",
                 undecided=f"{named}: not told from chance",
+                unit="items",
             )
 
 
@@ -100,6 +101,7 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
                 holds=f"{topic}: the model is better",
                 fails=f"{topic}: {does} as well",
                 undecided=f"{topic}: no sure difference",
+                unit="items",
             )
 
 
@@ -168,7 +170,7 @@ def _kept(result: xr.Dataset) -> Iterator[Finding]:
             if np.isfinite(mean)
         ]
         if shares:
-            yield Finding("Predictions that stay", f"The best text is the same in {', '.join(shares)}.")
+            yield Finding("Predictions that stay", f"The preferred text is the same in {', '.join(shares)}.")
 
 
 def _beyond(result: xr.Dataset) -> Iterator[Finding]:
@@ -204,6 +206,7 @@ def _answers(result: xr.Dataset) -> Iterator[Finding]:
                 holds="Among the answers: better than the most frequent one",
                 fails="Among the answers: no better than the most frequent one",
                 undecided="Among the answers: no sure difference from the most frequent one",
+                unit="facts",
             )
 
 
@@ -221,6 +224,7 @@ def _best_wording(result: xr.Dataset) -> Iterator[Finding]:
             holds="Wording matters: the best one is better",
             fails="Wording: the best one is no better than the average",
             undecided="Wording: no sure difference",
+            unit="facts",
         )
 
 

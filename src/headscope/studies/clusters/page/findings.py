@@ -24,8 +24,8 @@ ATTEND = {
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The nearness of heads of a layer, the clusters, and the extremes of divergence."""
-    return [*_same_layer(result), *_largest(result), *_extremes(result)]
+    """The nearness of heads of a layer, the sizes of the clusters, and the range of divergences."""
+    return [*_same_layer(result), *_sizes(result), *_divergences(result)]
 
 
 def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
@@ -39,23 +39,18 @@ def _same_layer(result: xr.Dataset) -> Iterator[Finding]:
             holds="Heads of a layer are alike",
             fails="Heads of a layer are no more alike than others",
             undecided="It cannot be told whether heads of a layer are alike",
+            unit="examples",
         )
 
 
-def _largest(result: xr.Dataset) -> Iterator[Finding]:
-    groups = clusters(result)
-    for cluster in groups[:1]:
-        does = [pair for pair in cluster.most(result["behaviour"]) if pair[0] != "several"]
-        attends = (
-            f"; {does[0][1]} of them {'attends' if does[0][1] == 1 else 'attend'} mostly {_attend(does[0][0])}"
-            if does
-            else ""
-        )
-        text = f"At the cut there are {len(groups)}; the largest has {several(len(cluster.heads), 'head')}{attends}."
+def _sizes(result: xr.Dataset) -> Iterator[Finding]:
+    if groups := clusters(result):
+        sizes = sorted(len(cluster.heads) for cluster in groups)
+        text = f"At the cut there are {len(groups)}, of {sizes[0]} to {several(sizes[-1], 'head')}."
         yield Finding("Clusters of heads", text)
 
 
-def _extremes(result: xr.Dataset) -> Iterator[Finding]:
+def _divergences(result: xr.Dataset) -> Iterator[Finding]:
     if nearest := pairs(result):
         text = f"Pairs of heads diverge by {_ends(nearest)} nats; 0 means the same attention."
         yield Finding("Divergences of pairs", text)

@@ -7,7 +7,7 @@ from math import log, nan
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.claims import above, apart, most_of_many, tied
+from headscope.report.claims import POINT, above, apart, most_of_many, tied
 from headscope.report.parts import Finding
 from headscope.report.wording import (
     Reading,
@@ -71,11 +71,12 @@ def _layers_apart(array: xr.DataArray, first: str, of_model: str) -> Finding:
         return Finding(f"Change of layer {most}{of_model}", f"{text}.")
     alike = layers_named(sorted({*tied(changes), others[0]})).capitalize()
     return Finding.judged(
-        apart(changes[most], changes[others[0]], _n(array), least=0),
+        apart(changes[most], changes[others[0]], _n(array)),
         f"{text}; of layer {others[0]}: {number(changes[others[0]].value)}.",
         holds=f"Layer {most} changed most{of_model}",
         fails=f"{alike} changed alike{of_model}",
         undecided=f"{alike} cannot be told apart{of_model}",
+        unit="examples",
     )
 
 
@@ -86,11 +87,12 @@ def _head_apart(similarity: xr.DataArray, of_model: str) -> Finding:
     kept = number(similar) if similar < 0.99 else f"{similar:.4f}"
     none = f"No head changed far more than the others{of_model}"
     return Finding.judged(
-        most_of_many(change(similarity), _n(similarity)),
+        replace(most_of_many(change(similarity), _n(similarity)), least=POINT),
         f"Head {most.head} has the lowest cosine similarity, {kept}.",
         holds=f"Head {most.head} changed most{of_model}",
         fails=none,
         undecided=none,
+        unit="examples",
     )
 
 
@@ -108,6 +110,7 @@ def _how_many(similarity: xr.DataArray, of_model: str) -> Finding:
         holds=f"{several(below, 'head')} of {int(similarity.count())} changed clearly{of_model}",
         fails=f"No head changed clearly{of_model}",
         undecided=f"No head surely changed clearly{of_model}",
+        unit="examples",
     )
 
 
@@ -161,12 +164,13 @@ def _last_two(array: xr.DataArray) -> Iterator[Finding]:
         return
     last, other = (f(some, key=lambda one: one.value) for f, some in ((min, changes[-2:]), (max, changes[:-2])))
     yield Finding.judged(
-        apart(last, other, _n(array), least=0),
+        apart(last, other, _n(array)),
         f"They changed by {number(last.value)} or more, the others by {number(other.value)} or less; Kovaleva et al. "
         "(2019) found this for all tasks but QQP.",
         holds="The last two layers changed most",
         fails="The last two layers did not change most",
         undecided="It cannot be told whether the last two layers changed most",
+        unit="examples",
     )
 
 

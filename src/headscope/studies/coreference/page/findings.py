@@ -81,6 +81,7 @@ def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{several(len(heads), 'head')} of {total} {agree(len(heads), 'beats', 'beat')} both simple rules",
         fails="No head beats both simple rules",
         undecided="It cannot be told whether a head beats both simple rules",
+        unit=_mentions(result),
     )
 
 
@@ -102,6 +103,7 @@ def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"{KINDS[best.name]} are the easiest",
             fails="No kind of mention stands out",
             undecided="It cannot be told which kind of mention is the easiest",
+            unit="mentions",
         )
     if heads and "rules" in heads[0].baselines:
         score, rules = heads[0].score, heads[0].baselines["rules"]
@@ -112,6 +114,7 @@ def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
             holds="Rules written by hand do worse",
             fails="Rules written by hand do as well or better",
             undecided="Rules written by hand: no clear difference from the chosen head",
+            unit=_mentions(result),
         )
 
 
@@ -131,6 +134,7 @@ def _gender_ratio(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"The chosen head is better on {better} pronouns",
             fails="The chosen head is as good on feminine as on masculine pronouns",
             undecided="The chosen head: no clear difference of feminine and masculine pronouns",
+            unit="pronouns",
         )
 
 
@@ -147,6 +151,7 @@ def _stereotyped(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Stereotypes show in {several(more + less, 'head').lower()} of {total}",
             fails="Stereotypes show in no head",
             undecided=f"Stereotypes show in no head of {total} beyond chance",
+            unit="pairs of sentences",
         )
 
 

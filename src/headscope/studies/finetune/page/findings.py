@@ -64,6 +64,7 @@ def _task_learned(result: xr.Dataset, task: str) -> Finding:
         holds=value,
         fails=f"{task} is not learned",
         undecided=f"{task} is not clearly learned",
+        unit="examples",
     )
 
 
@@ -103,6 +104,7 @@ def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
         holds="Pre-training helps",
         fails="Pre-training does not help",
         undecided="It cannot be told whether pre-training helps",
+        unit="examples",
     )
 
 

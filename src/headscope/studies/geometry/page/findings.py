@@ -46,6 +46,7 @@ def _cone(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Vectors of unrelated tokens grow alike, up to {where}",
             fails="Vectors of unrelated tokens stay about as alike as in the embeddings",
             undecided="It cannot be told whether vectors of unrelated tokens grow alike",
+            unit="random tokens",
         )
 
 
@@ -62,6 +63,7 @@ def _context(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Context changes tokens, down to {where}",
             fails="Context hardly changes tokens",
             undecided="It cannot be told whether context changes tokens",
+            unit="tokens of the vocabulary",
         )
 
 
@@ -70,8 +72,8 @@ def _dimension(result: xr.Dataset) -> Iterator[Finding]:
     if share is not None:
         low, high = float(share.min()), float(share.max())
         shares = f"{low:.0%} to {high:.0%}" if low < high else f"{high:.0%}"
-        text = f"The dimension that adds most makes {shares} of the likeness of random tokens, by layer."
-        yield Finding("The largest share of one dimension", text)
+        text = f"The share of a single dimension in the likeness of random tokens reaches {shares}, by layer."
+        yield Finding("Shares of single dimensions", text)
 
 
 def _by_layer(array: xr.DataArray) -> dict[int, Estimate]:

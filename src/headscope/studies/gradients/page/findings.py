@@ -40,6 +40,7 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
                 holds=f"Attention to {label('token_class', name)} hardly matters to the loss in {where}",
                 fails=f"Attention to {label('token_class', name)} matters to the loss in all layers",
                 undecided=f"Attention to {label('token_class', name)} may hardly matter to the loss",
+                unit="examples",
             )
 
 
@@ -61,6 +62,7 @@ def _idle_heads(result: xr.Dataset) -> Iterator[Finding]:
             holds=f"Heads that attend more to [SEP] use it {verb}",
             fails="Attention to [SEP] and its use are not related",
             undecided="Attention to [SEP] and its use: no clear relation",
+            unit="",
         )
 
 

@@ -71,6 +71,7 @@ def _relation(result: xr.Dataset, relation: str) -> Iterator[Finding]:
         holds=f"Head {head} looks at {where}",
         fails=f"No head looks at {where}",
         undecided=f"It cannot be told whether a head looks at {where}",
+        unit="tokens of sequences",
     )
 
 
@@ -117,6 +118,7 @@ def _copying(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{several(len(heads), 'head')} {agree(len(heads), 'copies', 'copy')} the token looked at",
         fails="No head copies the token it looks at",
         undecided="It cannot be told whether a head copies the token it looks at",
+        unit="tokens",
     )
 
 

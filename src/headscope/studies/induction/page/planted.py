@@ -30,6 +30,7 @@ def planted(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"Head {head} finds what followed a token anywhere in {context:,} tokens",
         fails="No head finds what followed a token far back",
         undecided="It cannot be told whether a head finds what followed a token far back",
+        unit="texts of each length",
     )
 
 

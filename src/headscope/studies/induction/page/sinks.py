@@ -30,6 +30,7 @@ def sinks(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{named}, a sink",
         fails="No token is a sink of attention",
         undecided=f"{named}, perhaps no more than other tokens",
+        unit="sequences",
     )
 
 

@@ -74,6 +74,7 @@ def _gains(summaries: list[TaskSummary]) -> Iterator[Finding]:
         holds=f"Layers add to the embeddings for {several(count, 'task')} of {len(summaries)}",
         fails="Layers add nothing to the embeddings",
         undecided="It cannot be told whether layers add to the embeddings",
+        unit="cases",
     )
 
 
@@ -103,6 +104,7 @@ def _falls(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding
         holds=f"The last layer is worse for {count} of {of_tasks}",
         fails="The last layer is as good as the others",
         undecided="It cannot be told whether the last layer is worse",
+        unit="cases",
     )
 
 
@@ -137,7 +139,7 @@ def _random(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Findin
         least = min(summaries, key=lambda task: task.score.value - random[task.name].mean())
         scores = random[least.name]
         text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(scores.mean())}."
-        yield beside_random_seeds("What the layers know", least.score, scores.tolist(), _n(least), text)
+        yield beside_random_seeds("What the layers know", least.score, scores.tolist(), _n(least), text, "cases")
 
 
 def _finding(task: TaskSummary) -> Finding:

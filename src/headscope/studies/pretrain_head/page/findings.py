@@ -41,6 +41,7 @@ def _loss(result: xr.Dataset) -> Iterator[Finding]:
         holds="The head predicts masked tokens better than frequencies do",
         fails="The head predicts masked tokens no better than frequencies do",
         undecided="It cannot be told whether the head is better than frequencies",
+        unit="masked tokens",
     )
 
 

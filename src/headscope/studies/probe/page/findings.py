@@ -10,8 +10,9 @@ from headscope.figures import with_interval
 from headscope.report.claims import apart
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
-from headscope.report.wording import listed, strongest
-from headscope.statistics.significance import LEAST_CASES
+from headscope.report.wording import listed, spread, strongest
+from headscope.statistics.interval_tests import q_above
+from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.probe.page.tables import SEES_ATTENTION, UNTRAINED, Parser, best_without, parsers
 
 NAMED = 6
@@ -20,9 +21,9 @@ NAMED = 6
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The parser that sees attention alone, beside simple trees and random weights; what it adds to words; heads."""
     every = parsers(result)
-    heads = listed(strongest(with_interval(result, "contribution").max("direction"))[:3])
-    raised = f"Largest rise of the score of the right word over that of another word, in logits: {heads}."
-    described = [Finding("Contributions of heads", raised)] if heads else []
+    array = with_interval(result, "contribution")
+    text = f"They raise the score of the right word over that of another word, in logits: {_raised(array)}."
+    described = [Finding("Contributions of heads", text)] if bool(array.notnull().any()) else []
     return [*_alone(result, every), *_random_seeds(result, every), *_both(result, every), *described]
 
 
@@ -50,7 +51,12 @@ def _random_seeds(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Find
         text = f"Attention alone gets {alone.uas.value:.0%} of the heads right, with random weights of the model "
         scores = result["uas_by_seed"].sel(probe="random_attention").dropna("seed").values.tolist()
         yield beside_random_seeds(
-            "Syntax in the attention of all heads", alone.uas, scores, _cases(result), f"{text}{random.uas.value:.0%}."
+            "Syntax in the attention of all heads",
+            alone.uas,
+            scores,
+            _cases(result),
+            f"{text}{random.uas.value:.0%}.",
+            "words",
         )
 
 
@@ -102,19 +108,24 @@ def _random(every: dict[str, Parser]) -> Iterator[Finding]:
         )
 
 
+def _raised(array: xr.DataArray) -> str:
+    return spread(array.drop_vars(("lower", "upper"), errors="ignore"))
+
+
 def _heads(result: xr.Dataset) -> Iterator[Finding]:
     contribution = with_interval(result, "contribution")
     for direction, looks in (
         ("dependent_to_head", "from the dependent to its head"),
         ("head_to_dependent", "from the head to its dependent"),
     ):
-        if not (best := strongest(contribution.sel(direction=direction, drop=True))):
+        array = contribution.sel(direction=direction, drop=True)
+        if not bool(array.notnull().any()):
             continue
-        yield Finding(
-            f"Heads, {looks}",
-            f"Largest rise of the score of the syntactic head over that of another word, in logits: "
-            f"{listed(best[:5])}.",
-        )
+        text = f"They raise the score of the syntactic head over that of another word, in logits: {_raised(array)}"
+        q = q_above(array, 0.0)
+        sure = [] if q is None else [head for head in strongest(array.where(q < RATE)) if head.value > 0]
+        heads = listed(sure) if sure else "none"
+        yield Finding(f"Heads, {looks}", f"{text}. Surely above 0 (q < {RATE}): {heads}.")
     if not bool(result["contribution"].notnull().any()):
         return
     values = np.sort(result["contribution"].values[np.isfinite(result["contribution"].values)])[::-1]

@@ -64,6 +64,7 @@ def _most_attended(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{named}{times}",
         fails="No special token gets much more attention than other tokens",
         undecided=f"{named}, perhaps no more than other tokens",
+        unit="examples",
     )
 
 
@@ -92,6 +93,7 @@ def _positional(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour",
         fails="No head mostly attends to a neighbour",
         undecided="It cannot be told whether a head mostly attends to a neighbour",
+        unit="examples",
     )
 
 
@@ -135,6 +137,7 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"Head {head} attends to {what} as no other head does",
         fails="No head stands out by a linguistic feature or link",
         undecided="It cannot be told whether a head stands out by a linguistic feature or link",
+        unit="examples",
     )
 
 

@@ -120,7 +120,7 @@ def _order(result: xr.Dataset) -> Iterator[Finding]:
     order = tidy(result["removed_at"]).sort_values("value").to_dict("records")
     if order:
         names = ", ".join(head_name(row["layer"], row["head"]) for row in order[:FIRST])
-        text = f"The least important heads, in the order of removal: {names}."
+        text = f"By importance, in the order of removal: {names}."
         yield Finding("Removed first", f"{text} This order is not a test; 'headscope ablate' tests single heads.")
 
 

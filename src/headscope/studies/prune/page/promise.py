@@ -90,6 +90,7 @@ def _tested(result: xr.Dataset, tested: xr.DataArray, share: float, tolerance: f
         holds=f"Safe to remove: {gone} heads for less than {most} of {name}",
         fails=f"The promise is broken: more than {most} of {name} is lost",
         undecided=f"It is not sure that {gone} heads can go",
+        unit="",
     )
 
 

@@ -79,6 +79,7 @@ def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{several(heads, 'head')} of {total} {agree(heads, 'attends', 'attend')} to links",
         fails="No head attends to links",
         undecided="It cannot be told whether a head attends to links",
+        unit="sentences",
     )
 
 
@@ -96,6 +97,7 @@ def _clearest(heads: list[ChosenHead]) -> Iterator[Finding]:
             holds=attends,
             fails=f"No head attends to {relation.name}",
             undecided=f"{attends}, perhaps by chance",
+            unit="held-out sentences",
         )
 
 
@@ -112,7 +114,7 @@ def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
         beside = f"; with random weights {_points(sum(random) / len(random))}" if random else ""
         text = f"The average head gives linked words {_points(trained.value)} more attention than others{beside}."
         n = int(result["gain_n_examples"].sel(relation="all"))
-        yield beside_random_seeds("Attention between linked words", trained, random, n, text)
+        yield beside_random_seeds("Attention between linked words", trained, random, n, text, "sentences")
 
 
 def _points(share: float) -> str:

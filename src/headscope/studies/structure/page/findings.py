@@ -60,7 +60,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
         name = "uuas_random_by_seed" if "uuas_random_by_seed" in result else "uuas_random"  # of older results
         scores = np.atleast_1d(result[name].sel(layer=layer.number).values).tolist()
         text = f"Layer {layer.number} gives {uuas.value:.0%} of the edges, with random weights {random:.0%}."
-        yield beside_random_seeds("Syntax in hidden states", uuas, scores, _cases(result, "uuas"), text)
+        yield beside_random_seeds("Syntax in hidden states", uuas, scores, _cases(result, "uuas"), text, "edges")
 
 
 def _last(result: xr.Dataset) -> Iterator[Finding]:
@@ -73,6 +73,7 @@ def _last(result: xr.Dataset) -> Iterator[Finding]:
             holds="The last layer holds less",
             fails="The last layer holds no less",
             undecided="It cannot be told whether the last layer holds less",
+            unit="edges",
         )
 
 

@@ -83,6 +83,7 @@ def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
         holds=f"{several(count, 'head')} of {total} {agree(count, 'knows', 'know')} a syntactic relation",
         fails="No head knows a syntactic relation",
         undecided="It cannot be told whether a head knows a syntactic relation",
+        unit="words",
     )
 
 
@@ -100,6 +101,7 @@ def _clearest(heads: list[ChosenHead]) -> Iterator[Finding]:
             holds=knows,
             fails=f"No head knows {full_name(relation)}",
             undecided=f"{knows}, perhaps by chance",
+            unit="held-out words",
         )
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead
-from headscope.report.claims import tied
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
-from headscope.report.wording import agree, estimate, layers_named
+from headscope.report.wording import estimate
 from headscope.studies.trees.page.tables import (
     BASELINES,
     DISTANCES,
@@ -72,6 +71,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
                 random_scores(result, "uas", head),
                 head.held_out,
                 text,
+                "held-out words",
             )
 
 
@@ -139,18 +139,12 @@ def _means(result: xr.Dataset) -> Iterator[Finding]:
     if bool(layers.notnull().any() and result["model_uas"].notnull().any()):
         best = layers[layers.argmax(...)]
         labels: dict[str, Any] = {str(dim): best[dim].item() for dim in layers.dims if dim != "layer"}
-        means = {
-            layer: estimate(result, "layer_uas", layer=layer, **labels) for layer in layers["layer"].values.tolist()
-        }
-        highest, number = tied(means), best["layer"].item()
-        model = result["model_uas"]
-        top = model[model.argmax(...)]
+        means = layers.sel(labels)
+        how = f"{ARROWS[labels['direction']]}, {ROOTS[labels['root']]}, {SPECIAL[labels['special_tokens']]}"
         yield Finding(
             "Averages of heads",
-            f"Of the means of a layer's heads {layers_named(highest)} {agree(len(highest), 'has', 'have')} the highest "
-            f"UAS, {'up to ' if len(highest) > 1 else ''}{means[number].percent} ({ARROWS[labels['direction']]}, "
-            f"{ROOTS[labels['root']]}, {SPECIAL[labels['special_tokens']]}); the mean of all heads has "
-            f"{100 * float(top):.1f}%. These are scores on all sentences.",
+            f"Mean UAS of the heads of a layer: {100 * float(means.min()):.1f} to {100 * float(means.max()):.1f}% "
+            f"({how}); of all heads {100 * float(result['model_uas'].max()):.1f}%. These are scores on all sentences.",
         )
 
 
