@@ -15,7 +15,7 @@ from support.claim_cases import CASES, NO_CLAIMS, claimed, described, is_found, 
 DEAR = ("ablate", "clusters", "finetune", "layers", "probe", "prune", "relations", "structure", "trees")
 BEST = "best|broadest|clearest|greatest|highest|largest|least important|lowest|most|nearest|smallest|strongest"
 # What scores are compared with, bounds, and what a number is defined by: no head or layer is the best by these.
-DEFINED = "at most|most frequent|best (baseline|fixed word|parser without)|nearest (mention|and head match)|largest over its"
+DEFINED = "at most|most frequent|best (baseline|fixed word|parser without)|nearest (mention|and head)|largest over its"
 NAMES_A_BEST = re.compile(rf"(?!\b({DEFINED})\b)\b(?<!at )({BEST})\b", re.IGNORECASE)
 NOISES = [(study, noise) for study, case in CASES.items() for noise in case.noises[: 1 if study in DEAR else None]]
 

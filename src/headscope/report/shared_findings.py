@@ -42,7 +42,7 @@ def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n
     * `n`: how many cases the score of the model rests on; `unit`: of these.
 
     >>> of_random = [0.3, 0.31, 0.32]
-    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, 800, "7%, 31%.", "words").topic
+    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, 99, "7%.", "words").topic
     'Syntax in attention: random weights do as well'
     """
     scores = list(random)
