@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 from torch import Tensor, nn
@@ -22,6 +23,9 @@ FEW_LAYERS, FEW_LABELS = 100, 10_000
 # A network has at most so many times the stored numbers (embeddings that are tied later are made several times), and
 # so many more: a new head, and masks of all pairs of positions. The same for its weights.
 TIMES, MORE_NUMBERS, MORE_WEIGHTS = 4, 2**26, 1_000
+# transformers replaces `PreTrainedModel.tie_weights` while it loads a network. Of two threads the later one would put
+# back what the earlier one put there, and all later networks of the process would have untied weights.
+BUILDING = RLock()
 
 
 def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedConfig:
@@ -53,7 +57,7 @@ def refuse_counts(checkpoint: Checkpoint) -> None:
 
 @contextmanager
 def bounded(checkpoint: Checkpoint) -> Iterator[None]:
-    """Context in which networks are built; one that is far larger than the stored weights is refused.
+    """Context in which a network is built, one at a time; one far larger than the stored weights is refused.
 
     Parameters and buffers are counted while they are made, before they are filled, so that this holds for any
     architecture. transformers makes them without memory when it loads a checkpoint.
@@ -79,15 +83,16 @@ def bounded(checkpoint: Checkpoint) -> Iterator[None]:
                 f"{len(stored)}; correct its sizes"
             )
 
-    handles = [
-        module.register_module_parameter_registration_hook(count),
-        module.register_module_buffer_registration_hook(count),
-    ]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+    with BUILDING:
+        handles = [
+            module.register_module_parameter_registration_hook(count),
+            module.register_module_buffer_registration_hook(count),
+        ]
+        try:
+            yield
+        finally:
+            for handle in handles:
+                handle.remove()
 
 
 def _too_large(checkpoint: Checkpoint, longest: int, part: str, values: Tensor) -> str:

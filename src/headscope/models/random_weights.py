@@ -9,6 +9,7 @@ from torch import nn
 from headscope.capture.self_check import check
 from headscope.capture.spread import place_like
 from headscope.capture.transformers_logging import quiet, refusing
+from headscope.models.config import BUILDING
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
 
@@ -33,7 +34,7 @@ def untrained(model: Model, seed: int = 0) -> Model:
     pruning = pruning_of(config)
     made = built(kind, pruning) if pruning else kind
     remedy = "leave the untrained model out, or use another model"
-    with torch.random.fork_rng(), quiet(), refusing(f"model '{model.name}' cannot be built anew", remedy):
+    with BUILDING, torch.random.fork_rng(), quiet(), refusing(f"model '{model.name}' cannot be built anew", remedy):
         torch.manual_seed(seed)
         network = made(config)
     network.__class__ = kind
