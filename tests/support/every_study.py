@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from headscope import catalog
 from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
+from headscope.studies.layers import scalar_mix
 from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -141,7 +142,8 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
     words = [*map(str, given), *(["-o", str(out)] if out else [])]
     Followed.last = None
     drawing = patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written)
-    with drawing, patch("headscope.front.cli.compute.TimeNeeded", Followed):
+    mixing = patch.multiple(scalar_mix, EPOCHS=2, LEAST_STEPS=2)
+    with drawing, mixing, patch("headscope.front.cli.compute.TimeNeeded", Followed):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception

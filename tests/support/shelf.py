@@ -2,14 +2,16 @@
 
 import gzip
 import shutil
-from functools import cache
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
-from transformers import BertForMaskedLM, BertForSequenceClassification, PreTrainedTokenizerBase
+from tokenizers import Tokenizer
+from transformers import BertForMaskedLM, BertForSequenceClassification, BertTokenizer, PreTrainedTokenizerBase
 
 import headscope
-from support.tiny import save_tiny, tiny_bert
+from support.tiny import tiny_bert
 
 TREEBANKS = ("en_ewt-ud-dev", "en_gum-ud-dev", "de_gsd-ud-dev", "tr_imst-ud-dev", "ja_gsd-ud-dev", "en_ewt-ud-train")
 GLUE = {
@@ -32,6 +34,7 @@ LEXICAL_UNIT = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 </lexUnit>
 """
 SENTENCES, ROWS, LINES, TOKENS = 10, 12, 60, 512
+TOKENIZER = "tokenizer"
 
 
 def stock(folder: Path, data: Path) -> Path:
@@ -42,29 +45,43 @@ def stock(folder: Path, data: Path) -> Path:
     _suites(folder, data)
     (folder / "fndata-1.7" / "lu").mkdir(parents=True)
     (folder / "fndata-1.7" / "lu" / "lu10.xml").write_text(LEXICAL_UNIT, encoding="utf-8")
+    _tokenizer(folder).save_pretrained(folder / TOKENIZER)
+    shutil.copytree(data / "wordvecs", folder / "wordvecs")
     return folder
 
 
 def put_models(folder: Path, layers: int, heads: int) -> None:
     """Save models with as many layers and heads to a layer in a folder, under the names of the pages."""
     labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
-    tokenizer = _tokenizer()
     sizes = {
-        "vocab_size": len(tokenizer),
+        "vocab_size": Tokenizer.from_file(str(folder / TOKENIZER / "tokenizer.json")).get_vocab_size(),
         "hidden_size": 4 * heads,
         "num_hidden_layers": layers,
         "num_attention_heads": heads,
         "max_position_embeddings": TOKENS,
     }
-    save_tiny(folder / "my-model", tiny_bert(0, BertForSequenceClassification, **sizes, **labels), tokenizer)
-    save_tiny(folder / "my-words-model", tiny_bert(0, BertForMaskedLM, **sizes), tokenizer)
+    networks = {
+        "my-model": tiny_bert(0, BertForSequenceClassification, **sizes, **labels),
+        "my-words-model": tiny_bert(0, BertForMaskedLM, **sizes),
+    }
+    for name, network in networks.items():
+        shutil.copytree(folder / TOKENIZER, folder / name)
+        network.save_pretrained(folder / name)
     for place in TUNED:
         shutil.copytree(folder / "my-model", folder / place)
 
 
-@cache
-def _tokenizer() -> PreTrainedTokenizerBase:
-    return headscope.load("minilm").tokenizer  # so that texts are as long as they are for the built-in model
+def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """The built-in model's, so that texts are as long, with no more pieces than the texts of a folder and letters."""
+    tokenizer: Any = headscope.load("minilm").tokenizer
+    backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+    texts = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    texts = [gzip.decompress(text) if text.startswith(b"\x1f\x8b") else text for text in texts]
+    lines = [line for text in texts for line in text.decode("utf-8").splitlines()]
+    used = {id for encoded in backend.encode_batch(lines) for id in encoded.ids} | {*tokenizer.all_special_ids}
+    pieces = sorted(tokenizer.get_vocab().items(), key=itemgetter(1))
+    kept = [piece for piece, id in pieces if id in used or len(piece.removeprefix("##")) == 1]
+    return BertTokenizer(vocab={piece: id for id, piece in enumerate(kept)}, model_max_length=TOKENS)
 
 
 def _treebanks(folder: Path, data: Path) -> None:
@@ -119,7 +136,6 @@ def _texts(folder: Path, data: Path) -> None:
     lines = [line.split("\t")[1] for line in _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS).splitlines()[1:]]
     (folder / "texts.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
     (folder / "my.jsonl").write_text('{"text": "She left.", "links": [{"source": [0], "target": [1]}]}\n' * 4)
-    shutil.copytree(data / "wordvecs", folder / "wordvecs")
     frames = _head(data / "framenet" / "framenet15_lu_short.jsonl.gz", 5 * ROWS)
     _pack(folder / "framenet" / "framenet15_lu_short.jsonl.gz", frames)
     (folder / "framenet.jsonl").write_text(frames, encoding="utf-8")

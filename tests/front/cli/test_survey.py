@@ -120,16 +120,16 @@ def test_a_study_that_refuses_is_left_out_and_said(model: Path, tmp_path: Path) 
     assert unknown.exit_code == 2 and "did you mean 'profile'" in unknown.stderr
 
 
-def test_in_python_the_results_come_by_name() -> None:
-    corpus = headscope.read("sample", limit=12)
-    made = headscope.survey("minilm", corpus, only=["profile", "syntax"], resamples=20)
-    alone = headscope.profile("minilm", corpus, resamples=20)
+def test_in_python_the_results_come_by_name(model: Path) -> None:
+    corpus, name = headscope.read("sample", limit=12), str(model)
+    made = headscope.survey(name, corpus, only=["profile", "syntax"], resamples=20)
+    alone = headscope.profile(name, corpus, resamples=20)
     assert list(made) == ["profile", "syntax"]
     assert np.array_equal(made["profile"]["entropy"], alone["entropy"])
     assert made["profile"].drop_attrs().identical(alone.drop_attrs())
     assert set(headscope.claims(made)["verdict"]) >= {"not measured"}
     with pytest.raises(headscope.HeadscopeError, match="no study could be run"):
-        headscope.survey("minilm", ["It rained."], only=["syntax"])
+        headscope.survey(name, ["It rained."], only=["syntax"])
 
 
 def test_in_python_studies_share_a_pass(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

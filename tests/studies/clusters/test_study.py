@@ -136,7 +136,18 @@ def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> No
 
 def test_the_command(tmp_path: Path) -> None:
     folder = save_tiny(tmp_path / "model", planted(KINDS))
-    options = ["--clusters", "2", "--limit", "3", "--resamples", "5", "--json", "-o", str(tmp_path / "out")]
+    options = [
+        "--clusters",
+        "2",
+        "--limit",
+        "3",
+        "--resamples",
+        "5",
+        "--json",
+        "--no-figures",
+        "-o",
+        str(tmp_path / "out"),
+    ]
     done = run_command("clusters", str(folder), "sample", *options)
     assert done.exit_code == 0, done.output
     whole = json.loads(done.stdout)

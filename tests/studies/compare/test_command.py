@@ -43,7 +43,8 @@ def test_models_are_compared_on_the_dev_split_and_scored(
 
 
 def test_models_are_compared_on_a_corpus(folders: Path, tmp_path: Path) -> None:
-    done = invoke(folders / "before", folders / "after", "--corpus", "sample", "--limit", "30", "-o", tmp_path)
+    options = ("--corpus", "sample", "--limit", "30", "--no-figures", "-o", tmp_path)
+    done = invoke(folders / "before", folders / "after", *options)
     assert done.exit_code == 0, done.output
     result = headscope.open_result(tmp_path)
     assert result.attrs["corpus"] == "sample" and "restored_score" not in result

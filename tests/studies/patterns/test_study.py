@@ -22,7 +22,7 @@ from headscope.studies.patterns.observer import PatternObserver
 from headscope.studies.patterns.study import run
 from support.cli import run_command
 from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.unlabelled import folder
 
 QUICK = Settings(resamples=20, long="truncate")
@@ -172,7 +172,8 @@ def invoke(*arguments: str) -> Result:
 def test_the_command_reads_several_corpora(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("The cat sat on the mat and slept.\n" * 3, encoding="utf-8")
     out = tmp_path / "out"
-    result = invoke("minilm", "sample", str(tmp_path / "mine.txt"), "-o", str(out), "--limit", "2", "--resamples", "9")
+    read = (str(save_tiny(tmp_path / "model")), "sample", str(tmp_path / "mine.txt"))
+    result = invoke(*read, "-o", str(out), "--limit", "2", "--resamples", "9")
     assert result.exit_code == 0, result.output
     saved = headscope.open_result(out)
     assert saved["share_total"].sizes == {"task": 2, "pattern": 5}
@@ -204,7 +205,7 @@ def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pyte
         "headscope.studies.patterns.labels.serve", lambda session, port, say: served.append((session, port))
     )
     out = ("-o", str(tmp_path / "maps"), "--number", "5", "--limit", "9")
-    result = invoke("label", "minilm", "sample", "--port", "7", *out, "--json")
+    result = invoke("label", str(save_tiny(tmp_path / "model")), "sample", "--port", "7", *out, "--json")
     assert json.loads(result.stdout) == {
         "schema": 1, "labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5,
     }  # fmt: skip

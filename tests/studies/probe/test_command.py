@@ -23,7 +23,7 @@ def invoke(*arguments: str):
 
 def test_one_corpus_is_trained_on_and_the_other_tested_on(model: str, tmp_path: Path) -> None:
     limits = ("--train", "sample", "--train-limit", "30", "--limit", "12")
-    done = invoke(model, "sample", *limits, *SHORT, "-o", str(tmp_path))
+    done = invoke(model, "sample", *limits, *SHORT, "--no-figures", "-o", str(tmp_path))
     assert done.exit_code == 0, done.output
     result = headscope.open_result(tmp_path)
     training = json.loads(result.attrs["training"])
