@@ -85,6 +85,7 @@ def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
     assert (attributions.SETS_OF_TOKEN, attributions.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
     assert (attributions.TOKENS_OF_TWO_MINUTES, attributions.FIRST_LOOK) == (costs.BLANKED_TOKENS, costs.LEAST_SCORED)
     assert signature(attributions.run).parameters["scored"].default == costs.SCORED
+    assert attributions.ALTERED_TOKENS == costs.ALTERED_TOKENS
 
 
 def test_a_sample_that_is_full_leaves_its_time_to_the_other_studies() -> None:

@@ -25,6 +25,7 @@ ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 SENTENCES = 2_500  # that parsers and probes are trained and tested on
 SCORED, LEAST_SCORED = 50, 10
 SETS_OF_TOKEN, SETS, BLANKED_TOKENS = 20, 700, 480_000
+ALTERED, ALTERED_TOKENS = 400, 1_250  # passes of an input whose attention is altered, and the tokens of such inputs
 
 
 @dataclass(frozen=True)
@@ -168,8 +169,11 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: i
 
 
 def _with_scored(made: StudyEstimate, tokens: float, forward: float, full: bool) -> StudyEstimate:
-    """With the passes over the inputs that are scored, in each of which other tokens are blanked."""
+    """With the passes over inputs that are scored, each with other tokens blanked, or whose attention is altered."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
     quick = min(SCORED, max(LEAST_SCORED, int(BLANKED_TOKENS / blanked)))
     words = f"{quick} are scored; {SCORED} with --full" if quick < SCORED and not full else ""
-    return replace(made, per_sampled=blanked * forward / 1000, most=SCORED if full else quick, sample=words)
+    inputs = SCORED if full else min(SCORED, max(LEAST_SCORED, ALTERED_TOKENS / max(1.0, tokens)))
+    most = SCORED if full else quick
+    seconds = (blanked + ALTERED * tokens * inputs / most) * forward / 1000
+    return replace(made, per_sampled=seconds, most=most, sample=words)
