@@ -76,7 +76,7 @@ def test_divergence_equals_a_naive_loop() -> None:
         # Half of the weight may move from the second to the third key: half of ln 2.
         ((0.5, 0.5, 0.0), (0.0, 1.0, 1.0), 0.33, 0.36),
         ((0.5, 0.5, 0.0), (1.0, 1.0, 1.0), 0.5, 0.7),
-        ((0.5, 0.5), (0.0, 1.0), 0.0, 0.001),
+        ((0.7, 0.3), (0.0, 1.0), 0.0, 0.001),
     ],
     ids=["half is free", "all is free", "nothing is free"],
 )
