@@ -44,6 +44,7 @@ def _special(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             holds=f"The task needs the heads of {source} more than others",
             fails=f"The task needs the heads of {source} no more than others",
             undecided=f"The task is not shown to need the heads of {source} more than others",
+            unit="examples",
         )
         yield Finding.judged(
             _harmless(result, source, metric, n),
@@ -82,6 +83,7 @@ def _pairs(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         holds=f"The heads of {several(count, 'pair')} replace each other",
         fails="No two heads replace each other",
         undecided="No two heads are shown to replace each other",
+        unit="examples",
     )
 
 
@@ -134,6 +136,7 @@ def _across_tasks(result: xr.Dataset, metric: str) -> Iterator[Finding]:
             holds=alike if correlation.value > 0 else f"Heads that matter to {this} matter less to {other}",
             fails=f"Which heads matter to {this} says nothing of {other}",
             undecided=f"It cannot be told whether heads matter to {this} and {other} alike",
+            unit="",  # more examples give no more heads
         )
 
 
