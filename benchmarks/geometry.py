@@ -22,12 +22,12 @@ from benchmarks.memory import highest
 from benchmarks.passes import plain_passes, timed
 
 from headscope import Model, load, read
-from headscope.capture.hidden_states import hidden_states
 from headscope.corpora import Options
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
+from headscope.passes.forward import hidden_states
 from headscope.studies.geometry.hidden_pass import is_word
 from headscope.studies.geometry.similarity import LEAST_CONTEXTS
 from headscope.studies.geometry.study import run

@@ -16,10 +16,9 @@ from headscope.studies.layers.sampling import named, sample
 from headscope.studies.layers.texts import split, windows
 from headscope.studies.layers.train import train
 from headscope.studies.layers.unit_states import captured_units
-from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import from_model
-from headscope.studies.probe.observer import attention_reader
+from headscope.studies.probe.observer import Treebank, attention_reader
 from headscope.studies.probe.scores import Gold
 from headscope.studies.probe.train import ParserRecipe
 from headscope.studies.structure.scores import SentenceScores, score, scores

@@ -13,9 +13,8 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification
 
 from headscope import HeadscopeError, Settings
-from headscope.ablation.head_means import head_means
 from headscope.ablation.partial_rerun import Rerun
-from headscope.ablation.strategies import FullPasses
+from headscope.ablation.strategies import FullPasses, head_means
 from headscope.ablation.sweep import Sweep, fastest_exact, sweep
 from headscope.ablation.swept_parts import SweptParts
 from headscope.corpora import Corpus

@@ -15,7 +15,7 @@ from headscope.linguistics.sentence import number_of
 from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.passes.kept_arrays import ArrayStore
 from headscope.studies.layers.texts import split
-from headscope.studies.probe.batches import Treebank
+from headscope.studies.probe.observer import Treebank
 
 
 def made(documents: int) -> Corpus:

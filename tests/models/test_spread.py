@@ -12,7 +12,6 @@ from safetensors.torch import load_file, save_file
 from transformers import BertForMaskedLM, BertForSequenceClassification
 
 import headscope
-from headscope.capture.hidden_states import hidden_states
 from headscope.capture.spread import is_spread
 from headscope.corpora import Options
 from headscope.corpora.tasks import masked
@@ -20,6 +19,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.api import study
 from headscope.models.devices import device_map
 from headscope.models.random_weights import untrained
+from headscope.passes.forward import hidden_states
 from headscope.passes.provenance import of_model
 from support.adapted import adapted
 from support.fake_gpus import FIRST, SECOND, fake_gpus, on_both

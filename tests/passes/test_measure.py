@@ -10,7 +10,7 @@ import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import Options, read
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.passes.measure import measure
+from headscope.passes.passes import measure
 from support.tiny import tiny_bert, tiny_tokenizer
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from headscope.encoding.block_parts import SPECIAL
 from headscope.encoding.parsed_sentences import Parsed
-from headscope.encoding.word_attention import SPECIAL
-from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import NONE, Lexicon
+from headscope.studies.probe.observer import Treebank
 
 
 def sentence(heads: Sequence[int], relations: Sequence[str] = (), number: int = 0, unit: int | None = None) -> Parsed:

@@ -8,7 +8,7 @@ import torch
 from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMHeadModel
 
 from headscope import models, read
-from headscope.ablation.head_means import head_means
+from headscope.ablation.strategies import head_means
 from headscope.errors import HeadscopeError
 from headscope.models.heads import parse
 from headscope.viewer.interventions import Interventions

@@ -1,24 +1,27 @@
-"""Strategies for forward passes with heads disabled; `fastest_exact` chooses one of them."""
+"""Strategies for forward passes with heads disabled, and the mean outputs that may take the place of heads."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from headscope.ablation.partial_rerun import Rerun
-from headscope.capture.attention_switch import switchable
+from headscope.capture.attention_switch import fast, switchable
 from headscope.capture.interventions import Mode
 from headscope.capture.last_layer_rows import weight
 from headscope.capture.layer_stack import Stack, instead, stack
-from headscope.capture.projections import Projections
+from headscope.capture.projections import Projections, at_contexts
 from headscope.capture.replacements import Replacement
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes.batches import batches
+from headscope.passes.settings import DEFAULTS, Settings
 
 Means = Float[np.ndarray, "layer head width"] | None
 Skipped = Literal["", "attention", "layer"]
@@ -171,3 +174,33 @@ def skipping(model: Model, layer: int, skipped: Skipped) -> Iterator[None]:
     zeros = {output: lambda contexts: contexts.new_zeros(*contexts.shape[:-1], weight(output).shape[0])}
     with instead(zeros if skipped == "attention" else {layers.layers[layer]: lambda states, *_, **__: states}):
         yield
+
+
+def head_means(
+    model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULTS
+) -> Float[np.ndarray, "layer head width"]:
+    """The mean of each head's context vector over all real tokens, each token weighing the same.
+
+    NaN where a layer has fewer or narrower heads than another. One plain forward pass over the inputs.
+
+    Raises `HeadscopeError` for a model whose linear maps are not found.
+    """
+    layers = model.projections
+    sums = [np.zeros((layer.heads, layer.width)) for layer in layers]
+    tokens, real = 0, torch.empty(0)
+
+    def add(layer: int, contexts: Tensor) -> None:
+        # [example_token] @ [example_token, head * width] -> [head * width]
+        total = real.to(contexts).flatten() @ contexts.flatten(0, 1)
+        sums[layer] += total.to(torch.float32).cpu().numpy().reshape(sums[layer].shape)
+
+    with torch.inference_mode(), fast(model.network), at_contexts(model.network, layers, add):
+        for batch in batches(model, inputs, settings):
+            real = batch.real
+            tokens += int(real.sum())
+            model.network(**batch.inputs)
+            settings.on_progress(len(real))
+    means = np.full((len(layers), max(layer.heads for layer in layers), max(layer.width for layer in layers)), np.nan)
+    for layer, total in enumerate(sums):
+        means[layer, : total.shape[0], : total.shape[1]] = total / tokens
+    return means

@@ -14,7 +14,6 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headscope.ablation.head_means import head_means
 from headscope.ablation.strategies import (
     FullPasses,
     Means,
@@ -25,6 +24,7 @@ from headscope.ablation.strategies import (
     SweptBatch,
     SweptInputs,
     Variants,
+    head_means,
 )
 from headscope.ablation.swept_parts import SweptParts
 from headscope.capture.first_exact import first_exact

@@ -16,9 +16,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_function import LAZY, WHOLE, observed
-from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one
+from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one, short_windows
 from headscope.capture.observer import Intervention, Observer, small_blocks
-from headscope.capture.short_windows import short_windows
 from headscope.capture.softmax_tap import tapped
 from headscope.capture.transformers_logging import quiet
 from headscope.capture.unsupported import REFUSED

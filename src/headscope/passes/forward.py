@@ -3,23 +3,25 @@
 A batch that was run last is not run again: whoever reads it next finds what it has shown.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
+from transformers import PreTrainedModel
 
-from headscope.capture.hidden_states import hidden_states
-from headscope.capture.spread import is_spread
+from headscope.capture.attention_switch import fast
+from headscope.capture.spread import home, is_spread
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.batches import StateBatch, collator
-from headscope.passes.finite_attention import FiniteAttention
-from headscope.passes.observing import BatchObserver, RowsObserver
+from headscope.passes.observing import BatchObserver, FiniteAttention, RowsObserver
 
 Seen = TypeVar("Seen")
 
@@ -135,3 +137,20 @@ def observing(model: Model, observer: BatchObserver[Seen]) -> Iterator[Callable[
     """
     with torch.inference_mode():
         yield Forward(model, observer).observe
+
+
+def hidden_states(
+    network: PreTrainedModel, inputs: Mapping[str, Tensor]
+) -> tuple[Float[Tensor, "example token width"], ...]:
+    """Run a forward pass; return the embeddings that enter the first layer, then the output of each layer.
+
+    The last layer's are those after the final normalisation, where a model has one. A task head is not run.
+
+    Raises `HeadscopeError` for a model whose layers have different widths.
+    """
+    with fast(network):
+        states = network.base_model(**inputs, output_hidden_states=True).hidden_states
+    if len({state.shape[-1] for state in states}) > 1:
+        kind, widths = network.config.model_type, sorted({state.shape[-1] for state in states})
+        raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")
+    return tuple(state.to(home(network)) for state in states)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar, get_type_hints
 
+import xarray as xr
+
+from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
@@ -16,12 +19,14 @@ from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
 from headscope.passes.coverage import Coverage
 from headscope.passes.forward import Forward
-from headscope.passes.measures import together
+from headscope.passes.measures import Measure, together
 from headscope.passes.observing import BatchObserver, MeasureObserver
+from headscope.passes.provenance import provenance
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Fold, ReadShards, State
+from headscope.results.variables import label
 from headscope.statistics.bootstrap import Tally
 
 Value = TypeVar("Value")
@@ -137,3 +142,27 @@ class Pass:
         if interrupted:
             attributes = {"interrupted": f"after {coverage.inputs} of {total} examples"} | attributes
         return PassResult(part.state, coverage, attributes)
+
+
+def measure(
+    study: str,
+    model: Model,
+    corpus: Corpus,
+    measures: Iterable[str],
+    settings: Settings = DEFAULTS,
+    *,
+    further: Iterable[Measure] = (),
+) -> xr.Dataset:
+    """The result of a study that consists of measures: one pass over the corpus.
+
+    * `measures`: names of the catalog; `further`: measures of a user's own.
+
+    Raises `HeadscopeError` if no example fits into the model, or two measures have one name.
+    """
+    named = together(measures, further)
+    attributes = provenance(study, model, corpus, settings)
+    result = Pass(model, corpus, settings).collect(MeasureObserver(named))
+    variables = {}
+    for name, one in named.items():
+        variables |= label(one.VARIABLE, result.value[name], model.capture.heads)
+    return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))

@@ -13,7 +13,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
 )
 
-from headscope.ablation.head_means import head_means
+from headscope.ablation.strategies import head_means
 from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.encoding.batch import Batch

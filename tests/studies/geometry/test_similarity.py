@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from headscope.studies.geometry.alignment import alignments
 from headscope.studies.geometry.mean_cosine import mean_cosine, mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences, keys
 from headscope.studies.geometry.similarity import (
     GAPS,
+    alignments,
     centred,
     explained,
     largest_shares,

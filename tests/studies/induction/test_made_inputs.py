@@ -7,8 +7,7 @@ import pytest
 
 from headscope import HeadscopeError, Model, wrap
 from headscope.studies.induction.made_inputs import Maker, maker
-from headscope.studies.induction.made_links import places_of, repeat_links
-from headscope.studies.induction.relations import DUPLICATE, INDUCTION, PREVIOUS
+from headscope.studies.induction.relations import DUPLICATE, INDUCTION, PREVIOUS, places_of, repeat_links
 from support.tiny import SPECIAL, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 

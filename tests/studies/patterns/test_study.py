@@ -19,7 +19,7 @@ from headscope.front.cli.terminal import as_json
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.observer import PatternObserver
-from headscope.studies.patterns.study import run
+from headscope.studies.patterns.study import run, same_in_all
 from support.cli import run_command
 from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -221,3 +221,15 @@ def test_inputs_of_one_word_alone_are_counted_and_have_no_share(model: headscope
     result = run(model, (corpus(["a", "the"]),), QUICK)
     assert json.loads(result.attrs["skipped"]) == {"under 4 tokens": 2}
     assert result["share"].isnull().all() and (result["share_n_examples"] == 0).all()
+
+
+def test_heads_that_are_missing_do_not_count() -> None:
+    main = xr.DataArray(
+        [[["block", "vertical"], ["block", ""]], [["block", "diagonal"], ["block", ""]]],
+        dims=("task", "layer", "head"),
+    )
+    made = same_in_all(main)
+    assert float(made["same_pattern"]) == pytest.approx(2 / 3)
+    assert int(made["same_pattern_n_examples"]) == 3
+    lower, upper = made["same_pattern_ci"].values
+    assert 0.2 < lower < 2 / 3 < upper < 0.95

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from hypothesis import HealthCheck, given, settings
 
+from headscope.encoding.block_parts import SPECIAL
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
-from headscope.encoding.word_attention import SPECIAL
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
 from headscope.studies.probe.observer import TreebankObserver

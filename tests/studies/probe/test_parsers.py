@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from headscope.encoding.word_attention import SPECIAL
-from headscope.studies.probe.batches import Treebank, padded
+from headscope.encoding.block_parts import SPECIAL
 from headscope.studies.probe.distance_scores import UnitScores, offsets
+from headscope.studies.probe.observer import Treebank, padded
 from headscope.studies.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,

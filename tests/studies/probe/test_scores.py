@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.encoding.word_attention import SPECIAL
+from headscope.encoding.block_parts import SPECIAL
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import cycle
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.observer import Treebank, padded
 from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
 from headscope.studies.probe.scores import Gold, predict, preferences
 from headscope.studies.probe.train import Fitted, ParserRecipe, fit, hold_out, scored

@@ -20,9 +20,8 @@ from headscope.passes import DEFAULTS
 from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.report.study_page import study_page
 from headscope.studies.probe import study
-from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.experiments import at_offset
-from headscope.studies.probe.observer import attention_reader
+from headscope.studies.probe.observer import Treebank, attention_reader
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK

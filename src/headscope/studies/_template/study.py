@@ -5,7 +5,7 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.measure import measure
+from headscope.passes.passes import measure
 
 ABOUT = "heads"
 STUDY = __name__.split(".")[-2]  # the name of the folder

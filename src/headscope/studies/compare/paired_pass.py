@@ -20,8 +20,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues
 from headscope.passes.batches import collator
-from headscope.passes.finite_attention import FiniteAttention
-from headscope.passes.observing import MeasureObserver
+from headscope.passes.observing import FiniteAttention, MeasureObserver
 from headscope.passes.passes import Pass, PassResult
 from headscope.statistics.bootstrap import Tally
 

@@ -10,7 +10,6 @@ import xarray as xr
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.statistics.intervals import Score
-from headscope.studies.geometry.alignment import alignments, own_alignments
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences
@@ -19,9 +18,11 @@ from headscope.studies.geometry.similarity import (
     SEGMENTS,
     SHARES,
     TokenScores,
+    alignments,
     centred,
     largest_shares,
     outliers,
+    own_alignments,
     shared,
     token_scores,
     without,

@@ -6,10 +6,9 @@ from headscope.models import Model
 from headscope.passes.settings import Settings
 from headscope.studies.induction import scores, variables
 from headscope.studies.induction.made_inputs import Maker
-from headscope.studies.induction.made_links import DEPTHS
 from headscope.studies.induction.observer import Reach
 from headscope.studies.induction.reading import read_made
-from headscope.studies.induction.relations import RELATIONS
+from headscope.studies.induction.relations import DEPTHS, RELATIONS
 from headscope.studies.induction.scores import layers_of
 
 

@@ -14,8 +14,7 @@ from jaxtyping import Int
 from headscope.encoding.encoded import CLASS, Encoded, special_roles
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.studies.induction.made_links import places_of, previous_links, repeat_links
-from headscope.studies.induction.relations import Links
+from headscope.studies.induction.relations import Links, places_of, previous_links, repeat_links
 
 UNUSED = re.compile(r"\[unused\d+\]")
 LEAST = 3

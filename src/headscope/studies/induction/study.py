@@ -18,18 +18,17 @@ from headscope.studies.induction import more_variables, scores, variables
 from headscope.studies.induction.copying import copying_of
 from headscope.studies.induction.made_arrays import of_planted, of_repeats
 from headscope.studies.induction.made_inputs import Maker, maker
-from headscope.studies.induction.made_links import DEPTHS
 from headscope.studies.induction.reading import (
     farthest_seen,
     gathered,
     joined,
     reach_of,
+    windows_of,
     without_words_head,
 )
-from headscope.studies.induction.relations import CONTROLS, RELATIONS, RepeatWords
+from headscope.studies.induction.relations import CONTROLS, DEPTHS, RELATIONS, RepeatWords
 from headscope.studies.induction.scores import layers_of
 from headscope.studies.induction.value_norms import value_norms
-from headscope.studies.induction.windows import windows_of
 
 ABOUT = "heads"
 REQUIRED = ("attention", "planted_attention", "sink_attention")

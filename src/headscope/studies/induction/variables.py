@@ -18,9 +18,8 @@ from headscope.results.variables import (
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column, held_out_scores
-from headscope.studies.induction.made_links import DEPTHS
 from headscope.studies.induction.observer import HeadAttention
-from headscope.studies.induction.relations import RELATIONS
+from headscope.studies.induction.relations import DEPTHS, RELATIONS
 from headscope.studies.induction.scores import RepetitionScore
 
 REPEATS = "induction heads (Olsson et al. 2022), on random tokens"

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import xarray as xr
+from scipy.stats import binomtest
 
 from headscope import results
 from headscope.corpora import Corpus
@@ -17,13 +19,12 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.results.variables import Variable, label
+from headscope.results.variables import Label, Variable, Variables, label
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.hashes import sha256_of
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
-from headscope.studies.patterns.main_pattern import dominant, same_in_all
 from headscope.studies.patterns.observer import PatternObserver, read_patterns
 
 ABOUT = "heads"
@@ -42,6 +43,8 @@ COUNTED = Variable(
     **_LABELS,
 )
 Read = dict[str, Any]
+SOURCE = "Kovaleva et al. 2019, section 4.1"
+SAME = Label("share of heads that have the same most frequent pattern in all corpora", "share of heads")
 
 
 def run(
@@ -135,3 +138,25 @@ def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
         skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(attrs.get("skipped", "{}")).items()})
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
     return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
+
+
+def dominant(share: xr.DataArray) -> xr.DataArray:
+    """The pattern with the largest share of a head's maps; "" where there is no such head."""
+    names = np.array([*PATTERNS, ""])
+    largest = xr.where(share.notnull().all("pattern"), share.fillna(0).argmax("pattern"), -1)
+    return largest.copy(data=names[largest.values])
+
+
+def same_in_all(main: xr.DataArray) -> dict[str, xr.DataArray]:
+    """`same_pattern`: the share of heads whose `main` pattern is the same in all tasks; its interval is over heads.
+
+    >>> main = xr.DataArray([[["block", "vertical"]], [["block", "diagonal"]]], dims=("task", "layer", "head"))
+    >>> float(same_in_all(main)["same_pattern"])
+    0.5
+    """
+    known = main.isel(task=0) != ""
+    same, heads = int(((main == main.isel(task=0)).all("task") & known).sum()), int(known.sum())
+    bounds = binomtest(same, heads).proportion_ci(method="wilson")
+    variables = Variables({}, SOURCE, {"same_pattern": SAME}, cases="heads behind")
+    variables.add("same_pattern", same / heads, interval=[bounds.low, bounds.high], count=heads)
+    return variables.arrays

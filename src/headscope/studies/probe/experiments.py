@@ -12,8 +12,8 @@ from torch import nn
 
 from headscope.encoding.parsed_sentences import ROOT, Parsed
 from headscope.passes.captured_treebanks import CapturedTreebanks
-from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.observer import Treebank
 from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
 from headscope.studies.probe.scores import Gold, Outcome, predict
 from headscope.studies.probe.train import Done, ParserRecipe, fit

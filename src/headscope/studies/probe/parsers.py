@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headscope.encoding.word_attention import SPECIAL
+from headscope.encoding.block_parts import SPECIAL
 from headscope.studies.probe.distance_scores import UnitScores
 
 Attention = Float[Tensor, "sentence token token feature"]

@@ -9,12 +9,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import nn
 
+from headscope.encoding.block_parts import SPECIAL
 from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed
-from headscope.encoding.word_attention import SPECIAL
 from headscope.linguistics.spanning_tree import best_heads, tree
 from headscope.statistics.bootstrap import Tally, tally
-from headscope.studies.probe.batches import Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.observer import Treebank, padded
 from headscope.studies.probe.train import scored
 
 Heads = Int[np.ndarray, " word"]

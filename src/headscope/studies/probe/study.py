@@ -26,10 +26,9 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.probe.batches import Treebank
 from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
-from headscope.studies.probe.observer import attention_reader
+from headscope.studies.probe.observer import Treebank, attention_reader
 from headscope.studies.probe.scores import Gold, preferences
 from headscope.studies.probe.train import ParserRecipe, hold_out
 from headscope.studies.probe.variables import to_variables, weighed

@@ -12,8 +12,8 @@ from torch.nn.functional import cross_entropy
 
 from headscope.encoding.parsed_sentences import UNKNOWN
 from headscope.errors import HeadscopeError
-from headscope.studies.probe.batches import Padded, Treebank, padded
 from headscope.studies.probe.lexicon import Lexicon
+from headscope.studies.probe.observer import Padded, Treebank, padded
 
 Done = Callable[[int], None]
 # Where passes are not named: more of them changed no score by more than its interval (EWT, 2,500 and 12,500 sentences).

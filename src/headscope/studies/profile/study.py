@@ -6,7 +6,7 @@ from headscope.corpora import Corpus
 from headscope.measures import SURFACE
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.measure import measure
+from headscope.passes.passes import measure
 from headscope.passes.settings import Measures
 
 ABOUT = "heads"

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.block_parts import SPECIAL, WordAttention
 from headscope.encoding.parsed_sentences import ROOT, Parsed, sentences_of
-from headscope.encoding.word_attention import SPECIAL, WordAttention
 from headscope.passes.observing import RowsObserver
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.studies.trees.parses import (

@@ -23,8 +23,7 @@ from headscope.report.wording import (
     strongest,
 )
 from headscope.statistics.significance import GAIN, RATE
-from headscope.studies.induction.page.planted import planted
-from headscope.studies.induction.page.sinks import sinks
+from headscope.studies.induction.page.claims import planted, sinks
 from headscope.studies.induction.page.tables import WORDS, chosen_head, special_count
 
 # A head mostly looks at the previous token from here on, as in `profile`.

@@ -6,8 +6,8 @@ import pytest
 import torch
 from transformers import BertForMaskedLM, PreTrainedModel
 
-from headscope.capture.hidden_states import hidden_states
 from headscope.errors import HeadscopeError
+from headscope.passes.forward import hidden_states
 from support.tiny import tiny_bert, tiny_gpt2
 
 INPUTS = {"input_ids": torch.tensor([[2, 7, 9, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}

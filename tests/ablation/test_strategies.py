@@ -9,7 +9,7 @@ from transformers import DebertaV2Config
 
 import headscope
 from headscope import HeadscopeError, Model, Settings
-from headscope.ablation.head_means import head_means
+from headscope.ablation.strategies import head_means
 from headscope.capture.projections import at_contexts
 from headscope.corpora import Options, read
 from headscope.models.heads import parse
