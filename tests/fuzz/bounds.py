@@ -39,7 +39,7 @@ from headscope.models.config import load_config
 from headscope.results import netcdf, saved_check, vocabulary
 from headscope.studies.probe import word_vectors
 from headscope.viewer import text_tokens, view_state
-from headscope.web import requests
+from headscope.web import serve
 from support.profile_result import profile_result
 from support.tiny import save_tiny, tiny_tokenizer
 
@@ -229,7 +229,7 @@ def _posted(size: int, _: Path) -> object:
 
     scope = {"type": "http", "headers": [(b"content-type", b"application/json")]}
     try:
-        return asyncio.run(requests.json_body(Request(scope, receive)))
+        return asyncio.run(serve.json_body(Request(scope, receive)))
     except HTTPException as error:
         raise HeadscopeError(error.detail) from error
 
@@ -376,7 +376,7 @@ BOUNDS: Mapping[str, Bound] = {
     "condition": Bound(LABEL, limits.LONGEST_NAME, _condition),
     "mentions": Bound("mentions in a line of WinoBias", winobias.MOST_MENTIONS, _mentions),
     "numbers of a word": Bound("numbers of a word vector", word_vectors.MOST_NUMBERS, _numbers_of_a_word),
-    "request": Bound("body of a request to a local page", requests.MOST_BYTES, _posted),
+    "request": Bound("body of a request to a local page", serve.MOST_BYTES, _posted),
     "text of the viewer": Bound("a text in the viewer", text_tokens.MOST_LETTERS, _written),
     "fields of a view": Bound("fields of a view's state", view_state.MOST_FIELDS, _fields),
     "layers": Bound("layers in config.json", config.FEW_LAYERS, _layers),

@@ -17,8 +17,7 @@ from headscope.linguistics.dependencies import ROOT, dependencies_of
 from headscope.models import Model
 from headscope.passes import Settings
 from headscope.passes.batches import collator
-from headscope.viewer.best_examples import NONE, BestExamples
-from headscope.viewer.example_index import LETTERS, IndexTally, example_index
+from headscope.viewer.example_index import LETTERS, NONE, BestExamples, IndexTally, example_index
 from headscope.viewer.saved_index import entries, read_index, save
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

@@ -12,7 +12,7 @@ from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
 from headscope.viewer.tiles import unpack
-from headscope.web.requests import HEADERS
+from headscope.web.serve import HEADERS
 from support.made_heads import model_of
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -1,15 +1,20 @@
-"""A view as a file: one HTML file that needs no server, no network and no file beside it, or a picture for a paper."""
+"""A view as a file: one HTML file that needs no server, no network and no file beside it, or a picture for a paper.
+
+A font of this machine may lack characters of a PDF or PNG picture; these are said.
+"""
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jinja2
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures.export import of_svg, svg
-from headscope.figures.glyphs import glyph_notice
+from headscope.figures.theme import FONT
 from headscope.report.render import digest, joined, script_json
 from headscope.storage.files import write_atomically
 from headscope.viewer.embedded import MOST_BYTES, embedded
@@ -18,6 +23,8 @@ from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
 
 MEDIA_TYPES = {"html": "text/html", "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+NO_CHARACTER = "\U0010fffe"  # Unicode promises that it never becomes one
+NAMED = 12
 
 
 @dataclass(frozen=True)
@@ -102,3 +109,36 @@ def script(entry: str) -> str:
 def style() -> str:
     """The style sheet of the page."""
     return (STATIC / "viewer.css").read_text(encoding="utf-8")
+
+
+def without_glyph(picture: str) -> str:
+    """The characters of an SVG picture that vl-convert draws as a box, each once, in their order.
+
+    vl-convert does not tell which fonts it has found: each character is drawn, and compared with one that no font has.
+
+    >>> without_glyph("<svg><text>café → 1</text></svg>")
+    ''
+    """
+    letters = dict.fromkeys("".join(ElementTree.fromstring(picture).itertext()))
+    box = _drawn(NO_CHARACTER)
+    return "".join(letter for letter in letters if not letter.isascii() and _drawn(letter) == box)
+
+
+def glyph_notice(picture: str) -> str:
+    """The line about the boxes of an SVG picture in a PDF or PNG file, and the remedy; "" without any."""
+    boxes = without_glyph(picture)
+    if not boxes:
+        return ""
+    more = f" and {len(boxes) - NAMED} more" if len(boxes) > NAMED else ""
+    return (
+        f"no font of this machine has the characters {boxes[:NAMED]}{more}: the picture has boxes in their place; "
+        "install a font that has them (of Noto, for example), or save an .svg, which has the fonts of whoever opens it"
+    )
+
+
+def _drawn(letter: str) -> bytes:
+    """A PNG picture of a character."""
+    import vl_convert
+
+    text = f'<text x="8" y="24" font-size="16" font-family="{FONT}">{escape(letter)}</text>'
+    return vl_convert.svg_to_png(f'<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32">{text}</svg>')

@@ -21,10 +21,10 @@ from starlette.types import ASGIApp
 from headscope.viewer.answers import Answer, act, answer, failure
 from headscope.viewer.export import MEDIA_TYPES, STATIC, ExportedFile
 from headscope.viewer.session import ViewSession
-from headscope.web import requests
-from headscope.web.requests import LocalOnly, json_body
+from headscope.web import serve
+from headscope.web.serve import LocalOnly, json_body
 
-MOST_BYTES = {"text": requests.MOST_BYTES}  # a text may have 100,000 letters
+MOST_BYTES = {"text": serve.MOST_BYTES}  # a text may have 100,000 letters
 OTHER_BYTES = 64 * 1024
 NOTICE = "Headscope-Notice"  # header of a file: a line about what it lacks
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -8,14 +8,15 @@ import torch
 from torch import Tensor
 
 from headscope.encoding.block_parts import SPECIAL
-from headscope.studies.probe.distance_scores import UnitScores, offsets
 from headscope.studies.probe.observer import Treebank, padded
 from headscope.studies.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,
     AttentionParser,
     DistanceParser,
+    UnitScores,
     distances,
+    offsets,
 )
 from headscope.studies.probe.train import loss, scored
 from support.parsed_maps import attention_score, lexicon_of, naive_loss, randomised, sentence, treebank_of, words_score
@@ -90,7 +91,7 @@ def test_the_gradient_of_the_baseline_is_that_of_torch(monkeypatch: pytest.Monke
     shapes = (5, 2 * 4, 3), (5, 4, 3), (5, 5, 3), (3,)
     inputs = [torch.randn(shape, generator=random, dtype=torch.float64, requires_grad=True) for shape in shapes]
     for cache in (10**6, 2 * 4 * 5 * 3):  # all sentences at once, and two at a time
-        monkeypatch.setattr("headscope.studies.probe.distance_scores.CACHE", cache)
+        monkeypatch.setattr("headscope.studies.probe.parsers.CACHE", cache)
         assert torch.autograd.gradcheck(UnitScores.apply, inputs)
         at_offset, dependent, candidate, weights = inputs
         plain = (at_offset[:, offsets(4)] + dependent[:, :, None] + candidate[:, None]).tanh() @ weights

@@ -11,8 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import fast, switchable
-from headscope.capture.first_exact import first_exact
-from headscope.capture.first_layer_once import first_layer_once
+from headscope.capture.first_exact import first_exact, first_layer_once
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import stack
 from headscope.models import Model

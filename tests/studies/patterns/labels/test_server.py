@@ -14,7 +14,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.labels import Session, application, opened
 from headscope.studies.patterns.labels import serve as serve_on
 from headscope.studies.patterns.labels.labelled_maps import labels
-from headscope.web.requests import HEADERS, MOST_BYTES
+from headscope.web.serve import HEADERS, MOST_BYTES
 from support.synced import order_of_calls
 from support.unlabelled import EVIL, folder
 
