@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import headscope
+from headscope.catalog import NEEDS, missing, require
 from headscope.errors import HeadscopeError
-from headscope.extras import NEEDS, missing, require
 from headscope.figures.export import save
 from headscope.report import write
 from headscope.studies.patterns import labels

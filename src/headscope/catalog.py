@@ -1,9 +1,10 @@
-"""The catalog of studies, measures, corpus readers and figures: folders are scanned, modules imported on use."""
+"""The catalog of studies, measures, corpus readers and figures, and of the packages of extras; imported on use."""
 
 import ast
 import importlib
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,21 @@ QUESTIONS = {
     "words": "Words: which words matter, and which does the model prefer?",
     "training": "Training: what did it change?",
     "size": "Size: which heads does a task need?",
+}
+# Of each package that is not in the base installation: its need, the package's name for pip, and the extra.
+NEEDS = {
+    "accelerate": ("training, and a model on several devices, need", "accelerate", "train"),
+    "anywidget": ("widgets in a notebook need", "anywidget", "notebook"),
+    "datasets": ("data sets of the hub need", "datasets", "hub"),
+    "onnx": ("ONNX files need", "onnx", "onnx"),
+    "onnxruntime": ("ONNX files need", "onnxruntime", "onnx"),
+    "onnxscript": ("ONNX files need", "onnxscript", "onnx"),
+    "peft": ("adapters need", "peft", "adapters"),
+    "ray": ("--engine ray needs", "ray", "ray"),
+    "spacy": ("annotation needs", "spacy", "annotate"),
+    "starlette": ("local pages need", "starlette", "view"),
+    "uvicorn": ("local pages need", "uvicorn", "view"),
+    "vl_convert": ("figures need", "vl-convert", "figures"),
 }
 
 
@@ -110,3 +126,25 @@ def load(folder: str, name: str) -> ModuleType:
         raise HeadscopeError(f"{folder}: no '{name}'; {suggest(name, names(folder))}")
     end = ".study" if study.is_file() else ""
     return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}{end}")
+
+
+def require(module: str) -> Any:
+    """Import a package of an extra, one of `NEEDS`.
+
+    Raises `HeadscopeError`, which names the extra, if the package is not installed.
+    """
+    if line := missing(module):
+        raise HeadscopeError(line)
+    return importlib.import_module(module)
+
+
+def missing(module: str) -> str:
+    """One line that says how to install a package of an extra; empty if it is installed, which imports nothing.
+
+    >>> missing("vl_convert")
+    ''
+    """
+    if find_spec(module):
+        return ""
+    need, package, extra = NEEDS[module]
+    return f"{need} {package}: pip install 'headscope[{extra}]'"

@@ -10,8 +10,8 @@ from dataclasses import replace
 from textwrap import shorten
 from typing import Any
 
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 from headscope.linguistics.sentence import Example, Sentence
 
 # spaCy is an optional extra, without which its types are unknown

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from headscope.extras import missing
+from headscope.catalog import missing
 from headscope.figures.attention_map import attention_map, attention_maps, zoom
 from headscope.figures.bars import bars, stacked
 from headscope.figures.by_layer import by_layer

@@ -14,8 +14,8 @@ from typing import Any
 
 import altair as alt
 
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 from headscope.figures import conversion
 from headscope.figures.conversion import FORMATS, from_svg, to_files, to_svg
 from headscope.storage.files import write_atomically

@@ -8,7 +8,7 @@ import xarray as xr
 from altair.utils.schemapi import debug_mode
 
 from headscope.figures.labels import head_name, label
-from headscope.results.tables import tidy, with_interval
+from headscope.results import tidy, with_interval
 
 __all__ = ["HEADS", "in_words", "inline", "number_or_none", "others", "rows", "tidy", "with_interval"]
 

@@ -5,8 +5,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 from headscope.models.weights import stored_weights
 
 if TYPE_CHECKING:

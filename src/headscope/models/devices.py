@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 
 DEVICES = ("cpu", "cuda", "mps", "xpu")
 DTYPES = ("float32", "bfloat16", "float16", "float64")

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet, refusing
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 from headscope.models.checkpoint import locate
 from headscope.models.loading import load
 from headscope.models.model import Model

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headscope.extras import missing
+from headscope.catalog import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
 from headscope.report.atlas import HeadIndex, atlas_of_heads
 from headscope.report.cards.card import Card

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from headscope.extras import missing
+from headscope.catalog import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec, svg
 from headscope.figures.fit import fitted
 from headscope.figures.layer_scores import layer_grid

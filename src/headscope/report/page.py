@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from headscope.catalog import missing
 from headscope.errors import HeadscopeError
-from headscope.extras import missing
 from headscope.figures.conversion import without_controls
 from headscope.report.parts import Figure
 from headscope.report.render import rendered

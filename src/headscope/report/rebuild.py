@@ -14,8 +14,8 @@ from pathlib import Path
 import xarray as xr
 
 from headscope import catalog, results
+from headscope.catalog import missing
 from headscope.errors import HeadscopeError
-from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import Source, models_in, read_all

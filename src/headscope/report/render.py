@@ -19,8 +19,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from headscope.catalog import missing, require
 from headscope.errors import HeadscopeError
-from headscope.extras import missing, require
 from headscope.figures.export import VEGA_LITE
 from headscope.figures.fit import fitted
 from headscope.storage.files import write_atomically

@@ -12,8 +12,8 @@ from typing import Any
 import xarray as xr
 
 from headscope import results
+from headscope.catalog import missing
 from headscope.errors import DrawingError
-from headscope.extras import missing
 from headscope.figures.export import DEFAULT_FORMATS, Save, saving
 from headscope.figures.fit import in_column
 from headscope.report.atlas import Atlas, atlas_of

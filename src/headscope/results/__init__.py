@@ -1,6 +1,6 @@
 """Labelled results: the words of a result, its check, and saving it as netCDF."""
 
-from headscope.results.files import check, means, read, save, study_of
+from headscope.results.files import check, means, read, same_bounds, save, study_of, tidy, with_interval
 from headscope.results.vocabulary import (
     ATTRIBUTES,
     BOUNDS,
@@ -26,6 +26,9 @@ __all__ = [
     "check",
     "means",
     "read",
+    "same_bounds",
     "save",
     "study_of",
+    "tidy",
+    "with_interval",
 ]

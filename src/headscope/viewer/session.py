@@ -10,9 +10,9 @@ from typing import Any
 import xarray as xr
 
 from headscope.capture.interventions import Mode
+from headscope.catalog import missing
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError, suggest
-from headscope.extras import missing
 from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
 from headscope.models.heads import name, parse

@@ -4,7 +4,7 @@ from html import escape
 from typing import Any
 from uuid import uuid4
 
-from headscope.extras import require
+from headscope.catalog import require
 from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
 from headscope.viewer.export import offline_page, script, style

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from headscope.catalog import require
 from headscope.corpora.options import Options
 from headscope.corpora.parsing import columns
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 from headscope.linguistics.sentence import Example
 from headscope.storage.files import names_full_disk
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headscope.catalog import require
 from headscope.errors import HeadscopeError
-from headscope.extras import require
 from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.printing import escaped
 from headscope.front.progress import loading

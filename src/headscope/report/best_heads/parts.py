@@ -12,7 +12,7 @@ from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import first_of, number, rate
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 from headscope.statistics.significance import LEAST_CASES, enough
 
 NAMED = 8

@@ -10,7 +10,7 @@ from headscope.figures import bars, curve, heatmap, matrix, with_interval
 from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 from headscope.studies.attributions.page import altered
 from headscope.studies.attributions.page.tables import NAMES, chosen, in_words
 

@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 from headscope.studies.coreference.page.tables import WORDS, asks, baselines
 
 BEST, WHERE, GENDER = "The best heads", "Which heads", "Gender"

@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures import curve, matrix
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 from headscope.studies.geometry.page.tables import CORRECTED, NAMES, from_embeddings
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"

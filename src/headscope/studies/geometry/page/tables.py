@@ -5,7 +5,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.report.tables import Column, Table
 from headscope.report.wording import of_array
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 
 NAMES = {
     "anisotropy": "two random tokens of different documents",

@@ -9,7 +9,7 @@ from headscope.figures import curve, with_interval
 from headscope.figures.layer_scores import layer_scores
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 from headscope.studies.layers.page.tables import centres, from_embeddings, tasks
 
 RANDOM = "With random weights: score by layer, in per cent"

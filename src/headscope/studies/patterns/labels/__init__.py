@@ -6,7 +6,7 @@ The page needs the extra `label`; sampling, sessions and agreement do not.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from headscope.extras import require
+from headscope.catalog import require
 from headscope.studies.patterns.labels.annotators import Session, agreement, label_path, opened
 from headscope.studies.patterns.labels.sample import sampled
 

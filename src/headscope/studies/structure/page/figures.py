@@ -11,7 +11,7 @@ from headscope.figures import curve, with_interval
 from headscope.figures.dependency_trees import dependency_trees
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
-from headscope.results.tables import same_bounds
+from headscope.results import same_bounds
 from headscope.studies.structure.page.tables import BASELINES, NAMES, SHARES, chosen
 
 SCORES, RANKS, TREES = "Scores by layer", "Scores by rank", "Trees"
