@@ -25,11 +25,10 @@ from headscope import Model, catalog, load, read
 from headscope.corpora import Corpus, Options
 from headscope.encoding.encoder import Words
 from headscope.passes import Settings
-from headscope.passes.asked_pass import AskedPass, first_pass
 from headscope.passes.batches import by_length, collator
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.read_parts import read_parts
-from headscope.passes.shared_pass import alike, read_together
+from headscope.passes.shared_pass import AskedPass, alike, first_pass, read_together
 
 STUDIES = ("profile", "patterns", "syntax", "relations", "clusters", "geometry", "trees", "structure", "probe")
 APART = ("coreference", "layers")

@@ -17,7 +17,7 @@ from headscope.corpora import Options
 from headscope.corpora.tasks import masked
 from headscope.errors import HeadscopeError
 from headscope.front.api import study
-from headscope.models.devices import device_map
+from headscope.models.loading import device_map
 from headscope.models.random_weights import untrained
 from headscope.passes.forward import hidden_states
 from headscope.passes.provenance import of_model

@@ -5,24 +5,94 @@ pass. So its numbers, to the last bit, and all that follows are those of the stu
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from headscope.cluster.channel import TaskChannel
+from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import OF_WORDS, Words
-from headscope.passes.asked_pass import AskedPass
 from headscope.passes.forward import share
+from headscope.passes.observing import RowsObserver
+from headscope.passes.pass_journal import PassJournal
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import Settings
 from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Accumulator, Fold, OpenShard, ReadShards
 from headscope.storage.lines import Record
 
+ALIGNED = "words"  # of a fingerprint: whether inputs say which tokens their words have
 Parts = tuple[ReadShards[Any], ...]
+
+
+@dataclass(frozen=True)
+class AskedPass:
+    """A pass that has not begun: who reads, how states are made, and the journal of the study."""
+
+    reader: ShardReader[Any]
+    fold: Fold[Any]
+    journal: PassJournal
+
+    def reads(self) -> tuple[object, ...]:
+        """What studies that share a pass have in common: the network, and all that numbers and shards depend on."""
+        fingerprint = {name: value for name, value in self.reader.fingerprint().items() if name != ALIGNED}
+        return (id(self.reader.model.network), *sorted(fingerprint.items()))
+
+    def give(self, part: ReadShards[Any]) -> None:
+        """Keep what was read as a complete checkpoint of the study."""
+        journal = PassJournal(self.journal.folder, self.journal.run, kept=True)
+        journal.begin(self.reader, self.fold, lambda line: None).finish(part)
+
+
+class _Asked(BaseException):
+    """Ends a study as its first pass begins."""
+
+    def __init__(self, reader: Any, fold: Fold[Any]):
+        self.reader, self.fold = reader, fold
+
+
+class _AskingJournal(PassJournal):
+    """A journal that no pass begins in."""
+
+    def begin(self, reader: Any, fold: Fold[Any], on_notice: Callable[[str], None]) -> Any:
+        """Raise `_Asked`."""
+        raise _Asked(reader, fold)
+
+
+def first_pass(run: Callable[[Settings], object], settings: Settings, corpora: Sequence[Corpus]) -> AskedPass | None:
+    """The first pass of a study that others can share; None if it has a checkpoint already, or reads inputs of its own.
+
+    * `run`: the study; `settings`: with its journal; `corpora`: those that the study is given.
+
+    Raises `HeadscopeError` where the study does.
+    """
+    journal = settings.journal
+    if journal is None or (journal.folder / "pass-1").exists():
+        return None
+    asking = _AskingJournal(journal.folder, journal.run)
+    quiet = replace(settings, journal=asking, on_progress=_silent, on_total=_silent, on_notice=_silent)
+    try:
+        run(quiet)
+    except _Asked as found:
+        if _can_share(found, corpora):
+            return AskedPass(found.reader, found.fold, journal)
+    return None
+
+
+def _silent(what: object) -> None:
+    """Say nothing."""
+
+
+def _can_share(found: _Asked, corpora: Sequence[Corpus]) -> bool:
+    """Whether a pass reads a corpus as it is given, or a sample with a hash of its own, by a forward pass for all."""
+    if not isinstance(found.reader, ShardReader) or found.fold.forward is None:
+        return False
+    read, observer = found.reader.corpus, found.fold.forward.observer
+    given = any(read is corpus for corpus in corpora) or read.sha256 not in {corpus.sha256 for corpus in corpora}
+    return given and (observer is None or isinstance(observer, RowsObserver))
 
 
 def alike(passes: Iterable[AskedPass]) -> list[list[AskedPass]]:

@@ -7,8 +7,8 @@ import torch
 
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, locate
-from headscope.models.devices import device_of
 from headscope.models.hub import verify
+from headscope.models.loading import device_of
 
 
 @dataclass(frozen=True)

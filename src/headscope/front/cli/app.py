@@ -18,7 +18,7 @@ from headscope.front.cli.export import export, push
 from headscope.front.cli.head import head
 from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
-from headscope.front.cli.printing import escaped, print_json
+from headscope.front.cli.printing import escaped, list_catalog, print_json
 from headscope.front.cli.reproduce import reproduce
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
@@ -114,13 +114,6 @@ def options(
     ] = False,
 ) -> None:
     """Options before a command."""
-
-
-def list_catalog() -> None:
-    """List the studies by question, the measures and the kinds of corpora."""
-    from headscope.front.cli.listing import print_catalog
-
-    print_catalog()
 
 
 def report(

@@ -1,4 +1,4 @@
-"""What a command prints: text from files and models as it is safe to print, and JSON for programs.
+"""What a command prints: text from files and models as it is safe to print, JSON for programs, and what there is.
 
 No control character reaches the terminal. JSON is one object on standard output, with the version of its schema;
 docs/json.md lists the fields.
@@ -10,11 +10,19 @@ from math import isfinite
 from typing import Any
 
 import typer
-from rich.table import Column
+from rich.console import Console
+from rich.table import Column, Table
 from rich.text import Text
+
+from headscope import catalog
 
 # Raised where a field goes or changes its meaning. A new field leaves it as it is.
 SCHEMA = 1
+FOLDERS = {
+    "measures": "Measures",
+    "measures/comparisons": "Comparisons of two models",
+    "corpora/readers": "Kinds of corpora",
+}
 
 
 def printable(value: object) -> str:
@@ -61,3 +69,25 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def list_catalog() -> None:
+    """List the studies by question, the measures and the kinds of corpora."""
+    console = Console()
+    for question, studies in catalog.studies_by_question().items():
+        _print_list(
+            console, question, {catalog.command_name(study): catalog.summary("studies", study) for study in studies}
+        )
+    for folder, title in FOLDERS.items():
+        summaries = {name: catalog.summary(folder, name) for name in catalog.names(folder)}
+        if folder == "measures":
+            summaries |= {entry.name: f"installed: {entry.value}" for entry in catalog.installed_measures()}
+        _print_list(console, title, summaries)
+
+
+def _print_list(console: Console, title: str, summaries: Mapping[str, str]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None, padding=(0, 2))
+    for name, summary in summaries.items():
+        table.add_row(cell(name), cell(summary))
+    console.print(table)
+    console.print()

@@ -17,7 +17,7 @@ from headscope.front.survey.costs import SHARING
 from headscope.storage.files import remove
 
 if TYPE_CHECKING:
-    from headscope.passes.asked_pass import AskedPass
+    from headscope.passes.shared_pass import AskedPass
 
 ENTRY = f"{__name__}:work"
 
@@ -89,7 +89,7 @@ def _first_passes(sharing: Sequence[str], commands: Mapping[str, Sequence[str]])
 def _first_pass_of(study: str, words: list[str], **changed: Any) -> "AskedPass | None":
     """The pass that a command asks for, with some of its options changed."""
     from headscope.front.cli.saved_command import parsed
-    from headscope.passes.asked_pass import first_pass
+    from headscope.passes.shared_pass import first_pass
 
     given = parsed(study, words)[1] | {"brief": True} | changed
     (function, _), ready = function_of(study), ready_inputs(study, given)

@@ -96,8 +96,7 @@ def _read_shared(
     * `runs`: what each study reads; `settings`: of those that can share, each with its journal.
     * `asked`: options of each study.
     """
-    from headscope.passes.asked_pass import first_pass
-    from headscope.passes.shared_pass import alike, read_together
+    from headscope.passes.shared_pass import alike, first_pass, read_together
 
     passes = []
     for name, own in settings.items():

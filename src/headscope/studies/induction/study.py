@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
+from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
@@ -16,13 +18,14 @@ from headscope.passes.settings import WordsModel
 from headscope.ranges import Range
 from headscope.studies.induction import more_variables, scores, variables
 from headscope.studies.induction.copying import copying_of
-from headscope.studies.induction.made_arrays import of_planted, of_repeats
 from headscope.studies.induction.made_inputs import Maker, maker
+from headscope.studies.induction.observer import Reach
 from headscope.studies.induction.reading import (
     farthest_seen,
     gathered,
     joined,
     reach_of,
+    read_made,
     windows_of,
     without_words_head,
 )
@@ -133,3 +136,36 @@ def _contexts(given: str, made: Maker) -> list[int]:
             raise HeadscopeError(f"contexts '{word.strip()}' is no length from {SHORTEST} to {made.room} tokens")
         lengths.add(int(word))
     return sorted(lengths)
+
+
+def of_repeats(
+    model: Model, made: Maker, reach: Reach, settings: Settings, shape: tuple[int, int, int]
+) -> variables.Arrays:
+    """Repeated sequences of random tokens, beside those without a repetition.
+
+    * `shape`: how many, of which length, how often.
+    """
+    repeated, fresh = (
+        read_made(model, name, inputs, len(RELATIONS), reach, settings)
+        for name, inputs in (("repeated tokens", made.repeated(*shape)), ("fresh tokens", made.fresh(*shape)))
+    )
+    trials = scores.of_repeats(repeated, fresh, layers_of(model))
+    drawn, heads = (settings.seed, settings.resamples), model.capture.heads
+    arrays = variables.of_relations("", scores.score(trials, *drawn), heads) | variables.of_uniform(repeated, fresh)
+    return arrays | variables.of_best(scores.best_heads(trials, *drawn), heads)
+
+
+def of_planted(
+    model: Model, made: Maker, reach: Reach, settings: Settings, texts: int, lengths: Sequence[int]
+) -> variables.Arrays:
+    """Planted pairs in texts of each length."""
+    found, best, drawn = [], [], (settings.seed, settings.resamples)
+    for context in lengths:
+        planted, unplanted = (
+            read_made(model, name, inputs(texts, context, 0), len(DEPTHS), reach, settings)
+            for name, inputs in (("planted pairs", made.planted), ("texts without them", made.unplanted))
+        )
+        trials = scores.of_pairs(planted, unplanted)
+        found.append(scores.score(trials, *drawn))
+        best.append(scores.best_over_depths(trials, *drawn))
+    return variables.of_pairs(found, best, lengths, model.capture.heads)
