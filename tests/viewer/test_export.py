@@ -87,7 +87,7 @@ def test_stored_maps_are_those_of_the_result() -> None:
     session, text = result_session(result)
     peak = result["typical_map_maximum"].values[0, 1, 2]
     expected = result["typical_map"].values[0, 1, 2] / 255 * peak
-    np.testing.assert_allclose(session.maps(text).whole(2, 3).attention, expected, atol=peak / 255)
+    np.testing.assert_allclose(session.maps(text).head_map(2, 3).attention, expected, atol=peak / 255)
     assert session.maps(text).text.special[0] and not session.maps(text).text.special[1]
 
 

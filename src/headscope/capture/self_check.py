@@ -84,7 +84,7 @@ class _Maps:
 
     def layers(self, shape: torch.Size) -> list[Tensor]:
         """The maps of each layer, of a batch [example, token]; NaN where there was no block."""
-        return [_whole(self.blocks[layer], *shape) for layer in sorted(self.blocks)]
+        return [_joined(self.blocks[layer], *shape) for layer in sorted(self.blocks)]
 
 
 def check(network: PreTrainedModel) -> Capture:
@@ -127,7 +127,7 @@ def _captured(network: PreTrainedModel, inputs: dict[str, Tensor], observe: Obse
     return Seen(maps.layers(inputs["input_ids"].shape), output[0])
 
 
-def _whole(blocks: list[tuple[Slices, Tensor]], examples: int, tokens: int) -> Tensor:
+def _joined(blocks: list[tuple[Slices, Tensor]], examples: int, tokens: int) -> Tensor:
     count = max(heads.stop for (_, heads, _, _), _ in blocks)
     maps = blocks[0][1].new_full((examples, count, tokens, tokens), torch.nan)
     for block, attention in blocks:

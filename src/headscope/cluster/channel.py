@@ -12,7 +12,7 @@ from headscope.storage.lines import Record
 
 Json = Any
 CHECKSUM, LENGTH = 32, 8  # bytes
-PLACE = "start and end of bytes"
+SPAN = "start and end of bytes"
 
 
 class Connection(Protocol):
@@ -99,15 +99,15 @@ def message_of(record: Record) -> bytes:
     """
     contents, end = list[bytes](), 0
 
-    def place(value: Any) -> dict[str, list[int]]:
+    def kept(value: Any) -> dict[str, list[int]]:
         nonlocal end
         if not isinstance(value, bytes):
             raise TypeError(f"a {type(value).__name__} is no part of a message")
         contents.append(value)
         end += len(value)
-        return {PLACE: [end - len(value), end]}
+        return {SPAN: [end - len(value), end]}
 
-    text, checksum = json.dumps(record, default=place).encode(), sha256()
+    text, checksum = json.dumps(record, default=kept).encode(), sha256()
     parts = [len(text).to_bytes(LENGTH), text, *contents]
     for part in parts:
         checksum.update(part)
@@ -124,7 +124,7 @@ def record_of(message: bytes) -> Record | None:
     contents = view[end:]
 
     def placed(value: dict[str, Any]) -> Any:
-        return contents[slice(*value[PLACE])] if value.keys() == {PLACE} else value
+        return contents[slice(*value[SPAN])] if value.keys() == {SPAN} else value
 
     try:
         record = json.loads(bytes(view[start:end]), object_hook=placed)

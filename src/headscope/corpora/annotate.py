@@ -39,18 +39,18 @@ def load(pipeline: str) -> Pipeline:
     if not (spacy.util.is_package(pipeline) or os.path.isdir(pipeline)):
         remedy = f"python -m spacy download {pipeline}, or name a folder"
         raise HeadscopeError(f"annotate: spaCy pipeline '{pipeline}' is not installed; {remedy}")
-    with _whole(pipeline):
+    with _errors_of(pipeline):
         nlp = spacy.load(pipeline)
 
     def run(text: str) -> Any:
-        with _whole(pipeline):
+        with _errors_of(pipeline):
             return nlp(text)
 
     return run
 
 
 @contextmanager
-def _whole(pipeline: str) -> Iterator[None]:
+def _errors_of(pipeline: str) -> Iterator[None]:
     """Within this context any error of a pipeline, which may be of any kind, becomes a `HeadscopeError`."""
     try:
         yield

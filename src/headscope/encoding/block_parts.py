@@ -74,7 +74,7 @@ class WordAttention:
         """Add a block; it becomes attention between words as soon as all queries of some examples are there."""
         self.maps.add(layer, rows, rows.between(self.sources, self.members))
 
-    def whole(self) -> Float[Tensor, "example head word word"]:
+    def joined(self) -> Float[Tensor, "example head word word"]:
         """The attention of all layers, whose heads stand in a row."""
         return self.maps.joined().cpu()
 

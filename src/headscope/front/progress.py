@@ -31,7 +31,7 @@ def progress_bar(
     profile 2 3
     """
     show = interactive() if show is None else show
-    phase = _Bar(name, leave) if show is True else _Told(name, show or (lambda *_: None))
+    phase = _Bar(name, leave) if show is True else _Reported(name, show or (lambda *_: None))
     if total is not None:
         phase.expect(total)
     try:
@@ -77,7 +77,7 @@ class _Bar:
             self.bar.close()
 
 
-class _Told:
+class _Reported:
     """A phase that a function is told of."""
 
     def __init__(self, name: str, tell: OnProgress):

@@ -53,7 +53,7 @@ class Pruning:
         return {"heads": list(self.heads), "removed": {layer: heads for layer, heads in lost.items() if heads}}
 
 
-def whole(heads: tuple[int, ...]) -> Pruning:
+def unpruned(heads: tuple[int, ...]) -> Pruning:
     """The state of a model with all of its heads."""
     return Pruning(heads, tuple(tuple(range(number)) for number in heads))
 

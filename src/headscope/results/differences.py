@@ -54,13 +54,13 @@ def _of_variable(saved: xr.DataArray, new: xr.DataArray, tolerance: float, relat
         yield Difference(name, np.nan, f"other labels of {', '.join(other)}")
     elif saved.dtype.kind not in "biuf" or new.dtype.kind not in "biuf":
         if (unequal := saved.values != new.values).any():
-            yield Difference(name, np.nan, _place(saved, int(unequal.argmax())))
+            yield Difference(name, np.nan, _labels(saved, int(unequal.argmax())))
     elif saved.size:
         distance = _distance(saved.values.astype(np.float64), new.values.astype(np.float64))
         beyond = distance > tolerance + relative * np.nan_to_num(np.abs(saved.values.astype(np.float64)))
         if beyond.any():
             worst = int(np.where(beyond, distance, -1.0).argmax())
-            yield Difference(name, float(distance.flat[worst]), _place(saved, worst))
+            yield Difference(name, float(distance.flat[worst]), _labels(saved, worst))
 
 
 def _distance(saved: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ def _distance(saved: np.ndarray, new: np.ndarray) -> np.ndarray:
         return np.where(equal, 0.0, np.nan_to_num(np.abs(saved - new), nan=np.inf))
 
 
-def _place(array: xr.DataArray, flat: int) -> str:
+def _labels(array: xr.DataArray, flat: int) -> str:
     at = np.unravel_index(flat, array.shape) if array.ndim else ()
     return ", ".join(f"{dim} {array[dim].values[index]}" for dim, index in zip(array.dims, at, strict=True))
 

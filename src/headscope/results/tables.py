@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.results.files import means, tidy, with_interval
+from headscope.results.files import MEASURED, means, tidy, with_interval
 from headscope.storage.files import write_atomically
 
 Format = Literal["csv", "parquet", "latex", "markdown"]

@@ -27,13 +27,13 @@ from headscope.passes.shards import Fold
 from headscope.results.variables import Label, Variables, by_layer
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.viewer.focus_observer import SHORT, Focus, FocusObserver
+from headscope.viewer.saved_index import RANKED
 
 NONE = -1
 LETTERS = 300
 # Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
 SPARE = 2
 
-RANKED = ("focus", "layer", "head", "rank")
 LABELS = {
     "value": Label("highest attention to a class of token, or along a relation", "share of attention", RANKED),
     "text": Label("number of the text, from 0; -1 for none", "number", RANKED),

@@ -111,7 +111,7 @@ def _weights(
     session.refuse_head(maps, layer, head)
     if state.words and len(maps.text.words) > MOST_WORDS:
         raise HeadscopeError(f"the text has {len(maps.text.words):,} words; maps of words are for {MOST_WORDS}")
-    tile = maps.between_words(layer, head) if state.words else maps.whole(layer, head)
+    tile = maps.between_words(layer, head) if state.words else maps.head_map(layer, head)
     return tile.attention[np.ix_(*units)]
 
 

@@ -12,8 +12,8 @@ from headscope.report.cards import MeasuredModel, gather
 from headscope.storage.files import files_within, opening
 
 FILE = "examples.nc"
-PLACE = ("focus", "layer", "head", "rank")
-DIMS = {"value": PLACE, "text": PLACE, "first": ("kept_text",), "second": ("kept_text",)}
+RANKED = ("focus", "layer", "head", "rank")
+DIMS = {"value": RANKED, "text": RANKED, "first": ("kept_text",), "second": ("kept_text",)}
 
 
 def save(index: xr.Dataset, directory: str | Path) -> Path:
@@ -55,7 +55,7 @@ def entries(index: xr.Dataset, layer: int, head: int, focus: str) -> list[dict[s
 def _has_its_texts(index: xr.Dataset) -> bool:
     """True if the numbers are those of texts, and the values are numbers where there is a text."""
     text, value = index["text"], index["value"]
-    if text.dtype.kind != "i" or value.dtype.kind != "f" or not all(name in index.coords for name in PLACE[:3]):
+    if text.dtype.kind != "i" or value.dtype.kind != "f" or not all(name in index.coords for name in RANKED[:3]):
         return False
     return bool((text < index.sizes["kept_text"]).all() and (value.notnull() | (text < 0)).all())
 

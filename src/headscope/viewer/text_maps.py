@@ -40,13 +40,13 @@ class TextMaps:
     maximum: Float[np.ndarray, "layer head query"]
     levels: UInt8[np.ndarray, "layer head query key"]
 
-    def whole(self, layer: int, head: int) -> Tile:
+    def head_map(self, layer: int, head: int) -> Tile:
         """The map of a head."""
         return Tile(self.maximum[layer - 1, head - 1], self.levels[layer - 1, head - 1])
 
     def tile(self, layer: int, head: int, zoom: int, row: int, column: int) -> Tile:
         """A tile of the map of a head; see `tiles.cut`."""
-        return tiles.cut(self.whole(layer, head), zoom, row, column)
+        return tiles.cut(self.head_map(layer, head), zoom, row, column)
 
     @property
     def zooms(self) -> int:
@@ -66,7 +66,7 @@ class TextMaps:
         levels = np.zeros((*maximum.shape, side, side), np.uint8)
         for layer, heads in enumerate(self.heads):
             for head in range(heads):
-                small = tiles.overview(self.whole(layer + 1, head + 1), tiles.OVERVIEW)
+                small = tiles.overview(self.head_map(layer + 1, head + 1), tiles.OVERVIEW)
                 maximum[layer, head], levels[layer, head] = small
         return maximum, levels
 
@@ -80,7 +80,7 @@ class TextMaps:
         for index, word in enumerate(words):
             members[list(word.tokens), index] = 1
         # [query, key] @ [key, word] -> [query, word]
-        to_words = self.whole(layer, head).attention.astype(np.float32) @ members
+        to_words = self.head_map(layer, head).attention.astype(np.float32) @ members
         return tiles.quantised(members.T @ to_words / members.sum(0)[:, None])
 
 

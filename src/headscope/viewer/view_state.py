@@ -54,7 +54,7 @@ def parse_state(fragment: str) -> ViewState:
         raise HeadscopeError(f"state: there is no view '{view[:40]}'; {suggest(view[:40], VIEWS)}")
     return ViewState(
         view=view,
-        heads=tuple(_place(name) for name in given.get("h", "").split(",") if name),
+        heads=tuple(_head_index(name) for name in given.get("h", "").split(",") if name),
         words={"words": True, "pieces": False}.get(given.get("w", "")),
         special=given.get("s") != "0",
         across=given.get("b", "0") != "0",
@@ -65,7 +65,7 @@ def parse_state(fragment: str) -> ViewState:
     )
 
 
-def _place(name: str) -> tuple[int, int]:
+def _head_index(name: str) -> tuple[int, int]:
     match = HEAD.fullmatch(name)
     if match is None:
         raise HeadscopeError(f"state: '{name[:40]}' is no head; write layer and head, e.g. h=4-7")

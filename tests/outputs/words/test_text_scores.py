@@ -16,7 +16,7 @@ from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import filled, sentence
 from headscope.errors import HeadscopeError
 from headscope.models.words_head import is_causal
-from headscope.outputs.words.few_tokens import last_layer_alone, whole
+from headscope.outputs.words.few_tokens import all_tokens, last_layer_alone
 from headscope.outputs.words.inputs import scored_pieces
 from headscope.outputs.words.predictor import WordPredictor, text_scores
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
@@ -96,7 +96,7 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
     else:
         assert tokens == {"head": 1, "last layer": 1}
     every = WordPredictor(predictor.model)
-    every.reader = whole(predictor.model)
+    every.reader = all_tokens(predictor.model)
     assert text_scores(every, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
 
 

@@ -32,11 +32,11 @@ def fastest_reader(model: Model) -> Reader:
     makers = (head_alone,) if is_causal(model.network) else (ends_alone, last_layer_alone, head_alone)
     with torch.inference_mode():
         return first_exact(
-            [partial(make, model) for make in makers], lambda read: read(part), whole(model), model.network.dtype
+            [partial(make, model) for make in makers], lambda read: read(part), all_tokens(model), model.network.dtype
         )[0]
 
 
-def whole(model: Model) -> Reader:
+def all_tokens(model: Model) -> Reader:
     """A reader that computes the logits of all tokens."""
 
     def read(part: PredictedPieces) -> Logits:

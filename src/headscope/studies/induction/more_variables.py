@@ -13,7 +13,7 @@ from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.split_half import split_of
 from headscope.studies.induction.copying import Copying
 from headscope.studies.induction.observer import FOCI, HeadAttention
-from headscope.studies.induction.variables import PLACE, SHARE, Arrays, Heads
+from headscope.studies.induction.variables import OF_HEADS, SHARE, Arrays, Heads
 
 CIRCUIT = "Elhage et al. 2021, copying by the circuit from input to output embeddings"
 SINKS, NORMS = "attention sinks (Xiao et al. 2024)", "Kobayashi et al. 2020, section 2"
@@ -22,9 +22,11 @@ SINKS, NORMS = "attention sinks (Xiao et al. 2024)", "Kobayashi et al. 2020, sec
 def of_corpus(read: HeadAttention, heads: Heads, settings: Settings) -> Arrays:
     """Attention to sinks, and the distance of what is attended to, over the inputs of the corpus."""
     labels = {
-        "sink_attention": Label("attention to the first token, delimiters and punctuation", SHARE, (*PLACE, "focus")),
+        "sink_attention": Label(
+            "attention to the first token, delimiters and punctuation", SHARE, (*OF_HEADS, "focus")
+        ),
         "sink_share": Label("what uniform attention gives them", SHARE, ("layer", "focus")),
-        "mean_distance": Label("mean distance of what a token attends to", "tokens", PLACE),
+        "mean_distance": Label("mean distance of what a token attends to", "tokens", OF_HEADS),
     }
     variables = Variables({"focus": FOCI}, SINKS, labels)
     draws = split_of(read.input, read.unit, settings.seed, settings.resamples).draws
@@ -52,7 +54,7 @@ def _over_inputs(values: Float[np.ndarray, "input head"], read: HeadAttention, k
 def of_norms(norms: Tally, heads: Heads) -> Arrays:
     """How long what a head moves from a sink is, beside what it moves from other tokens."""
     words = "length of what a head moves from a sink, over that from other tokens"
-    variables = Variables({"focus": FOCI}, NORMS, {"value_norm": Label(words, "ratio", (*PLACE, "focus"))})
+    variables = Variables({"focus": FOCI}, NORMS, {"value_norm": Label(words, "ratio", (*OF_HEADS, "focus"))})
     count = Count(norms.count, "inputs whose values are read", "inputs", ("focus",))
     interval = by_layer(norms.interval, heads)
     variables.add("value_norm", by_layer(norms.mean, heads), interval=interval, count=count)
@@ -81,12 +83,12 @@ def of_windows(farthest: Int[np.ndarray, "layer 2"], windows: Float[np.ndarray, 
 def of_copying(copying: Copying, heads: Heads) -> Arrays:
     """How much each head raises the logit of what it looks at."""
     labels = {
-        "copying": Label("tokens whose own logit a head raises above the mean", "share of tokens", PLACE),
-        "copying_most": Label("tokens whose own logit a head raises more than all others", "share of tokens", PLACE),
+        "copying": Label("tokens whose own logit a head raises above the mean", "share of tokens", OF_HEADS),
+        "copying_most": Label("tokens whose own logit a head raises more than all others", "share of tokens", OF_HEADS),
         "copying_eigenvalues": Label(
-            "eigenvalues of the circuit: their sum over the sum of their absolute values", "from -1 to 1", PLACE
+            "eigenvalues of the circuit: their sum over the sum of their absolute values", "from -1 to 1", OF_HEADS
         ),
-        "copying_q_value": Label("false discovery rate of copying", "rate", PLACE),
+        "copying_q_value": Label("false discovery rate of copying", "rate", OF_HEADS),
     }
     variables, tokens = Variables({}, CIRCUIT, labels), len(copying.own)
     for name, shares in (("copying", copying.own), ("copying_most", copying.most)):

@@ -25,7 +25,7 @@ from headscope.studies.induction.scores import RepetitionScore
 REPEATS = "induction heads (Olsson et al. 2022), on random tokens"
 PLANTED = "planted pairs of random tokens"
 SHARE = "share of attention"
-PLACE = ("layer", "head")
+OF_HEADS = ("layer", "head")
 Heads = tuple[int, ...]
 Arrays = dict[str, xr.DataArray]
 
@@ -35,7 +35,7 @@ def of_relations(prefix: str, scores: Sequence[RepetitionScore], heads: Heads) -
 
     * `prefix`: "" for repeated random tokens, "natural_" for the corpus.
     """
-    where, of = ("in the corpus" if prefix else "in repeated random tokens"), (*PLACE, "relation")
+    where, of = ("in the corpus" if prefix else "in repeated random tokens"), (*OF_HEADS, "relation")
     labels = {
         f"{prefix}attention": Label(f"attention along links {where}", SHARE, of),
         f"{prefix}control": Label(f"attention where nothing is repeated, beside links {where}", SHARE, of),
@@ -83,7 +83,7 @@ def of_pairs(
 
     * `scores`: for each length, of each depth; `best`: the best head over all depths, for each length.
     """
-    dims, of = ("context", "depth"), (*PLACE, "context", "depth")
+    dims, of = ("context", "depth"), (*OF_HEADS, "context", "depth")
     labels = {
         "planted_attention": Label("attention to the token behind an earlier copy in a text", SHARE, of),
         "planted_control": Label("attention to the same place without the copy", SHARE, of),
@@ -104,7 +104,7 @@ def of_pairs(
     special = ((gain >= GAIN) & (q < RATE)).all("depth").where(gain.notnull().any("depth"))
     variables.add("planted_special", special.transpose(*of[:3]).values)
     indices = places(heads)
-    for number, name in enumerate(PLACE):
+    for number, name in enumerate(OF_HEADS):
         variables.add(f"finder_{name}", column(best, lambda one, at=number: indices[one.selected.head][at]))
     means, bounds = held_out_scores(best, [*range(len(DEPTHS) + 1)])
     texts = Count(column(best, lambda one: int(one.held_out.count), 0), "texts on the other half", "texts", dims[:1])

@@ -52,20 +52,20 @@ class Experiments:
         except KeyboardInterrupt:
             if not (keep and self.weights):
                 raise
-            self.interrupted = f"after {sum(len(each.epochs) for each in self.outcomes.values())} trainings"
+            self.interrupted = f"after {sum(len(outcome.epochs) for outcome in self.outcomes.values())} trainings"
 
     def run(self, names: Sequence[str], seeds: Sequence[int], treebanks: CapturedTreebanks[Treebank]) -> None:
         """Train parsers of some kinds with all seeds at once, and score them."""
         kinds = {name: KINDS[name] for name in names}
         fitted = fit(kinds, treebanks.train, self.lexicon, self.recipe, seeds, self.device, self.done)
-        best = [each.best for each in fitted.values()]
+        best = [parsers.best for parsers in fitted.values()]
         predicted = predict(best, treebanks.test, self.lexicon, self.device)
-        for (name, each), of_seeds in zip(fitted.items(), predicted, strict=True):
+        for (name, parsers), of_seeds in zip(fitted.items(), predicted, strict=True):
             outcome = self.outcomes.setdefault(name, Outcome())
             for of_seed in of_seeds:
-                outcome.add(self.gold.right(of_seed.trees), self.gold.right(of_seed.best), len(each.losses))
+                outcome.add(self.gold.right(of_seed.trees), self.gold.right(of_seed.best), len(parsers.losses))
             if name == "attention":
-                self.weights += list(each.best.get_parameter("weights").detach().cpu().double().numpy())
+                self.weights += list(parsers.best.get_parameter("weights").detach().cpu().double().numpy())
 
     def simple(self, treebanks: CapturedTreebanks[Treebank]) -> int:
         """Score the trees that need no training: right-branching, and at the best fixed offset; return that offset."""

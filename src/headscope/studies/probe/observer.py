@@ -47,11 +47,11 @@ class TreebankObserver(RowsObserver):
 
     def finish(self) -> tuple[list[Parsed], list[Float16[np.ndarray, "word word head"]]]:
         """Return the sentences of the batch, and their attention; [CLS] and [SEP] come before the words."""
-        whole = self.attention.whole()
+        attention = self.attention.joined()
         sentences, maps = list(sentences_of(self.batch, self.counts)), []
         for row, sentence in sentences:
             kept = torch.cat([torch.arange(SPECIAL), torch.from_numpy(sentence.words) + SPECIAL])
-            between = whole[row].index_select(1, kept).index_select(2, kept)
+            between = attention[row].index_select(1, kept).index_select(2, kept)
             # [word, word, head]
             maps.append(between.permute(1, 2, 0).contiguous().numpy())
         return [sentence for _, sentence in sentences], maps
@@ -113,15 +113,15 @@ def padded(treebank: Treebank, lexicon: Lexicon, numbers: list[int], device: tor
     attention = torch.zeros(len(numbers), words + SPECIAL, words + SPECIAL, treebank.features)
     rows = torch.full((len(numbers), words + SPECIAL), NONE)
     heads = torch.full((len(numbers), words), UNKNOWN)
-    for place, (number, sentence) in enumerate(zip(numbers, sentences, strict=True)):
+    for row, (number, sentence) in enumerate(zip(numbers, sentences, strict=True)):
         between, length = treebank.arrays[number], len(sentence)
         size, half = length + SPECIAL, treebank.features // 2
-        attention[place, :size, :size, :half] = between
-        attention[place, :size, :size, half:] = between.transpose(0, 1)  # [token, token, head]
-        rows[place, SPECIAL:size] = torch.from_numpy(lexicon.rows(sentence))
-        heads[place, :length] = torch.from_numpy(sentence.heads)
+        attention[row, :size, :size, :half] = between
+        attention[row, :size, :size, half:] = between.transpose(0, 1)  # [token, token, head]
+        rows[row, SPECIAL:size] = torch.from_numpy(lexicon.rows(sentence))
+        heads[row, :length] = torch.from_numpy(sentence.heads)
     lengths = torch.tensor([len(sentence) for sentence in sentences])
     real = torch.arange(words + 1) <= lengths[:, None]
     itself = torch.eye(words, words + 1, dtype=torch.bool).roll(1, dims=1)
     candidates = real[:, None] & ~itself
-    return Padded(numbers, *(each.to(device) for each in (attention, rows, lengths, heads, candidates)))
+    return Padded(numbers, *(tensor.to(device) for tensor in (attention, rows, lengths, heads, candidates)))

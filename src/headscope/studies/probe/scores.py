@@ -35,7 +35,7 @@ class Gold:
     @cached_property
     def masks(self) -> list[Bool[np.ndarray, " word"]]:
         """Mask of the scored words of each sentence."""
-        return [(each.relations != LEFT_OUT) & (each.heads != UNKNOWN) for each in self.sentences]
+        return [(sentence.relations != LEFT_OUT) & (sentence.heads != UNKNOWN) for sentence in self.sentences]
 
     @cached_property
     def sentence(self) -> Int[np.ndarray, " scored"]:
@@ -45,11 +45,11 @@ class Gold:
     @cached_property
     def relation(self) -> np.ndarray:
         """The relation of each scored word to its head."""
-        return _joined(self.sentences, self.masks, [each.relations for each in self.sentences])
+        return _joined(self.sentences, self.masks, [sentence.relations for sentence in self.sentences])
 
     def right(self, predicted: Sequence[Heads]) -> Bool[np.ndarray, " scored"]:
         """Mask of the scored words whose syntactic head is right in `predicted`, the heads by sentence."""
-        same = [heads == each.heads for heads, each in zip(predicted, self.sentences, strict=True)]
+        same = [heads == sentence.heads for heads, sentence in zip(predicted, self.sentences, strict=True)]
         return _joined(self.sentences, self.masks, same).astype(bool)
 
     def tally(

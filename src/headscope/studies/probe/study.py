@@ -146,7 +146,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 def _steps(sentences: int, recipe: ParserRecipe, seeds: range, random: bool) -> int:
     """How often sentences are trained on in all, for the progress bar."""
-    held_out = (hold_out(sentences, recipe.held_out, each) for each in (seeds, seeds[:1]))
+    held_out = (hold_out(sentences, recipe.held_out, of_seeds) for of_seeds in (seeds, seeds[:1]))
     together, alone = (int((~mask.all(0)).sum()) for mask in held_out)
     return recipe.passes(sentences) * (together + random * len(seeds) * alone)
 

@@ -127,19 +127,19 @@ def fit(
         for name, kind in kinds.items()
     }
     for epoch in range(epochs):
-        if not (going := [each for each in fitted.values() if each.waits(recipe.patience)]):
+        if not (going := [kind for kind in fitted.values() if kind.waits(recipe.patience)]):
             done((epochs - epoch) * len(training))
             break
         parts = treebank.groups(recipe.batch, random.permutation(training))
         random.shuffle(parts)
         for part in parts:
             batch, mask = padded(treebank, lexicon, part, device), torch.from_numpy(~held_out[:, part]).to(device)
-            for each in going:
-                each.step(loss(each.parser, batch, table, mask))
+            for kind in going:
+                kind.step(loss(kind.parser, batch, table, mask))
             done(len(part))
         parts = treebank.groups(recipe.batch, chosen_on)
-        for each, losses in zip(going, evaluated(going, treebank, lexicon, parts, held_out, device), strict=True):
-            each.end_epoch(losses)
+        for kind, losses in zip(going, evaluated(going, treebank, lexicon, parts, held_out, device), strict=True):
+            kind.end_epoch(losses)
     return fitted
 
 
@@ -195,6 +195,6 @@ def evaluated(
     with torch.inference_mode():
         for part in parts:
             batch, mask = padded(treebank, lexicon, part, device), torch.from_numpy(among[:, part]).to(device)
-            total += np.stack([loss(each.parser, batch, table, mask).double().cpu().numpy() for each in fitted])
+            total += np.stack([loss(kind.parser, batch, table, mask).double().cpu().numpy() for kind in fitted])
             words += (mask[..., None] & (batch.heads != UNKNOWN)).sum((1, 2)).cpu().numpy()
     return total / np.maximum(1, words)

@@ -37,16 +37,16 @@ def to_variables(
     all seeds; a seed that was not reached is NaN.
     """
     names, counts = np.unique(gold.relation, return_counts=True)
-    relations = [str(names[place]) for place in np.lexsort((names, -counts))]
+    relations = [str(names[index]) for index in np.lexsort((names, -counts))]
     variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, SOURCE, LABELS)
-    right = _means([each.right for each in outcomes.values()])
-    alone = _means([each.right_alone for each in outcomes.values()])
+    right = _means([outcome.right for outcome in outcomes.values()])
+    alone = _means([outcome.right_alone for outcome in outcomes.values()])
     _add_estimate(variables, "uas", gold.tally(right, draws))
     _add_estimate(variables, "uas_argmax", gold.tally(alone, draws))
     _add_recall(variables, [gold.tally(right, draws, gold.relation == name) for name in relations])
-    by_seed = np.array([_by_seed(each, len(seeds)) for each in outcomes.values()])
+    by_seed = np.array([_by_seed(outcome, len(seeds)) for outcome in outcomes.values()])
     variables.add("uas_by_seed", by_seed)
-    epochs = [_for_each_seed(each.epochs or [0] * len(seeds), len(seeds)) for each in outcomes.values()]
+    epochs = [_for_each_seed(outcome.epochs or [0] * len(seeds), len(seeds)) for outcome in outcomes.values()]
     variables.add("epochs", epochs)
     if len(seeds) > 1:
         spread = [row[~np.isnan(row)].std(ddof=1) if (~np.isnan(row)).sum() > 1 else np.nan for row in by_seed]

@@ -52,7 +52,7 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
         for number, word, values in entries:
             if word in wanted and wanted[word] not in row_of:
                 row_of[wanted[word]] = len(rows)
-                rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_place(number, is_binary)}"))
+                rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_where(number, is_binary)}"))
     return Vectors(row_of, np.array(rows, dtype=np.float32).reshape(len(rows), size))  # [row, dimension]
 
 
@@ -148,15 +148,15 @@ class _Buffered:
         return self.buffer
 
 
-def _vector(values: bytes, is_binary: bool, size: int, place: str) -> Float[np.ndarray, " number"]:
+def _vector(values: bytes, is_binary: bool, size: int, where: str) -> Float[np.ndarray, " number"]:
     try:
         vector = np.frombuffer(values, dtype="<f4") if is_binary else np.array(values.split(b" "), dtype=np.float64)
     except ValueError as error:
-        raise HeadscopeError(f"{place}: a number is none; the file is damaged") from error
+        raise HeadscopeError(f"{where}: a number is none; the file is damaged") from error
     if not (np.abs(vector) <= np.finfo(np.float32).max).all():
-        raise HeadscopeError(f"{place}: a number is not finite; the file is damaged")
+        raise HeadscopeError(f"{where}: a number is not finite; the file is damaged")
     return vector.astype(np.float32)
 
 
-def _place(number: int, is_binary: bool) -> str:
+def _where(number: int, is_binary: bool) -> str:
     return f"word {number}" if is_binary else f"line {number}"

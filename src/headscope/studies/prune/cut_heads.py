@@ -18,7 +18,7 @@ from headscope.errors import HeadscopeError
 from headscope.models.head_slicing import sizes, slice_heads
 from headscope.models.heads import existing
 from headscope.models.model import Model
-from headscope.models.pruned_checkpoint import KEY, pruning_of, whole
+from headscope.models.pruned_checkpoint import KEY, pruning_of, unpruned
 
 # Largest rounding difference from the masked model, relative to its largest output.
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
@@ -52,7 +52,7 @@ def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
     slice_heads(network, heads, [np.flatnonzero(row).tolist() for row in stay])
     if reason := _difference(model, remove, network):
         raise _refusal(model, reason, np.flatnonzero(~stay.any(1)).tolist())
-    left = (pruning_of(network.config) or whole(heads)).without(remove).as_config()
+    left = (pruning_of(network.config) or unpruned(heads)).without(remove).as_config()
     if left["removed"]:
         setattr(network.config, KEY, left)
     return replace(model, network=network, capture=check(network), sha256="")

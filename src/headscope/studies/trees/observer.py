@@ -48,7 +48,7 @@ class TreeObserver(RowsObserver):
 
     def finish(self) -> TreeRows:
         """The counts of the sentences of the batch; sentences of equal length are parsed together."""
-        weights = self.attention.whole().numpy()
+        weights = self.attention.joined().numpy()
         has_role = self.attention.members[:, :, :SPECIAL].any(1).cpu().numpy()
         alike: dict[tuple[int, int], list[tuple[Parsed, np.ndarray, int]]] = defaultdict(list)
         for row, sentence in sentences_of(self.batch, self.counts):

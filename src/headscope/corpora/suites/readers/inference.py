@@ -51,9 +51,9 @@ def _places(steps: int) -> Iterator[ClozeItem]:
         premises = [f"The {one} is in the {other}." for chain in chains for one, other in pairwise(chain)]
         context = " ".join(random.sample(premises, len(premises)))
         for chain, other in (chains, chains[::-1]):
-            yield _place(f"place-{steps}-{number}-{chain[0]}", context, chain, other[-1], STEPS[steps - 1])
+            yield _location(f"place-{steps}-{number}-{chain[0]}", context, chain, other[-1], STEPS[steps - 1])
 
 
-def _place(id: str, context: str, chain: Sequence[str], wrong: str, condition: str) -> ClozeItem:
+def _location(id: str, context: str, chain: Sequence[str], wrong: str, condition: str) -> ClozeItem:
     text = f"{context} So the {chain[0]} is in the {GAP}."
     return gap(id, "inference: place", text, (chain[-1], wrong), "", condition)

@@ -91,11 +91,11 @@ def shares(labels: Labels, probabilities: Probabilities, folds: Folds, natural: 
     for number in sorted(set(folds[natural].tolist())):
         others, its = natural & (folds != number) & (folds != HELD_OUT), natural & (folds == number)
         weighted[its] = at_rates(probabilities[its], rates(labels[others], probabilities[others]))
-    told = {"counted": _certain(probabilities.argmax(-1)), "unweighted": probabilities, "share": weighted}
+    predicted = {"counted": _certain(probabilities.argmax(-1)), "unweighted": probabilities, "share": weighted}
     means = {"labels": _certain(labels)[natural].mean(0)} | {
-        name: probability[natural].mean(0) for name, probability in told.items()
+        name: probability[natural].mean(0) for name, probability in predicted.items()
     }
-    distances = {name: float(abs(means[name] - means["labels"]).sum()) for name in told}
+    distances = {name: float(abs(means[name] - means["labels"]).sum()) for name in predicted}
     return {name: mean.tolist() for name, mean in means.items()} | {"distance": distances, "n": int(natural.sum())}
 
 

@@ -21,7 +21,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
     )
     scores = [_in_words(with_interval(result, "uas").sel(probe=order))] if order else []
     return [
-        *(Figure("uas", PARSERS, bars(each), caption, "uas") for each in scores),
+        *(Figure("uas", PARSERS, bars(array), caption, "uas") for array in scores),
         Figure(
             "contribution",
             HEADS,

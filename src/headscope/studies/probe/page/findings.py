@@ -20,19 +20,19 @@ NAMED = 6
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The parser that sees attention alone, beside simple trees and random weights; what it adds to words; heads."""
-    every = parsers(result)
+    scored = parsers(result)
     array = with_interval(result, "contribution")
     text = f"They raise the score of the right word over that of another word, in logits: {_raised(array)}."
     described = [Finding("Contributions of heads", text)] if bool(array.notnull().any()) else []
-    return [*_alone(result, every), *_random_seeds(result, every), *_both(result, every), *described]
+    return [*_alone(result, scored), *_random_seeds(result, scored), *_both(result, scored), *described]
 
 
-def _alone(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
+def _alone(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
     """The parser that sees attention alone, beside trees that need no training."""
-    alone, simple = every.get("attention"), [every[name] for name in UNTRAINED if name in every]
+    alone, simple = scored.get("attention"), [scored[name] for name in UNTRAINED if name in scored]
     if alone and simple:
         best = max(simple, key=lambda parser: parser.uas.value)
-        other = best_without(every) or best
+        other = best_without(scored) or best
         beside = f"; the best parser without the attention of the model ({other.words}) {other.uas.value:.0%}"
         yield Finding.judged(
             apart(alone.uas, best.uas, _cases(result)),
@@ -45,8 +45,8 @@ def _alone(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
         )
 
 
-def _random_seeds(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
-    alone, random = every.get("attention"), every.get("random_attention")
+def _random_seeds(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
+    alone, random = scored.get("attention"), scored.get("random_attention")
     if alone and random:
         text = f"Attention alone gets {alone.uas.value:.0%} of the heads right, with random weights of the model "
         scores = result["uas_by_seed"].sel(probe="random_attention").dropna("seed").values.tolist()
@@ -60,8 +60,8 @@ def _random_seeds(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Find
         )
 
 
-def _both(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
-    both, words = every.get("attention_and_words"), every.get("distances_and_words")
+def _both(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
+    both, words = scored.get("attention_and_words"), scored.get("distances_and_words")
     if both and words:
         share = f"{both.uas.value:.0%} of the syntactic heads"
         yield Finding.judged(
@@ -80,12 +80,12 @@ def _cases(result: xr.Dataset) -> int:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings: scores beside baselines, the main heads, and the recall of relations."""
-    every = parsers(result)
-    return [*_scores(result, every), *_random(every), *_heads(result), *_relations(result), *_limits(result, every)]
+    scored = parsers(result)
+    return [*_scores(result, scored), *_random(scored), *_heads(result), *_relations(result), *_limits(result, scored)]
 
 
-def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
-    alone, both, other = every.get("attention"), every.get("attention_and_words"), best_without(every)
+def _scores(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
+    alone, both, other = scored.get("attention"), scored.get("attention_and_words"), best_without(scored)
     if alone:
         words = f"{int(result['uas_n_examples']):,} words (without punctuation)"
         text = f"A parser that sees attention alone finds the syntactic head of {alone.uas.percent} of {words}"
@@ -98,9 +98,9 @@ def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
         yield Finding("Dependency parsing", f"{text}.")
 
 
-def _random(every: dict[str, Parser]) -> Iterator[Finding]:
-    if {"random_attention", "random_attention_and_words"} <= set(every):
-        alone, both = every["random_attention"], every["random_attention_and_words"]
+def _random(scored: dict[str, Parser]) -> Iterator[Finding]:
+    if {"random_attention", "random_attention_and_words"} <= set(scored):
+        alone, both = scored["random_attention"], scored["random_attention_and_words"]
         yield Finding(
             "Beside random weights",
             f"The same parsers over the attention of the same model with random weights: {alone.uas.percent} from "
@@ -174,11 +174,11 @@ def _names_and_values(recall: xr.DataArray, places: np.ndarray) -> tuple[list[st
     return part["relation"].values.tolist(), part.values.tolist()
 
 
-def _limits(result: xr.Dataset, every: dict[str, Parser]) -> Iterator[Finding]:
+def _limits(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
     training, attrs = json.loads(result.attrs["training"]), result.attrs
     read = f"{training['sentences']:,} sentences of {training['corpus']}"
     vectors = f"Vectors of words: {attrs['vectors']}, with {100 * attrs['words_with_vectors']:.0f}% of the words."
-    spread = np.nanmax([*(each.std for each in every.values()), -np.inf])
+    spread = np.nanmax([*(parser.std for parser in scored.values()), -np.inf])
     several = f" Scores are means over {result.sizes['seed']} seeds, which differ by at most {100 * spread:.1f} points"
     seeds = f"{several} (standard deviation)." if np.isfinite(spread) else ""
     yield Finding(

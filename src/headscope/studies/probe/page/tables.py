@@ -54,13 +54,13 @@ def parsers(result: xr.Dataset) -> dict[str, Parser]:
     Raises `KeyError` if there are none.
     """
     there = [name for name in NAMES if name in result["probe"].values.tolist()]
-    every = {name: _parser(name, result.sel(probe=name)) for name in there or NAMES}
-    return {name: parser for name, parser in every.items() if isfinite(parser.uas.value)}
+    scored = {name: _parser(name, result.sel(probe=name)) for name in there or NAMES}
+    return {name: parser for name, parser in scored.items() if isfinite(parser.uas.value)}
 
 
-def best_without(every: dict[str, Parser]) -> Parser | None:
+def best_without(scored: dict[str, Parser]) -> Parser | None:
     """The best of the parsers that do not see the model's attention; None if no such parser has a score."""
-    others = [parser for name, parser in every.items() if name not in SEES_ATTENTION]
+    others = [parser for name, parser in scored.items() if name not in SEES_ATTENTION]
     return max(others, key=lambda parser: parser.uas.value, default=None)
 
 
@@ -71,17 +71,17 @@ def _parser(name: str, part: xr.Dataset) -> Parser:
 
 def tables(result: xr.Dataset) -> list[Table]:
     """The scores of the parsers, the best first, and the recall of each relation."""
-    every = parsers(result)
-    return [_scores(result, every), _recall(result, list(every))]
+    scored = parsers(result)
+    return [_scores(result, scored), _recall(result, list(scored))]
 
 
-def _scores(result: xr.Dataset, every: dict[str, Parser]) -> Table:
+def _scores(result: xr.Dataset, scored: dict[str, Parser]) -> Table:
     caption = (
         "Per cent of words that get their syntactic head (UAS), with 95% intervals over sentences; without "
         "punctuation, roots among them. Each word alone: its best head, tree or not. Seeds: standard deviation over "
         "them. BERT-base: Clark et al. (2019), Table 3: the Penn Treebank with Stanford's relations, GloVe vectors."
     )
-    order = sorted(every.values(), key=lambda parser: -parser.uas.value)
+    order = sorted(scored.values(), key=lambda parser: -parser.uas.value)
     return titled("parsers", caption, "Parser", SCORES, [(parser.words, _cells(parser)) for parser in order])
 
 
