@@ -9,7 +9,7 @@ from headscope import catalog
 
 # The element of what is iterated has a noun of its own (head, relation, index, path).
 VAGUE = {"each", "every", "place", "whole"}
-BANNED = VAGUE | {"told", "found", "said", "its", "asked", "over", "ways", "worth", "known"}
+BANNED = (VAGUE - {"whole"}) | {"told", "found", "said", "its", "asked", "over", "ways", "worth", "known"}
 # Folders that still have such variables or functions, and how many; one that is done goes, and no number grows.
 LEFT = {
     "studies/attributions": 36,
