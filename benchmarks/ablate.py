@@ -94,8 +94,8 @@ def variants(model: Model) -> list[Disabled]:
 @contextmanager
 def disabled(model: Model, variant: Disabled, real: torch.Tensor) -> Iterator[None]:
     """Within this context heads give the mean of their values: the output of uniform attention."""
-    each = model.projections[variant.layer]
-    columns = slice(variant.heads.start * each.width, variant.heads.stop * each.width)
+    projections = model.projections[variant.layer]
+    columns = slice(variant.heads.start * projections.width, variant.heads.stop * projections.width)
     means = []
 
     def note(module: Any, args: tuple, values: torch.Tensor) -> None:
@@ -107,7 +107,7 @@ def disabled(model: Model, variant: Disabled, real: torch.Tensor) -> Iterator[No
         contexts[..., columns] = means.pop()
         return (contexts,)
 
-    hooks = each.value.register_forward_hook(note), each.output.register_forward_pre_hook(overwrite)
+    hooks = projections.value.register_forward_hook(note), projections.output.register_forward_pre_hook(overwrite)
     try:
         yield
     finally:
@@ -124,7 +124,7 @@ def loop(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequen
                     model.network(**group)
 
 
-def whole(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequence[Disabled]) -> None:
+def full_passes(model: Model, groups: Sequence[dict[str, torch.Tensor]], chosen: Sequence[Disabled]) -> None:
     """The same with headscope's attention intervened in."""
     none = np.zeros((len(model.capture.heads), max(model.capture.heads)), dtype=bool)
     with torch.inference_mode():
@@ -161,7 +161,7 @@ def bound(model: Model, examples: Sequence[Encoded]) -> float:
     return (heads + 1) * layers * layers * layer / (above + layers * layer)
 
 
-def compare(name: str, number: int, rounds: int, every: int) -> None:
+def compare(name: str, number: int, rounds: int, step: int) -> None:
     """Print the time of each method and its ratio to the sweep."""
     model, examples, settings = model_of(name), inputs(number), Settings(batch_tokens=SIZES[name][1])
     task = Task(
@@ -174,9 +174,9 @@ def compare(name: str, number: int, rounds: int, every: int) -> None:
     task_inputs = TaskInputs(model, task, examples)
     chosen, alike, padded = variants(model), sorted_batches(model, examples, settings), padded_batches(model, examples)
     methods: dict[str, tuple[Callable[[], object], int]] = {
-        "loop, sorted": (lambda: loop(model, alike, chosen[::every]), len(chosen[::every])),
-        "loop, padded": (lambda: loop(model, padded, chosen[::every]), len(chosen[::every])),
-        "whole": (lambda: whole(model, alike, chosen[::every]), len(chosen[::every])),
+        "loop, sorted": (lambda: loop(model, alike, chosen[::step]), len(chosen[::step])),
+        "loop, padded": (lambda: loop(model, padded, chosen[::step]), len(chosen[::step])),
+        "whole": (lambda: full_passes(model, alike, chosen[::step]), len(chosen[::step])),
         "sweep": (lambda: sweep(task_inputs, settings), len(chosen)),
     }
     times: dict[str, list[float]] = {method: [] for method in methods}

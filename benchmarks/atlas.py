@@ -35,11 +35,11 @@ def main() -> None:
         _, result = seconds(lambda corpus=corpus: profile(model, corpus, examples=0))  # the first pass is slower
         rounds = []
         for _ in range(ROUNDS):
-            whole, _ = seconds(lambda corpus=corpus: profile(model, corpus, examples=0))
+            study, _ = seconds(lambda corpus=corpus: profile(model, corpus, examples=0))
             maps, _ = seconds(lambda corpus=corpus, result=result: with_typical_maps(result, model, corpus, NUMBER))
-            rounds.append((whole, maps))
-        share = median(maps / whole for whole, maps in rounds)
-        times = " ".join(f"{median(each):.3f} s" for each in zip(*rounds, strict=True))
+            rounds.append((study, maps))
+        share = median(maps / study for study, maps in rounds)
+        times = " ".join(f"{median(taken):.3f} s" for taken in zip(*rounds, strict=True))
         print(f"{corpus.name}: {corpus.n_examples} examples; profile, maps: {times}; share {share:.1%}")
 
 

@@ -39,7 +39,10 @@ def times(source: str) -> None:
     )
     inputs = list(Words(model.tokenizer, model.max_tokens).encode(corpus))
     batches = [collator(model)(group) for group in by_length(inputs, settings.batch_tokens)]
-    none, target = {len(each.real): torch.zeros(len(each.real), dtype=torch.bool) for each in batches}, target_of(model)
+    none, target = (
+        {len(batch.real): torch.zeros(len(batch.real), dtype=torch.bool) for batch in batches},
+        target_of(model),
+    )
 
     def streamed() -> None:
         with explainer(model, target) as explain:
@@ -49,12 +52,12 @@ def times(source: str) -> None:
 
     plain_passes(model, batches)
     rounds = [(timed(lambda: plain_passes(model, batches))[0], timed(streamed)[0]) for _ in range(ROUNDS)]
-    each = median(one for one, _ in rounds) / len(inputs)
-    print(f"plain: {1000 * each:.1f} ms an input of {np.mean([len(one) for one in inputs]):.0f} tokens")
+    plain = median(one for one, _ in rounds) / len(inputs)
+    print(f"plain: {1000 * plain:.1f} ms an input of {np.mean([len(one) for one in inputs]):.0f} tokens")
     print(f"streamed: {median(other / one for one, other in rounds):.1f} times a plain pass")
     without, _ = timed(lambda: run(model, corpus, settings, scored=0, flow=0))
     scored = (timed(lambda: run(model, corpus, settings, scored=SCORED, flow=0))[0] - without) / SCORED
-    print(f"scored: {scored:.2f} s an input, {scored / each:.0f} plain passes")
+    print(f"scored: {scored:.2f} s an input, {scored / plain:.0f} plain passes")
     random = list(np.random.default_rng(0).dirichlet(np.ones(21), (6, 21)))
     print(f"flow: {timed(lambda: flows(random, np.ones(21) / 21))[0]:.2f} s an input of 21 tokens, six layers")
 
@@ -64,8 +67,8 @@ def memory() -> None:
     model = load("minilm")
     ids = torch.randint(1000, 20_000, (1, LONG), generator=torch.Generator().manual_seed(0))
     batch = next(
-        collator(model)([each])
-        for each in Words(model.tokenizer, LONG, "truncate").encode(read([model.tokenizer.decode(ids[0])]))
+        collator(model)([encoded])
+        for encoded in Words(model.tokenizer, LONG, "truncate").encode(read([model.tokenizer.decode(ids[0])]))
     )
     none = torch.zeros(1, dtype=torch.bool)
     before = highest()

@@ -56,8 +56,8 @@ def counted(cases: Iterable[Case], seeds: int) -> tuple[int, Counter[str], int]:
     runs, held, any_held = 0, Counter[str](), 0
     for case in cases:
         for seed in range(seeds):
-            told = claimed(case(seed)).items()
-            titles = {re.sub(r"[\d.]+", "N", topic) for topic, verdict in told if verdict == "holds"}
+            verdicts = claimed(case(seed)).items()
+            titles = {re.sub(r"[\d.]+", "N", topic) for topic, verdict in verdicts if verdict == "holds"}
             runs, any_held = runs + 1, any_held + bool(titles)
             held.update(titles)
     return runs, held, any_held
@@ -69,7 +69,7 @@ def row(study: str, noises: Iterable[Case], seeds: int, planted: bool) -> str:
     if planted:
         known = f"{sum(is_found(study, run(study, seed)) for seed in range(seeds)) / seeds:.0%}"
     runs, held, any_held = counted(noises, seeds)
-    worst = max(held.items(), key=lambda each: each[1], default=("", 0))
+    worst = max(held.items(), key=lambda share: share[1], default=("", 0))
     return f"| `{study}` | {seeds} | {known} | {runs} | {any_held / runs:.1%} | {worst[1] / runs:.1%} | {worst[0]} |"
 
 

@@ -124,11 +124,12 @@ def main() -> None:
             seconds[name].append(time.process_time() - start)
             wall[name].append(time.perf_counter() - begun)
         far = {name: float(np.abs(scores - made["ours"]).max()) for name, scores in made.items()}
-        times = ", ".join(f"{name} {each[-1]:.1f} s (difference {far[name]:.1e})" for name, each in seconds.items())
+        times = ", ".join(f"{name} {taken[-1]:.1f} s (difference {far[name]:.1e})" for name, taken in seconds.items())
         print(f"round {number + 1}: {times}", flush=True)
     for name in list(scorers)[1:]:
         processor, clock = (
-            median(other / own for own, other in zip(each["ours"], each[name], strict=True)) for each in (seconds, wall)
+            median(other / own for own, other in zip(taken["ours"], taken[name], strict=True))
+            for taken in (seconds, wall)
         )
         print(f"{name} / ours: {processor:.2f} of the processor, {clock:.2f} of the clock")
 

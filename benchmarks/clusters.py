@@ -69,7 +69,7 @@ def peer(kind: type[np.floating], model: Model, corpus: Corpus, compared: int | 
         with torch.inference_mode():
             maps = torch.cat(model.network(**inputs, output_attentions=True).attentions, dim=1).numpy()
         lengths = inputs["attention_mask"].sum(1).tolist()
-        kept += [each[:, :length, :length].astype(kind) for each, length in zip(maps, lengths, strict=True)]
+        kept += [batch_maps[:, :length, :length].astype(kind) for batch_maps, length in zip(maps, lengths, strict=True)]
     heads = len(kept[0])
     distances = np.zeros((heads, heads))
     for attention in kept[:compared]:
@@ -122,17 +122,20 @@ def compare(corpus: Corpus, few: Corpus, rounds: int) -> None:
             median(mine / base for mine, base in zip(taken, times[other], strict=True))
             for other in ("plain", "clusters")
         )
-        each = 1000 * median(taken) / len(corpus)
-        print(f"  {method:8s} {each:9.1f} ms a segment {to_plain:8.2f} x plain {to_study:8.2f} x clusters", flush=True)
+        a_segment = 1000 * median(taken) / len(corpus)
+        print(
+            f"  {method:8s} {a_segment:9.1f} ms a segment {to_plain:8.2f} x plain {to_study:8.2f} x clusters",
+            flush=True,
+        )
     part = len(corpus) // 4
     further = (median(times["clusters"]) - timed("clusters", model, first(corpus, part))[0]) / (len(corpus) - part)
     print(f"  clusters {1000 * further:9.1f} ms for each further segment: points and clusters are made once")
     released, distances = timed("released", model, few)
     _, result = timed("clusters", model, few)
-    each, study_each = released / len(few), median(times["clusters"]) / len(corpus)
+    by_segment, study_each = released / len(few), median(times["clusters"]) / len(corpus)
     print(f"largest difference of a divergence, float16: {difference(distances, result):.1e} of it")
-    ratios = f"{each / study_each:29.1f} x clusters ({each / further:.0f} x further)"
-    print(f"  released {1000 * each:9.1f} ms a segment {ratios}")
+    ratios = f"{by_segment / study_each:29.1f} x clusters ({by_segment / further:.0f} x further)"
+    print(f"  released {1000 * by_segment:9.1f} ms a segment {ratios}")
 
 
 def difference(distances: object, result: object) -> float:

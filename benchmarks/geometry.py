@@ -41,32 +41,38 @@ def loop(model: Model, batches: list[Batch]) -> np.ndarray:
     states, tokens, inputs = [], [], []
     with torch.inference_mode():
         for number, batch in enumerate(batches):
-            every = torch.stack(hidden_states(model.network, batch.inputs)[1:])  # [layer, example, token, width]
+            hidden = torch.stack(hidden_states(model.network, batch.inputs)[1:])  # [layer, example, token, width]
             among = is_word(batch)
-            states.append(every[:, among].numpy())
+            states.append(hidden[:, among].numpy())
             tokens += batch.inputs["input_ids"][among].tolist()
             inputs += [(number, example) for example in among.nonzero()[:, 0].tolist()]
-    whole = np.concatenate(states, axis=1)
-    units = whole / np.linalg.norm(whole, axis=-1, keepdims=True)
+    vectors = np.concatenate(states, axis=1)
+    units = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
     chosen = np.random.default_rng(0).permutation(len(tokens))[:SAMPLE]
-    occurrences = [place for place in _places(tokens) if len(place) >= LEAST_CONTEXTS]
+    occurrences = [positions for positions in _places(tokens) if len(positions) >= LEAST_CONTEXTS]
     return np.array(
-        [_numbers(*each, occurrences, _places(inputs), chosen) for each in zip(units, whole, strict=True)]
+        [_numbers(*by_space, occurrences, _places(inputs), chosen) for by_space in zip(units, vectors, strict=True)]
     ).T
 
 
 def _places(keys: list) -> list[np.ndarray]:
     """The places of each key."""
     places = defaultdict(list)
-    for place, key in enumerate(keys):
-        places[key].append(place)
-    return [np.array(each) for each in places.values()]
+    for position, key in enumerate(keys):
+        places[key].append(position)
+    return [np.array(positions) for positions in places.values()]
 
 
 def _numbers(units: np.ndarray, states: np.ndarray, occurrences: list, inputs: list, chosen: np.ndarray) -> list[float]:
-    means = [states[place].mean(0) for place in inputs]
-    own = [(units[place] @ mean / np.linalg.norm(mean)).mean() for place, mean in zip(inputs, means, strict=True)]
-    return [float(np.mean([_pairs(units[place]) for place in occurrences])), _pairs(units[chosen]), float(np.mean(own))]
+    means = [states[positions].mean(0) for positions in inputs]
+    own = [
+        (units[positions] @ mean / np.linalg.norm(mean)).mean() for positions, mean in zip(inputs, means, strict=True)
+    ]
+    return [
+        float(np.mean([_pairs(units[positions]) for positions in occurrences])),
+        _pairs(units[chosen]),
+        float(np.mean(own)),
+    ]
 
 
 def _pairs(units: np.ndarray) -> float:

@@ -65,8 +65,8 @@ def loss(model: LogisticRegression, given: np.ndarray, answers: Answers) -> floa
     """The sum of losses on the cases for choices, in nats."""
     some = answers.present("choose")
     logs = model.predict_log_proba(given[some].astype(np.float64))
-    place = np.searchsorted(model.classes_, answers.numbers["choose"][some])
-    return -float(logs[np.arange(len(place)), place].sum())
+    index = np.searchsorted(model.classes_, answers.numbers["choose"][some])
+    return -float(logs[np.arange(len(index)), index].sum())
 
 
 def right(model: LogisticRegression, given: np.ndarray, answers: Answers, part) -> float:
@@ -87,7 +87,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     model, settings = load(given.model), Settings()
-    wanted = [each for each in TASKS.values() if not each.is_value and given.tasks in ("all", each.name)]
+    wanted = [probed for probed in TASKS.values() if not probed.is_value and given.tasks in ("all", probed.name)]
     texts = split([read(given.treebank, Options(limit=given.limit))], [], 0.1, 0)
     sampled, _ = sample(texts, wanted, given.cases, 0)
     units, random = Units(), np.random.default_rng(0)
@@ -103,15 +103,15 @@ def main() -> None:
                 seconds, scores = in_turn(group, states.tables, given.share, random)
                 turns.append(seconds)
                 pairs = zip(group.answers, trained, strict=True)
-                own = {(each.name, each.control): 1 - one.loss.mean(0) for each, one in pairs}
+                own = {(answer.name, answer.control): 1 - one.loss.mean(0) for answer, one in pairs}
                 gaps += [own[name, control][space] - score for (name, control, space), score in scores.items()]
-                names = ", ".join(each.name for each in group.answers if not each.control)
+                names = ", ".join(answer.name for answer in group.answers if not answer.control)
                 print(f"  {names}: {len(group.units['train'])} cases, together {together[-1]:.2f} s, "
                       f"in turn {seconds:.2f} s ({seconds / together[-1]:.1f})", flush=True)  # fmt: skip
             rows.append([*zip(together, turns, strict=True), (sum(together), sum(turns))])
             print(f"round {number + 1}: together {sum(together):.1f} s, in turn {sum(turns):.1f} s; score less that of "
                   f"scikit-learn: {np.mean(gaps):+.4f} ({min(gaps):+.4f} to {max(gaps):+.4f})", flush=True)  # fmt: skip
-    names = [", ".join(each.name for each in group.answers if not each.control) for group in present]
+    names = [", ".join(answer.name for answer in group.answers if not answer.control) for group in present]
     for name, *of_group in zip([*names, "all"], *rows, strict=True):
         print(f"in turn / together, {name}: {median(turn / own for own, turn in of_group):.1f}")
 

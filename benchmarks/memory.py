@@ -38,5 +38,5 @@ def of_own_process(benchmark: str, arguments: list[str]) -> tuple[float, float]:
     """The peak that a benchmark prints as JSON in its last line, run with these arguments in a process of its own."""
     command = [sys.executable, "-m", f"benchmarks.{benchmark}", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    above, whole = json.loads(done.stdout.splitlines()[-1])
-    return above, whole
+    above, peak = json.loads(done.stdout.splitlines()[-1])
+    return above, peak

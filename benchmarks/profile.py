@@ -108,9 +108,9 @@ def segment(index: int, length: int, random: np.random.Generator) -> Encoded:
 def groups(inputs: Iterable[Encoded]) -> Iterator[list[Encoded]]:
     """Batches as `profile` makes them; all methods use the same."""
     group: list[Encoded] = []
-    for each in inputs:
-        group.append(each)
-        if (len(group) + 1) * len(each) > BATCH_TOKENS:
+    for encoded in inputs:
+        group.append(encoded)
+        if (len(group) + 1) * len(encoded) > BATCH_TOKENS:
             yield group
             group = []
     if group:
@@ -119,7 +119,7 @@ def groups(inputs: Iterable[Encoded]) -> Iterator[list[Encoded]]:
 
 def tensors(model: Model, group: list[Encoded]) -> dict[str, torch.Tensor]:
     """The arguments of the network."""
-    stacked = {name: np.stack([each.inputs[name] for each in group]) for name in group[0].inputs}
+    stacked = {name: np.stack([encoded.inputs[name] for encoded in group]) for name in group[0].inputs}
     inputs = {name: torch.from_numpy(values).to(model.device) for name, values in stacked.items()}
     return inputs | {"attention_mask": torch.ones_like(inputs["input_ids"])}
 
@@ -155,7 +155,9 @@ def peer(dtype: type) -> Callable[[Model, Any], object]:
             with torch.inference_mode():
                 attentions = model.network(**tensors(model, group), output_attentions=True).attentions
             maps += list(torch.stack(attentions, dim=1).numpy().astype(dtype))
-        return [peer_statistics(each.token_class, attention) for each, attention in zip(inputs, maps, strict=True)]
+        return [
+            peer_statistics(encoded.token_class, attention) for encoded, attention in zip(inputs, maps, strict=True)
+        ]
 
     return run
 
@@ -288,8 +290,8 @@ def main() -> None:
     runs += [("bert-base", method, 100, LENGTH) for method in ("plain", "eager", "profile")]
     runs += [("bert-base", method, 1, 2048) for method in ("plain", "eager", "profile")]
     for name, method, number, length in runs:
-        above, whole = of_own_process("profile", ["--peak", name, method, str(number), str(length)])
-        print(f"  {name:10s} {method:14s} {number:6d} segments of {length:5d}: {above:8.0f} ({whole:.0f})", flush=True)
+        above, peak = of_own_process("profile", ["--peak", name, method, str(number), str(length)])
+        print(f"  {name:10s} {method:14s} {number:6d} segments of {length:5d}: {above:8.0f} ({peak:.0f})", flush=True)
 
 
 if __name__ == "__main__":

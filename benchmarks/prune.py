@@ -46,10 +46,10 @@ def model_of(name: str, task: bool, device: str | None) -> Model:
 
 def pruned_models(model: Model, task: Task | None) -> list[PrunedModel]:
     """The model, and without 25, 50 and 75% of its heads: by importance, or without a task by chance."""
-    whole = PrunedModel(model, model.capture.heads)
+    unpruned = PrunedModel(model, model.capture.heads)
     ranking = HeadRanking("importance", "michel")
-    chance = np.random.default_rng(0).random(whole.left.shape)
-    return [whole, *smaller(whole, PLAN, lambda now: ranking.of(now, task, Settings()) if task else chance)]
+    chance = np.random.default_rng(0).random(unpruned.left.shape)
+    return [unpruned, *smaller(unpruned, PLAN, lambda now: ranking.of(now, task, Settings()) if task else chance)]
 
 
 def scores(models: list[Model], task: Task) -> list[dict[str, float]]:
@@ -87,21 +87,21 @@ def main() -> None:
     names: Any = model.network.config.id2label
     task = aligned(task, names, model.name) if task else None
     steps = pruned_models(model, task)
-    models = [each.model for each in steps]
+    models = [step.model for step in steps]
     print(f"{model.name} on {model.device}, torch {torch.__version__}, {torch.get_num_threads()} threads")
     metrics_of = scores(models, task) if task else [{} for _ in models]
-    for each, metrics in zip(steps, metrics_of, strict=True):
-        parameters = sum(weight.numel() for weight in each.model.network.parameters())
-        left = multiplications(each.model, LENGTH) / multiplications(model, LENGTH)
+    for step, metrics in zip(steps, metrics_of, strict=True):
+        parameters = sum(weight.numel() for weight in step.model.network.parameters())
+        left = multiplications(step.model, LENGTH) / multiplications(model, LENGTH)
         texts = "  ".join(f"{metric} {value:.3f}" for metric, value in metrics.items())
-        share = len(each.gone) / sum(each.heads)
+        share = len(step.gone) / sum(step.heads)
         print(f"  {share:4.0%} of heads cut  {parameters:12,d} parameters  {left:5.0%} of multiplications  {texts}")
     for name, batch in BATCHES.items():
         print(name)
         times = timed(models, batch, given.seconds)
-        for each, taken in zip(steps, times, strict=True):
+        for step, taken in zip(steps, times, strict=True):
             ratio = median(base / mine for mine, base in zip(taken, times[0], strict=True))
-            share = len(each.gone) / sum(each.heads)
+            share = len(step.gone) / sum(step.heads)
             milliseconds = 1000 * median(taken) / batch
             print(f"  {share:4.0%} of heads cut  {milliseconds:8.2f} ms an input  {ratio:5.2f} x as fast", flush=True)
 

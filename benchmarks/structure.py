@@ -47,23 +47,23 @@ def main() -> None:
             train = states.train
 
             def trained(spaces: slice, train: TreebankStates = train) -> FittedProbes:
-                some = TreebankStates(train.sentences, [each[spaces].clone() for each in train.arrays])
+                some = TreebankStates(train.sentences, [array[spaces].clone() for array in train.arrays])
                 return fit(some, recipe, 0, model.device)
 
             count = len(train.arrays[0])
             one, _ = timed(lambda trained=trained: trained(slice(2, 3)))
-            whole, together = timed(lambda trained=trained, count=count: trained(slice(0, count)))
-            each = [
-                timed(lambda place=place, trained=trained: trained(slice(place, place + 1))) for place in range(count)
+            at_once, together = timed(lambda trained=trained, count=count: trained(slice(0, count)))
+            alone = [
+                timed(lambda space=space, trained=trained: trained(slice(space, space + 1))) for space in range(count)
             ]
-        turns = sum(seconds for seconds, _ in each)
-        rows.append((forward, one, whole, turns))
-        first = abs(together.losses[0, 0, 0] - each[0][1].losses[0, 0, 0])
-        print(f"round {number + 1}: forward {forward:.1f} s, one {one:.1f}, all {whole:.1f}, in turn {turns:.1f}; "
+        turns = sum(seconds for seconds, _ in alone)
+        rows.append((forward, one, at_once, turns))
+        first = abs(together.losses[0, 0, 0] - alone[0][1].losses[0, 0, 0])
+        print(f"round {number + 1}: forward {forward:.1f} s, one {one:.1f}, all {at_once:.1f}, in turn {turns:.1f}; "
               f"difference of the first loss {first:.1e}", flush=True)  # fmt: skip
-    forward, one, whole, turns = np.array(rows).T
-    print(f"all / one: {median(whole / one):.2f}; in turn / all: {median(turns / whole):.2f}")
-    print(f"(forward + all) / (forward + one): {median((forward + whole) / (forward + one)):.2f}")
+    forward, one, at_once, turns = np.array(rows).T
+    print(f"all / one: {median(at_once / one):.2f}; in turn / all: {median(turns / at_once):.2f}")
+    print(f"(forward + all) / (forward + one): {median((forward + at_once) / (forward + one)):.2f}")
 
 
 if __name__ == "__main__":

@@ -86,9 +86,9 @@ def peer(batches: Batches, model: Model) -> Scores:
     for group, inputs in batches:
         with torch.inference_mode():
             maps = torch.stack(model.network(**inputs, output_attentions=True).attentions, dim=1).numpy()
-        for each, attention in zip(group, maps, strict=True):
-            kept.append((each, attention[..., : len(each), : len(each)].copy()))
-    sentences = [(_sentence(each), _between(attention, each.pieces)) for each, attention in kept]
+        for encoded, attention in zip(group, maps, strict=True):
+            kept.append((encoded, attention[..., : len(encoded), : len(encoded)].copy()))
+    sentences = [(_sentence(encoded), _between(attention, encoded.pieces)) for encoded, attention in kept]
     layers, heads = sentences[0][1].shape[:2]
     return {
         (layer, head, direction): _scored(

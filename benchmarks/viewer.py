@@ -35,7 +35,7 @@ WORDS = "the old keeper saw a ship turn away from every rock near our quiet harb
 
 def text_of(tokens: int, number: int) -> str:
     """A text of so many tokens, special tokens included; another one for each number."""
-    return " ".join([str(number % 10), *(WORDS[(number + place) % len(WORDS)] for place in range(tokens - 3))])
+    return " ".join([str(number % 10), *(WORDS[(number + offset) % len(WORDS)] for offset in range(tokens - 3))])
 
 
 def plain(model: Model, tokens: int, number: int) -> float:
@@ -101,11 +101,11 @@ def main() -> None:
         with served(ViewSession((model,), seconds=600), calls.call) as address:
             for tokens in lengths[:1] if arguments.quick else lengths:
                 plain(model, tokens, 0)
-                every = [
+                measured = [
                     {"plain": plain(model, tokens, number)} | looked_at(calls, address, tokens, number)
                     for number in range(1, rounds + 1)
                 ]
-                cells = [f"{median(each[one] for each in every):.3f}" for one in names]
+                cells = [f"{median(taken[one] for taken in measured):.3f}" for one in names]
                 print(f"| {name} | {tokens:,} | {' | '.join(cells)} |", flush=True)
 
 

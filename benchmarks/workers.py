@@ -83,10 +83,10 @@ def one(number: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         path, seconds = sentences(Path(scratch), number), list[float]()
         settings = Settings(journal=PassJournal(Path(scratch) / "journal", {}), on_notice=print)
-        above, whole = peak(lambda: seconds.append(profiled(model, path, settings, time.process_time)))
+        above, most = peak(lambda: seconds.append(profiled(model, path, settings, time.process_time)))
     print(
         f"{number} sentences: {1000 * seconds[0] / number:.3f} ms each, {len(cost)} checkpoints with "
-        f"{sum(cost) / seconds[0]:.2%} of the time, {above:.1f} MiB above the model, {whole:.0f} MiB",
+        f"{sum(cost) / seconds[0]:.2%} of the time, {above:.1f} MiB above the model, {most:.0f} MiB",
         flush=True,
     )
 
@@ -111,7 +111,7 @@ def merge() -> None:
     parts = [TOGETHER] * (MERGED // TOGETHER)
     total = reduce(_plus, (reduce(_plus, [one] * number) for number in parts))
     error = max(
-        float(np.abs(each.total / (MERGED * one.state[name].total) - 1).max()) for name, each in total.state.items()
+        float(np.abs(tally.total / (MERGED * one.state[name].total) - 1).max()) for name, tally in total.state.items()
     )
     print(f"{MERGED} shards: {time.process_time() - started:.1f} s; relative error of a sum {error:.1e}")
 
@@ -137,7 +137,7 @@ def _plus(one: ReadShards, other: ReadShards) -> ReadShards:
 
 
 def _added(one: dict[str, Tally], other: dict[str, Tally]) -> dict[str, Tally]:
-    return {name: each + other[name] for name, each in one.items()}
+    return {name: values + other[name] for name, values in one.items()}
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ LEFT = {
 # A limit that does not say what it limits.
 BARE = {"MOST"}
 FILES = sorted(path for path in catalog.ROOT.rglob("*.py"))
+BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").rglob("*.py"))
 
 
 def definitions(*kinds: type) -> list[str]:
@@ -57,6 +58,11 @@ def test_variables_have_the_nouns_of_what_they_are() -> None:
     grown = {folder: number for folder, number in vague.items() if number > LEFT.get(folder, 0)}
     assert FILES and grown == {}, f"use a noun of the field in the place of {sorted(VAGUE)}"
     assert LEFT.keys() <= vague.keys(), "a folder that is done leaves the list"
+
+
+def test_variables_of_benchmarks_have_nouns_too() -> None:
+    vague = [(path.name, name) for path in BENCHMARKS for name in variables(path) if name in VAGUE]
+    assert BENCHMARKS and vague == [], f"use a noun of the field in the place of {sorted(VAGUE)}"
 
 
 def test_limits_say_what_they_limit() -> None:

@@ -46,21 +46,21 @@ def covered(numbers: Numbers, samples: int) -> dict[str, list[float]]:
 def _documents(document: np.ndarray, size: int, number: int) -> Sample:
     """A sample of so many documents, some perhaps twice."""
     chosen = np.random.default_rng([size, number]).integers(0, document.max() + 1, size)
-    parts = [np.flatnonzero(document == each) for each in chosen]
+    parts = [np.flatnonzero(document == drawn) for drawn in chosen]
     return sample_of(np.concatenate(parts), np.repeat(np.arange(size), list(map(len, parts))), number)
 
 
 def _uncorrected(numbers: Numbers, number: Number, truth: np.ndarray, samples: int) -> float:
-    drawn = (number.of(_documents(numbers.document, FEW, each))[0] for each in range(samples))
+    drawn = (number.of(_documents(numbers.document, FEW, seed))[0] for seed in range(samples))
     return float(np.nanmean([_contained(interval(resampled), truth) for resampled in drawn]))
 
 
 def _alone(numbers: Numbers, number: Number, samples: int) -> float:
     """Where each sentence is drawn by itself."""
     truth, contained = number.value(), []
-    for each in range(samples):
-        rows = _documents(numbers.document, MANY, each).rows
-        contained.append(_contained(number.of(sample_of(rows, np.arange(len(rows)), each))[1], truth))
+    for seed in range(samples):
+        rows = _documents(numbers.document, MANY, seed).rows
+        contained.append(_contained(number.of(sample_of(rows, np.arange(len(rows)), seed))[1], truth))
     return float(np.nanmean(contained))
 
 
@@ -76,7 +76,8 @@ def studies(model: Model, args: argparse.Namespace) -> dict[str, Callable[[], Nu
     corpus = partial(read, args.treebank, Options(limit=args.limit))
     readers = (attention.profile, attention.trees, attention.relations, attention.gradients, attention.clusters)
     found: dict[str, Callable[[], Numbers]] = {
-        each.__name__: partial(lambda each: attention.measured(each, model, corpus()), each) for each in readers
+        reader.__name__: partial(lambda reader: attention.measured(reader, model, corpus()), reader)
+        for reader in readers
     }
     found["trees"] = lambda: attention.measured(attention.trees, model, corpus(), shares=True)
     found["syntax"] = lambda: attention.measured(attention.syntax, model, corpus(), shares=True)

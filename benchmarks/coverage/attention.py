@@ -66,7 +66,8 @@ def _sums(rows: list[Row], sentences: int, share: bool) -> Sums:
 def _with_links(corpus: Corpus) -> Corpus:
     def linked(example: Example) -> Example:
         return replace(
-            example, first=tuple(replace(each, links=links_of(each, "dependency")) for each in example.first)
+            example,
+            first=tuple(replace(sentence, links=links_of(sentence, "dependency")) for sentence in example.first),
         )
 
     return replace(corpus, again=lambda: map(linked, corpus))

@@ -33,6 +33,6 @@ def geometry(model: Model, corpus: Corpus) -> Numbers:
             token += batch.inputs["input_ids"][row, among[row]].tolist()
     order = np.argsort(sentence, kind="stable")
     tokens = Tokens(np.concatenate(vectors)[order], np.array(sentence)[order], np.array(token)[order], document)
-    numbers: dict[str, Number] = {f"geometry: {name}": Sums(each, cases) for name, each in totals.items()}
+    numbers: dict[str, Number] = {f"geometry: {name}": Sums(total, cases) for name, total in totals.items()}
     cosines = {"geometry: anisotropy": Anisotropy(tokens), "geometry: self_similarity": SelfSimilarity(tokens)}
     return Numbers(document, numbers | cosines)
