@@ -16,8 +16,8 @@ from headscope.report.cards.model_results import Source
 from headscope.viewer.export import export_file
 from headscope.viewer.loading import load_with_head
 from headscope.viewer.result_session import result_session
-from headscope.viewer.saved_index import read_folders
-from headscope.viewer.session import ViewSession, index_about, results_about
+from headscope.viewer.saved_index import index_about, read_folders, results_about
+from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
 from headscope.viewer.widget import FramedView, widget
 

@@ -24,6 +24,7 @@ from headscope.models import Model
 from headscope.models.words_head import has_masked_lm_head
 from headscope.passes.batches import collator
 from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
+from headscope.viewer.text_maps import most_tokens
 
 Kind = Literal["mask", "next", "task", "neighbours"]
 Heads = Bool[np.ndarray, "layer head"]
@@ -36,6 +37,11 @@ class Predictions:
 
     title: str
     items: tuple[tuple[str, float], ...]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What the page reads."""
+        return {"title": self.title, "items": [{"text": text, "value": value} for text, value in self.items]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +69,21 @@ class Interventions:
         """The classes of the task, in the order of the outputs; none for another kind."""
         labels: Any = self.model.network.config.id2label if self.kind == "task" else {}
         return [str(labels[number]) for number in sorted(labels)]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The model and what it predicts, as the page reads them."""
+        model, mask = self.model, self.kind == "mask"
+        return {
+            "name": model.name,
+            "layers": len(model.capture.heads),
+            "heads": list(model.capture.heads),
+            "max_tokens": most_tokens(model),
+            "predicts": self.kind,
+            "can_fill_mask": mask,
+            "mask_token": model.tokenizer.mask_token if mask else None,
+            "task_labels": self.task_labels,
+        }
 
     def predictions(self, text: Encoded) -> list[Predictions]:
         """The predictions on a text: for each masked word, after the text, of the task, or the nearest sentences.

@@ -1,4 +1,4 @@
-"""A saved index of examples: written, read and checked, and its entries; and what folders have for the viewer."""
+"""A saved index of examples: written, read and checked, and its entries; and what folders have about a model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
+from headscope.models import Model
 from headscope.report.cards import MeasuredModel, gather
 from headscope.storage.files import files_within, opening
 
@@ -72,3 +73,32 @@ def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], li
     if folders and not measured and not indexes:
         raise HeadscopeError(f"none of the results in '{folders[0]}' is about heads; 'headscope profile' makes one")
     return measured, indexes
+
+
+def results_about(models: Sequence[Model], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
+    """The results about each model; None for a model without results.
+
+    Raises `HeadscopeError` if there are results, but none about these models.
+    """
+    about = [[result for result in measured if _is_about(model, result.sha256, result.names)] for model in models]
+    if measured and not any(about):
+        names, others = (", ".join(result.name for result in several) for several in (models, measured))
+        raise HeadscopeError(f"no result is about model '{names}', but about {others}; name that model")
+    return tuple(next(iter(result), None) for result in about)
+
+
+def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
+    """The index of examples of a model; None if there are none at all.
+
+    Raises `HeadscopeError` if there are some, but none of this model.
+    """
+    same = [result for result in indexes if _is_about(model, result.attrs["model_sha256"], [result.attrs["model"]])]
+    if indexes and not same:
+        others = ", ".join(str(result.attrs["model"]) for result in indexes)
+        raise HeadscopeError(f"no index of examples is of model '{model.name}', but of {others}; name that model")
+    return same[0] if same else None
+
+
+def _is_about(model: Model, sha256: str | None, names: Sequence[str]) -> bool:
+    """True for the same weights; by the name where a model is in no file."""
+    return model.sha256 == sha256 if model.sha256 and sha256 else model.name in names

@@ -1,7 +1,6 @@
 """The models, corpora and results that the viewer shows; no web here."""
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -21,7 +20,7 @@ from headscope.report.heads_page import card_fragment
 from headscope.report.layers_page import LayerPart, layer_parts, part_fragment
 from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import model_numbers
-from headscope.viewer.interventions import Interventions, Predictions
+from headscope.viewer.interventions import Interventions
 from headscope.viewer.loading import time_limit
 from headscope.viewer.text_maps import (
     MOST_WORDS,
@@ -67,7 +66,7 @@ class ViewSession:
         """The models, the corpora and the results."""
         sources = [source for measured in self.measured if measured for source in measured.sources]
         return {
-            "models": [*map(_description, self.interventions), *self.stored],
+            "models": [*(interventions.description for interventions in self.interventions), *self.stored],
             "corpora": [corpus.name for corpus in self.corpora],
             "results": [{name: str(source.result.attrs[name]) for name in ("study", "corpus")} for source in sources],
             "examples_by": self._focus,
@@ -85,7 +84,7 @@ class ViewSession:
             maps = tuple(self._maps(model, first, second) for model in self.models)
             kept = KeptText(first, second, maps)
             self.texts.add(kept)
-        parts = [_tokens(maps) for maps in kept.maps]
+        parts = [maps.description for maps in kept.maps]
         for part in parts:
             part["unit"] = "words" if kept.by_words else "pieces"
         answer = {"id": key, "first": first, "second": second} | parts[0] | {"others": parts[1:]}
@@ -141,8 +140,8 @@ class ViewSession:
         return {
             "kind": interventions.kind,
             "heads": name(disabled, heads),
-            "before": [_items(predictions) for predictions in before],
-            "after": [_items(predictions) for predictions in after],
+            "before": [predictions.description for predictions in before],
+            "after": [predictions.description for predictions in after],
         }
 
     def numbers(self, model: int = 0) -> dict[str, Any]:
@@ -269,66 +268,3 @@ class ViewSession:
     def refuse_head(self, maps: TextMaps, layer: int, head: int) -> None:
         if not (1 <= layer <= len(maps.heads) and 1 <= head <= maps.heads[layer - 1]):
             raise Missing(f"there is no head {layer}-{head}: the model has {len(maps.heads)} layers")
-
-
-def results_about(models: Sequence[Model], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
-    """The results about each model; None for a model without results.
-
-    Raises `HeadscopeError` if there are results, but none about these models.
-    """
-    about = [[result for result in measured if _is_about(model, result.sha256, result.names)] for model in models]
-    if measured and not any(about):
-        names, others = (", ".join(result.name for result in several) for several in (models, measured))
-        raise HeadscopeError(f"no result is about model '{names}', but about {others}; name that model")
-    return tuple(next(iter(result), None) for result in about)
-
-
-def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
-    """The index of examples of a model; None if there are none at all.
-
-    Raises `HeadscopeError` if there are some, but none of this model.
-    """
-    same = [result for result in indexes if _is_about(model, result.attrs["model_sha256"], [result.attrs["model"]])]
-    if indexes and not same:
-        others = ", ".join(str(result.attrs["model"]) for result in indexes)
-        raise HeadscopeError(f"no index of examples is of model '{model.name}', but of {others}; name that model")
-    return same[0] if same else None
-
-
-def _is_about(model: Model, sha256: str | None, names: Sequence[str]) -> bool:
-    """True for the same weights; by the name where a model is in no file."""
-    return model.sha256 == sha256 if model.sha256 and sha256 else model.name in names
-
-
-def _description(interventions: Interventions) -> dict[str, Any]:
-    model = interventions.model
-    mask = interventions.kind == "mask"
-    return {
-        "name": model.name,
-        "layers": len(model.capture.heads),
-        "heads": list(model.capture.heads),
-        "max_tokens": most_tokens(model),
-        "predicts": interventions.kind,
-        "can_fill_mask": mask,
-        "mask_token": model.tokenizer.mask_token if mask else None,
-        "task_labels": interventions.task_labels,
-    }
-
-
-def _items(predictions: Predictions) -> dict[str, Any]:
-    items = [{"text": text, "value": value} for text, value in predictions.items]
-    return {"title": predictions.title, "items": items}
-
-
-def _tokens(maps: TextMaps) -> dict[str, Any]:
-    text = maps.text
-    return {
-        "tokens": list(text.tokens),
-        "raw": list(text.raw),
-        "segment": list(text.segment),
-        "special": list(text.special),
-        "words": [{"text": word.text, "tokens": list(word.tokens)} for word in text.words],
-        "side": len(text),
-        "zooms": maps.zooms,
-        "cut": text.cut,
-    }

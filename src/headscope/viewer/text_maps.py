@@ -8,6 +8,7 @@ from hashlib import sha256
 from math import isqrt
 from tempfile import TemporaryFile
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,6 +40,21 @@ class TextMaps:
     heads: tuple[int, ...]
     maximum: Float[np.ndarray, "layer head query"]
     levels: UInt8[np.ndarray, "layer head query key"]
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The text, and the sizes of its maps, as the page reads them."""
+        text = self.text
+        return {
+            "tokens": list(text.tokens),
+            "raw": list(text.raw),
+            "segment": list(text.segment),
+            "special": list(text.special),
+            "words": [{"text": word.text, "tokens": list(word.tokens)} for word in text.words],
+            "side": len(text),
+            "zooms": self.zooms,
+            "cut": text.cut,
+        }
 
     def head_map(self, layer: int, head: int) -> Tile:
         """The map of a head."""

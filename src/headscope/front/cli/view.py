@@ -93,7 +93,8 @@ def _session(places: list[str] | None, with_: str | None, corpora: list[str], gi
         texts = _corpora(corpora)
     with loading("loading"):
         from headscope.viewer.loading import load_with_head
-        from headscope.viewer.session import ViewSession, index_about, results_about
+        from headscope.viewer.saved_index import index_about, results_about
+        from headscope.viewer.session import ViewSession
 
         models = tuple(load_with_head(checkpoint, **given) for checkpoint in checkpoints)
         return ViewSession(models, texts, results_about(models, measured), index_about(models[0], indexes))
