@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headscope import catalog
+from headscope.catalog import parsed
 
 # The element of what is iterated has a noun of its own (head, relation, index, path).
 VAGUE = {"each", "every", "place", "whole"}
@@ -20,32 +21,32 @@ LEFT = {
 # A limit that does not say what it limits.
 BARE = {"MOST"}
 FILES = sorted(path for path in catalog.ROOT.rglob("*.py"))
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
 BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").rglob("*.py"))
 
 
-def definitions(*kinds: type) -> list[str]:
-    """The names of all definitions of some kinds."""
-    return [
-        getattr(node, "name", "")
-        for path in FILES
-        for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8")))
-        if isinstance(node, kinds)
-    ]
+def definitions(path: Path, *kinds: type) -> list[str]:
+    """The names of all definitions of some kinds in a file."""
+    return [getattr(node, "name", "") for node in ast.walk(parsed(path)) if isinstance(node, kinds)]
+
+
+def functions(path: Path) -> list[str]:
+    """The names of the functions of a file."""
+    return definitions(path, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def test_class_names_are_unique() -> None:
-    names = Counter(definitions(ast.ClassDef))
+    names = Counter(name for path in FILES for name in definitions(path, ast.ClassDef))
     assert names and [name for name, count in names.items() if count > 1] == []
 
 
 def test_functions_have_no_banned_names() -> None:
-    functions = set(definitions(ast.FunctionDef, ast.AsyncFunctionDef))
-    assert functions and [name for name in functions if name.strip("_") in BANNED] == []
+    assert FILES and [name for path in FILES for name in functions(path) if name.strip("_") in BANNED] == []
 
 
 def variables(path: Path) -> Iterator[str]:
     """The names of the variables, arguments and aliases of a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.alias(asname=str(name)):
                 yield name
@@ -63,6 +64,11 @@ def test_variables_have_the_nouns_of_what_they_are() -> None:
 def test_variables_of_benchmarks_have_nouns_too() -> None:
     vague = [(path.name, name) for path in BENCHMARKS for name in variables(path) if name in VAGUE]
     assert BENCHMARKS and vague == [], f"use a noun of the field in the place of {sorted(VAGUE)}"
+
+
+def test_no_helper_of_a_test_is_called_told() -> None:
+    named = [(path.name, name) for path in TESTS for name in [*variables(path), *functions(path)] if name == "told"]
+    assert TESTS and named == [], "say what it holds: texts, verdicts, progress"
 
 
 def test_limits_say_what_they_limit() -> None:

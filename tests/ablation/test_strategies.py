@@ -46,9 +46,9 @@ def test_each_real_token_weighs_the_same(name: str, batch_tokens: int):
     with torch.inference_mode(), at_contexts(model.network, model.projections, keep):
         for encoded in inputs:
             model.network(**{name: torch.from_numpy(values)[None] for name, values in encoded.inputs.items()})
-    told: list[int] = []
-    found = head_means(model, inputs, Settings(batch_tokens=batch_tokens, on_progress=told.append))
-    assert sum(told) == len(inputs)
+    progress: list[int] = []
+    found = head_means(model, inputs, Settings(batch_tokens=batch_tokens, on_progress=progress.append))
+    assert sum(progress) == len(inputs)
     assert found.shape == (len(model.projections), 4, 6)
     for (layer, head), vectors in outputs.items():
         assert len(vectors) == sum(map(len, inputs))

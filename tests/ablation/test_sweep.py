@@ -336,14 +336,14 @@ def interrupted_at(stop: int) -> Settings:
 
 def test_progress_reaches_what_was_expected(planted: TaskInputs, tmp_path: Path) -> None:
     for _ in range(2):  # what the journal holds counts as done
-        told: dict[str, int] = {"done": 0}
+        progress: dict[str, int] = {"done": 0}
         settings = Settings(
             batch_tokens=64,
-            on_progress=lambda done, told=told: told.update(done=told["done"] + done),
-            on_total=lambda total, told=told: told.update(total=total),
+            on_progress=lambda done, progress=progress: progress.update(done=progress["done"] + done),
+            on_total=lambda total, progress=progress: progress.update(total=total),
         )
         sweep(planted, kept(tmp_path, settings), mode="mean")
-        assert told["done"] == told["total"] == len(planted.inputs) * 11
+        assert progress["done"] == progress["total"] == len(planted.inputs) * 11
 
 
 def fingerprint(one: TaskInputs, settings: Settings) -> Fingerprint:

@@ -279,9 +279,9 @@ def test_the_variables_are_a_result():
 
 
 def test_progress_is_told_every_example_once():
-    told: list[int] = []
-    found("bert", Settings(resamples=5, batch_tokens=20, on_progress=told.append))
-    assert sum(told) == len(TEXTS) and len(told) > 1
+    counts: list[int] = []
+    found("bert", Settings(resamples=5, batch_tokens=20, on_progress=counts.append))
+    assert sum(counts) == len(TEXTS) and len(counts) > 1
 
 
 def test_the_model_is_as_before():

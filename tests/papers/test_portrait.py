@@ -50,10 +50,10 @@ def test_of_two_sentences_with_one_title_the_larger_effect_is_told(monkeypatch: 
         claim = Claim(1.0, 1.0 - effect, Estimate(effect, effect / 2, effect * 2), 900)
         return Finding.judged(claim, f"{effect}.", holds=title, fails="no", undecided="too few", unit="")
 
-    told = [finding("Training made the difference", 0.4), finding("One head looks back", 0.2)]
+    findings = [finding("Training made the difference", 0.4), finding("One head looks back", 0.2)]
     model = model_of(profile_result())
     model.__dict__["sources"] = [None, None]
-    by_study = iter([told, [finding("Training made the difference", 0.6)]])
+    by_study = iter([findings, [finding("Training made the difference", 0.6)]])
     monkeypatch.setattr(portrait, "_holding", lambda source: next(by_study))
     assert [one.text for one, _ in strongest(model)] == ["0.6.", "0.2."]
 

@@ -86,10 +86,10 @@ def test_the_remedy_is_not_what_was_done_already(model: Model) -> None:
 
 def stop_after(batches: int):
     """A progress function that is interrupted."""
-    told = iter(range(batches))
+    numbers = iter(range(batches))
 
     def progress(done: int) -> None:
-        if next(told, None) == batches - 1:
+        if next(numbers, None) == batches - 1:
             raise KeyboardInterrupt
 
     return progress

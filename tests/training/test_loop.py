@@ -270,8 +270,8 @@ def scripted(monkeypatch: pytest.MonkeyPatch, task: Task, right: list[int]) -> l
 
     def answer(model: Any, *_: object) -> np.ndarray:
         seen.append(model.network.classifier.weight.detach().clone())
-        told = np.where(np.arange(len(targets)) < next(counted), targets, 1 - targets)
-        return np.eye(2, dtype=np.float32)[told]
+        predicted = np.where(np.arange(len(targets)) < next(counted), targets, 1 - targets)
+        return np.eye(2, dtype=np.float32)[predicted]
 
     monkeypatch.setattr("headscope.training.loop.dev_outputs", answer)
     return seen

@@ -183,16 +183,16 @@ def test_a_head_that_does_not_exist_is_said_with_those_that_do() -> None:
         card([model_of(profile_result())], 7, 1)
 
 
-def told(found: Card) -> dict[str, str]:
+def texts_of_card(found: Card) -> dict[str, str]:
     return {finding.topic: finding.text for part in found.parts for finding in [*found.findings, *part.findings]}
 
 
 def test_a_card_says_what_was_planted() -> None:
-    texts = told(Card(model_of(profile_result(), patterns_result()), 2, 3))
+    texts = texts_of_card(Card(model_of(profile_result(), patterns_result()), 2, 3))
     median = float(profile_result()["attention_offset"].sel(offset=-1).median())
     assert f"previous token 0.88 [0.86, 0.89] (1st of 12, the median head has {median:.2f})" in texts["Neighbours"]
     assert "uniform attention 3.25" in texts["Breadth"] and "n = 50 examples" in texts["Breadth"]
-    texts = told(Card(model_of(profile_result(), patterns_result()), 1, 1))
+    texts = texts_of_card(Card(model_of(profile_result(), patterns_result()), 1, 1))
     assert "Share of its maps: vertical 0.90 [0.89, 0.91] (1st of 4, " in texts["Patterns"]
     assert "diagonal 0.10" in texts["Patterns"] and "block" not in texts["Patterns"]
 

@@ -17,7 +17,7 @@ from support.compare_result import compare_result
 from support.made_heads import model_of
 
 
-def told(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
+def texts_of_card(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
     (part,) = Card(model_of(result), layer, head).parts
     return {finding.topic: finding.text for finding in part.findings}
 
@@ -34,7 +34,7 @@ def complete(result: xr.Dataset, study: str) -> xr.Dataset:
 
 
 def test_syntax_tells_what_a_head_is_special_for_with_baseline_q_and_words() -> None:
-    texts = told(syntax_result(), 2, 3)
+    texts = texts_of_card(syntax_result(), 2, 3)
     (first, *_) = texts["Special for"].split("; ")
     assert first.startswith("obj, dependent → head 0.88 [0.81, 0.94], best fixed word 0.25 (1st of 6, ")
     assert "n = 100 " in first and ", q 0.001" in first
@@ -45,24 +45,24 @@ def test_syntax_tells_what_a_head_is_special_for_with_baseline_q_and_words() -> 
 
 
 def test_syntax_tells_what_is_nearest_where_nothing_is_special() -> None:
-    texts = told(syntax_result(), 1, 1)
+    texts = texts_of_card(syntax_result(), 1, 1)
     assert texts["Special for"].startswith("No relation (at least 10 points over the best fixed word")
     assert "Nearest: " in texts["Special for"] and "Chosen head of" not in texts
 
 
 def test_ablate_tells_gains_and_whether_they_are_more_than_noise() -> None:
-    texts = told(complete(ablate_result(), "ablate"), 2, 2)
+    texts = texts_of_card(complete(ablate_result(), "ablate"), 2, 2)
     assert "Gain of accuracy -0.30 [-0.35, -0.25] (4th of 4, " in texts["Without it"]
     assert "Accuracy changes beyond chance (McNemar" in texts["Without it"]
     assert "corrected for 4 heads: q 0.001)" in texts["Without it"]
     assert texts["Importance by gradient"] == "Michel et al. 0.90 (1st of 4, the median head has 0.25)."
-    assert "does not change beyond chance" in told(complete(ablate_result(), "ablate"), 1, 1)["Without it"]
+    assert "does not change beyond chance" in texts_of_card(complete(ablate_result(), "ablate"), 1, 1)["Without it"]
 
 
 def test_ablate_without_tests_says_whether_intervals_include_no_change() -> None:
     result = complete(ablate_result(), "ablate").drop_vars("head_q_value")
-    assert "All intervals include 0." in told(result, 1, 1)["Without it"]
-    assert "No test corrects for all heads." in told(result, 2, 2)["Without it"]
+    assert "All intervals include 0." in texts_of_card(result, 1, 1)["Without it"]
+    assert "No test corrects for all heads." in texts_of_card(result, 2, 2)["Without it"]
 
 
 def test_prune_tells_when_a_head_went() -> None:
@@ -72,37 +72,37 @@ def test_prune_tells_when_a_head_went() -> None:
     attrs = {"long_name": "place", "units": "place", "source": "made"}
     result = xr.Dataset({"removed_at": removed.assign_attrs(attrs), "heads_left": left.assign_attrs(attrs)})
     result = complete(result.assign_attrs(pruning='{"by": "importance"}'), "prune")
-    assert "Removed as the 2nd of 4 heads" in told(result, 2, 2)["Pruning"]
-    assert "is no test" in told(result, 2, 2)["Pruning"]
+    assert "Removed as the 2nd of 4 heads" in texts_of_card(result, 2, 2)["Pruning"]
+    assert "is no test" in texts_of_card(result, 2, 2)["Pruning"]
 
 
 def test_compare_tells_how_much_a_head_changed() -> None:
-    texts = told(compare_result(), 4, 2)
+    texts = texts_of_card(compare_result(), 4, 2)
     assert "Cosine similarity 0.60 [0.59, 0.61] with before (1st most changed of 12" in texts["Change in after"]
     assert "by chance: about 1)" in texts["Changes in after"]
-    two = told(compare_result("one", "two"), 1, 1)
+    two = texts_of_card(compare_result("one", "two"), 1, 1)
     assert {"Change in one", "Change in two"} <= set(two) and "12th most changed" in two["Change in two"]
 
 
 def test_clusters_tells_the_nearest_heads() -> None:
-    texts = told(clusters_result(), 1, 1)
+    texts = texts_of_card(clusters_result(), 1, 1)
     assert texts["Nearest heads"].startswith("1-2 0.062; 2-1 0.25; 2-2 0.31; 1-3 0.62 nats")
     assert texts["Nearest heads"].endswith("of 4 heads.")
     assert texts["From all heads"].startswith("Mean divergence 0.31 nats (2nd of 5, the median head has 0.27)")
     assert texts["Cluster"].startswith("Cluster 1: with 1-2 (")
-    assert told(clusters_result(), 1, 3)["Cluster"].startswith("Cluster 2: alone")
+    assert texts_of_card(clusters_result(), 1, 3)["Cluster"].startswith("Cluster 2: alone")
     assert noted(clusters_result(), "Cluster") == {"1-1": "1", "1-2": "1", "1-3": "2", "2-1": "3", "2-2": "3"}
 
 
 def test_gradients_tells_the_worth_beside_how_much_there_is() -> None:
-    text = told(gradients_result(), 1, 3)["Gradient by attention"]
+    text = texts_of_card(gradients_result(), 1, 3)["Gradient by attention"]
     assert "Gradient of masked words: in nats, by attention to" in text
     assert "[SEP] 0.38 [0.31, 0.44] (1st of 6, the median head has 0.16; attention 0.50 [0.44, 0.56])" in text
-    assert "[SEP]" not in told(gradients_result(sep=False), 1, 3)["Gradient by attention"]
+    assert "[SEP]" not in texts_of_card(gradients_result(sep=False), 1, 3)["Gradient by attention"]
 
 
 def test_probe_tells_what_a_head_gives_to_a_parser() -> None:
-    text = told(probe_result(), 2, 3)["In a parser, dependent → head"]
+    text = texts_of_card(probe_result(), 2, 3)["In a parser, dependent → head"]
     assert "by 0.75 [0.73, 0.77]" in text
     assert "(1st of 6, the median head has 0.062), with a weight of 6.00 (1st" in text
 

@@ -180,8 +180,8 @@ def test_outputs_in_another_order_are_put_right(tmp_path: Path, found: xr.Datase
 def test_the_command(tmp_path: Path) -> None:
     model, task = save_tiny(tmp_path / "model", planted_classifier()), write_planted_task(tmp_path / "task")
     given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out", "--resamples", 20)
-    told = run_command(*given, "--heads", "1-1,2-2", "--no-importance")
-    assert told.exit_code == 0, told.output
+    answer = run_command(*given, "--heads", "1-1,2-2", "--no-importance")
+    assert answer.exit_code == 0, answer.output
     stored = results.read(tmp_path / "out")
     assert stored["set_score"].sel(metric="accuracy").item() == 1.0
     file = tmp_path / "out" / "ablate.passes" / "sweep" / "pass-1"
@@ -197,11 +197,11 @@ def test_a_task_folder_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     task.mkdir()
     (task / "train.tsv").write_text("sentence\tlabel\na bird\tyes\na cat\tno\n")
     given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out")
-    told = run_command(*given)
-    assert told.exit_code == 2 and "no dev split in folder" in told.output
+    answer = run_command(*given)
+    assert answer.exit_code == 2 and "no dev split in folder" in answer.output
     (task / "dev.tsv").write_text("sentence\tlabel\na bird\tyes\nold bird\tyes\n")
-    told = run_command(*given)
-    assert told.exit_code == 2 and "have the label 'yes'" in " ".join(told.output.split())
+    answer = run_command(*given)
+    assert answer.exit_code == 2 and "have the label 'yes'" in " ".join(answer.output.split())
     assert not (tmp_path / "out" / "result.nc").exists()
 
 

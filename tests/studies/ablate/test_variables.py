@@ -24,8 +24,8 @@ SETTINGS = Settings(resamples=60)
 def right_on(share: np.ndarray) -> np.ndarray:
     """Outputs [..., example, 2] that are right on this share of the examples, the last ones."""
     right = np.arange(N) >= (1 - share[..., None]) * N
-    told = np.where(right, TARGETS, 1 - TARGETS)
-    return np.where(told[..., None] == [0, 1], 1.0, -1.0).astype(np.float32)
+    predicted = np.where(right, TARGETS, 1 - TARGETS)
+    return np.where(predicted[..., None] == [0, 1], 1.0, -1.0).astype(np.float32)
 
 
 def effects(sets: tuple[str, ...] = ("1-1,2-1",), metrics: tuple[str, ...] = ("accuracy", "cross_entropy")) -> Effects:
@@ -44,19 +44,19 @@ def found() -> xr.Dataset:
 
 
 def test_scores_and_gains(found: xr.Dataset) -> None:
-    told = found.sel(metric="accuracy")
-    assert told["baseline"].item() == 0.75
-    np.testing.assert_allclose(told["head_score"], [[0.9, 0.5, 0.75], [0.75, 0.25, np.nan]])
-    np.testing.assert_allclose(told["head_gain"], told["head_score"] - 0.75)
-    np.testing.assert_allclose(told["layer_gain"], [-0.25, 0])
-    np.testing.assert_allclose(told["set_gain"].sel(head_set="1-1,2-1"), 0.25)
-    np.testing.assert_allclose(told["random_head_gain"], np.nanmean(told["head_gain"]))
+    accuracy = found.sel(metric="accuracy")
+    assert accuracy["baseline"].item() == 0.75
+    np.testing.assert_allclose(accuracy["head_score"], [[0.9, 0.5, 0.75], [0.75, 0.25, np.nan]])
+    np.testing.assert_allclose(accuracy["head_gain"], accuracy["head_score"] - 0.75)
+    np.testing.assert_allclose(accuracy["layer_gain"], [-0.25, 0])
+    np.testing.assert_allclose(accuracy["set_gain"].sel(head_set="1-1,2-1"), 0.25)
+    np.testing.assert_allclose(accuracy["random_head_gain"], np.nanmean(accuracy["head_gain"]))
 
 
 def test_a_loss_gains_where_it_falls(found: xr.Dataset) -> None:
-    told = found.sel(metric="cross_entropy")
-    np.testing.assert_allclose(told["head_gain"], told["baseline"] - told["head_score"])
-    assert told["head_gain"][0, 0] > 0 > told["head_gain"][0, 1]
+    entropy = found.sel(metric="cross_entropy")
+    np.testing.assert_allclose(entropy["head_gain"], entropy["baseline"] - entropy["head_score"])
+    assert entropy["head_gain"][0, 0] > 0 > entropy["head_gain"][0, 1]
 
 
 def test_gains_lie_in_their_intervals(found: xr.Dataset) -> None:
@@ -72,8 +72,8 @@ def test_changes_of_accuracy_are_tested_alone_and_together(found: xr.Dataset) ->
     p = [mcnemar((one.sweep.heads[place].argmax(-1) == TARGETS)[None], before)[0] for place in np.argwhere(HEADS)[:0]]
     places = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
     p = np.array([mcnemar((one.sweep.heads[place].argmax(-1) == TARGETS)[None], before)[0] for place in places])
-    told = [found["head_p_value"].values[place] for place in places]
-    np.testing.assert_allclose(told, p)
+    p_values = [found["head_p_value"].values[place] for place in places]
+    np.testing.assert_allclose(p_values, p)
     np.testing.assert_allclose([found["head_q_value"].values[place] for place in places], false_discovery_control(p))
     assert np.isnan(found["head_p_value"].values[1, 2]) and np.isnan(found["head_q_value"].values[1, 2])
 
@@ -98,14 +98,14 @@ def test_importance_is_ranked_against_what_is_lost() -> None:
     arrays = np.stack([importance, -importance], axis=-1)
     coords = {"layer": [1, 2], "head": [1, 2, 3], "estimator": ["one", "other"]}
     given = xr.DataArray(arrays, coords, ("layer", "head", "estimator"))
-    told = effects().rank_correlation(given)
+    correlations = effects().rank_correlation(given)
     lost = -np.array([0.15, -0.25, 0, 0, -0.5])
     correlated: Any = spearmanr([1.0, 5, 2, 3, 4], lost)
     expected = correlated.statistic
-    values = told["rank_correlation"].sel(metric="accuracy")
+    values = correlations["rank_correlation"].sel(metric="accuracy")
     assert values.sel(estimator="one").item() == pytest.approx(expected)
     assert values.sel(estimator="other").item() == pytest.approx(-expected)
-    bounds = told["rank_correlation_ci"].sel(metric="accuracy", estimator="one")
+    bounds = correlations["rank_correlation_ci"].sel(metric="accuracy", estimator="one")
     assert bounds[0] - 1e-9 <= expected <= bounds[1] + 1e-9
 
 

@@ -46,17 +46,17 @@ def planted(
 
 
 def test_a_planted_method_is_the_most_faithful(measured: xr.Dataset) -> None:
-    told = planted(measured, {"norm": 0.5, "rollout": 0.3, "attention": 0.2})
-    assert told["3 methods of 11 find what the target needs"] == "holds"
-    assert told["Norm is the most faithful method"] == "holds"
-    assert told["Attention is less faithful than norm"] == "holds"
+    verdicts = planted(measured, {"norm": 0.5, "rollout": 0.3, "attention": 0.2})
+    assert verdicts["3 methods of 11 find what the target needs"] == "holds"
+    assert verdicts["Norm is the most faithful method"] == "holds"
+    assert verdicts["Attention is less faithful than norm"] == "holds"
 
 
 def test_two_methods_that_are_alike_are_not_told_apart(measured: xr.Dataset) -> None:
-    told = planted(measured, {"norm": 0.5, "rollout": 0.5})
-    assert told["2 methods of 11 find what the target needs"] == "holds"
-    assert "The most faithful methods could not be told apart" in told
-    assert "holds" not in {told[topic] for topic in told if "most faithful" in topic}
+    verdicts = planted(measured, {"norm": 0.5, "rollout": 0.5})
+    assert verdicts["2 methods of 11 find what the target needs"] == "holds"
+    assert "The most faithful methods could not be told apart" in verdicts
+    assert "holds" not in {verdicts[topic] for topic in verdicts if "most faithful" in topic}
 
 
 @pytest.mark.parametrize("inputs", [2, 60])
@@ -65,7 +65,7 @@ def test_methods_in_random_order_are_no_claim(measured: xr.Dataset, inputs: int)
 
 
 def test_a_method_of_fewer_inputs_does_not_lead(measured: xr.Dataset) -> None:
-    told = planted(measured, {"flow": 0.6, "norm": 0.5}, of_flow=20)
-    assert "Flow is the most faithful method" not in told
-    assert told["Attention is less faithful than norm"] == "holds"
+    verdicts = planted(measured, {"flow": 0.6, "norm": 0.5}, of_flow=20)
+    assert "Flow is the most faithful method" not in verdicts
+    assert verdicts["Attention is less faithful than norm"] == "holds"
     assert planted(measured, {"flow": 0.6, "norm": 0.5})["Flow is the most faithful method"] == "holds"

@@ -93,11 +93,11 @@ def test_no_model_is_further_than_the_block_that_was_asked_for(batch: Batch, mon
 
 
 def _telling(forward: Any, shown: list[int], place: int) -> Any:
-    def told(*args: Any, **keywords: Any) -> Any:
+    def noted(*args: Any, **keywords: Any) -> Any:
         shown[place] += 1
         return forward(*args, **keywords)
 
-    return told
+    return noted
 
 
 def test_gradients_are_off_in_every_thread(batch: Batch) -> None:

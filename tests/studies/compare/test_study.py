@@ -185,8 +185,8 @@ def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:
     task = planted_task()
     first = headscope.wrap(planted({}), tiny_tokenizer(), "before")
     tuned = headscope.wrap(planted_classifier((2, 3)), tiny_tokenizer(), "after")
-    told: list[int] = []
-    settings = Settings(resamples=200, on_progress=told.append, on_total=lambda total: told.append(-total))
+    progress: list[int] = []
+    settings = Settings(resamples=200, on_progress=progress.append, on_total=lambda total: progress.append(-total))
     result = study.run((first, tuned), task.dev, settings, task=task, restore=2)
     assert result["restored_score"].dims == ("model", "restored", "metric")
     scores = result["restored_score"].sel(model="after", metric="accuracy")
@@ -197,7 +197,7 @@ def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:
     lower, upper = change.sel(restored=2).values
     assert -0.7 < lower < -0.5 < upper < -0.3
     assert int(result["restored_score_n_examples"]) == 40
-    assert sum(told) == 0 and told[0] == -(40 + 3 * 40)
+    assert sum(progress) == 0 and progress[0] == -(40 + 3 * 40)
     again = study.run((first, tuned), task.dev, settings, task=task)
     assert again["restored_score"].sel(metric="accuracy").values.tolist() == [[1]]
 

@@ -126,7 +126,7 @@ def test_pretraining_helps_over_three_seeds_or_it_does_not() -> None:
     spread = table(seeds=3)
     spread["score_by_seed"].loc[{"init": "random"}] += xr.DataArray([-0.3, 0.0, 0.3], dims="seed")
     assert verdicts_of(spread)["It cannot be told whether pre-training helps"] == "undecided"
-    assert "holds" not in [told for topic, told in verdicts_of(table(seeds=1)).items() if "re-training" in topic]
+    assert "holds" not in [verdict for topic, verdict in verdicts_of(table(seeds=1)).items() if "re-training" in topic]
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,10 @@ def table(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dat
     """A table of two tasks and two seeds, its folder, and the steps that were told and expected."""
     directory, steps = tmp_path_factory.mktemp("table"), [0, 0]
 
-    def told(place: int, number: int) -> None:
+    def record(place: int, number: int) -> None:
         steps[place] += number
 
-    settings = replace(QUICK, on_progress=lambda done: told(0, done), on_total=lambda total: told(1, total))
+    settings = replace(QUICK, on_progress=lambda done: record(0, done), on_total=lambda total: record(1, total))
     return run(folder, TASKS, settings, directory=directory, table=True, seeds=2, **OPTIONS), directory, steps
 
 

@@ -106,8 +106,8 @@ def loss_of(name: str, network: Any, encoded: Encoded, answer: Target, copies: i
         return -output.logits.log_softmax(-1)[:, int(asked)], output
     places = [place for place, piece in enumerate(asked.tolist()) if piece != IGNORED]
     if name == "masked words":
-        told = output.logits.log_softmax(-1)
-        return -torch.stack([told[:, place, asked[place]] for place in places]).mean(0), output
+        logs = output.logits.log_softmax(-1)
+        return -torch.stack([logs[:, place, asked[place]] for place in places]).mean(0), output
     whole = tensors(encoded)
     whole["input_ids"] = whole["input_ids"].clone()
     for place in places:

@@ -44,10 +44,10 @@ def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, 
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_planted_gain_and_fall_hold(paired: bool) -> None:
-    told = verdicts_of(planted(0.2, 0.15, paired=paired))
-    assert told["Layers add to the embeddings for 3 tasks of 3"] == "holds"
-    assert told["The last layer is worse for 3 of 3 tasks to which layers add"] == "holds"
-    assert told["Centres of gravity"] is None
+    verdicts = verdicts_of(planted(0.2, 0.15, paired=paired))
+    assert verdicts["Layers add to the embeddings for 3 tasks of 3"] == "holds"
+    assert verdicts["The last layer is worse for 3 of 3 tasks to which layers add"] == "holds"
+    assert verdicts["Centres of gravity"] is None
 
 
 def test_no_difference_fails_or_is_undecided() -> None:
@@ -69,9 +69,11 @@ def test_cases_of_a_few_sentences_are_no_claim() -> None:
 
 
 def test_random_weights_of_one_seed_are_no_claim() -> None:
-    (told,) = (each for each in study_page(planted(0.2, 0.15)).highlights() if "random weights" in each.text.lower())
-    assert told.verdict == "undecided" and told.text.endswith("3 seeds are wanted for a comparison; this result has 1.")
-    assert told.claim and np.isclose(told.claim.difference.value, 0.3)
+    (finding,) = (each for each in study_page(planted(0.2, 0.15)).highlights() if "random weights" in each.text.lower())
+    assert finding.verdict == "undecided" and finding.text.endswith(
+        "3 seeds are wanted for a comparison; this result has 1."
+    )
+    assert finding.claim and np.isclose(finding.claim.difference.value, 0.3)
 
 
 @pytest.mark.parametrize(("scores", "verdict"), [((0.5, 0.51, 0.49), "holds"), ((0.5, 0.7, 0.9), "undecided")])
@@ -79,7 +81,7 @@ def test_training_made_the_difference_where_three_seeds_do(scores: tuple[float, 
     whole = planted(0.2, 0.15)
     by_seed = xr.concat([whole["score_random"] * 0 + score for score in scores], "seed")
     by_seed[..., 0] -= 0.2  # of each seed the best layer counts
-    told = study_page(whole.assign(score_random_by_seed=by_seed)).highlights()
-    (beside,) = (each for each in told if "random weights" in each.text.lower())
+    findings = study_page(whole.assign(score_random_by_seed=by_seed)).highlights()
+    (beside,) = (each for each in findings if "random weights" in each.text.lower())
     assert beside.verdict == verdict and "with random weights" in beside.text
     assert beside.claim and np.isclose(beside.claim.baseline, np.mean(scores))

@@ -72,7 +72,9 @@ def test_the_page_has_the_scores_of_all_and_the_confusions() -> None:
         "macro_f1_over": ["vertical", "vertical_diagonal"],
         "f1": dict.fromkeys(PATTERNS, 0.75),
         "n_by_class": {pattern: number for number, pattern in enumerate(PATTERNS)},
-        "confusion": {label: {told: 7 if label == told else 3 for told in PATTERNS} for label in PATTERNS},
+        "confusion": {
+            label: {predicted: 7 if label == predicted else 3 for predicted in PATTERNS} for label in PATTERNS
+        },
         "calibration_error": 0.0312,
     }
     parts = {"cross_validation": {"classifier": its, "rule": its}, "held_out": {"classifier": its, "annotator_b": its}}

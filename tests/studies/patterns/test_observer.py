@@ -79,9 +79,9 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
     for index, probability in expected.items():
         torch.testing.assert_close(found[index], probability, atol=CLOSE, rtol=0)
     read_ = torch.stack([probability for index, probability in expected.items() if len(inputs()[index]) >= 4])
-    told = torch.nn.functional.one_hot(read_.argmax(-1), len(PATTERNS)).double()
+    one_hot = torch.nn.functional.one_hot(read_.argmax(-1), len(PATTERNS)).double()
     assert (tallies["share"].count == len(read_)).all() and len(read_) < len(expected)
-    np.testing.assert_allclose(tallies["counted"].mean, told.mean(0))
+    np.testing.assert_allclose(tallies["counted"].mean, one_hot.mean(0))
     np.testing.assert_allclose(tallies["share"].mean, read_.double().mean(0), atol=CLOSE)
     np.testing.assert_allclose(tallies["share_total"].mean[0], read_.double().mean((0, 1)), atol=CLOSE)
 

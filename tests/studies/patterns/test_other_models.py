@@ -11,7 +11,7 @@ from support.planted_models import KINDS, Planted, attention_of, lightly_trained
 LENGTHS = (10, 16, 24, 33, 48, 64)
 
 
-def told(planted: Planted, causal: bool, seed: int) -> list[tuple[str, str]]:
+def pairs_of(planted: Planted, causal: bool, seed: int) -> list[tuple[str, str]]:
     """The planted and the told pattern of each head and length."""
     pairs = []
     for length in LENGTHS:
@@ -25,7 +25,7 @@ def told(planted: Planted, causal: bool, seed: int) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_heads_of_other_models_are_told(kind: str) -> None:
     planted = [planted_model(kind, seed) for seed in range(3)]
-    pairs = [pair for seed, each in enumerate(planted) for pair in told(each, kind == "gpt2", seed)]
+    pairs = [pair for seed, each in enumerate(planted) for pair in pairs_of(each, kind == "gpt2", seed)]
     assert sum(planted == found for planted, found in pairs) / len(pairs) >= 0.95, [
         pair for pair in pairs if pair[0] != pair[1]
     ]
@@ -37,7 +37,7 @@ def test_so_are_they_after_light_training(kind: str) -> None:
     after = lightly_trained(planted_model(kind))
     changed = (attention_of(before, 24, 0) - attention_of(after, 24, 0)).abs().amax((1, 2))
     assert changed.min() > 0.01
-    pairs = told(after, kind == "gpt2", 0)
+    pairs = pairs_of(after, kind == "gpt2", 0)
     assert sum(planted == found for planted, found in pairs) / len(pairs) >= 0.9, [
         pair for pair in pairs if pair[0] != pair[1]
     ]

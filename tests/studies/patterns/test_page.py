@@ -17,7 +17,7 @@ TASKS = ("RTE", "MRPC", "QQP")
 DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
 
 
-def told(*tasks: str) -> dict[str, str]:
+def texts_by_topic(*tasks: str) -> dict[str, str]:
     return {finding.topic: finding.text for finding in study_page(patterns_result(tasks)).findings()}
 
 
@@ -30,14 +30,14 @@ def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_shares_are_said_with_their_intervals_and_the_papers_beside() -> None:
-    texts = told()
+    texts = texts_by_topic()
     assert texts["All maps"].startswith("Share of maps: vertical 0.35 [0.34, 0.36], diagonal 0.30 [0.29, 0.31], ")
     assert texts["All maps"].endswith("n = 60 examples.")
     assert texts["Heterogeneous maps"].startswith("0.23 [0.22, 0.24] of all maps. Kovaleva et al. found 0.32 (MRPC)")
 
 
 def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
-    texts = told()
+    texts = texts_by_topic()
     assert "1 of 4 heads has it in more than half of their maps: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
     assert "Means of layers: 0.15 to 0.45, median 0.30." in texts["Diagonal"]
     assert "No head has it in more than half of the maps; the shares reach 0.28" in texts["Vertical + diagonal"]
@@ -47,7 +47,7 @@ def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
 
 
 def test_of_several_corpora_the_range_is_said_and_the_mean_of_heads() -> None:
-    texts = told(*TASKS)
+    texts = texts_by_topic(*TASKS)
     assert texts["All maps"].startswith("Mean over 3 corpora. Share of maps: vertical 0.30, ")
     assert texts["Heterogeneous maps"].startswith("From 0.23 [0.22, 0.24] (RTE) to 0.33 [0.32, 0.34] (QQP)")
     assert "1 of 4 heads has it in more than half of their maps: 2-1 (0.97)" in texts["Heterogeneous"]

@@ -159,9 +159,9 @@ def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_example
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
     assert "choosing_gain" not in result and result["tested_gain_n_examples"] == 240
-    told = texts_of(result)
-    assert told["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
-    text = told["Safe to remove: 3 heads for less than 0.10 of accuracy"]
+    texts = texts_of(result)
+    assert texts["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
+    text = texts["Safe to remove: 3 heads for less than 0.10 of accuracy"]
     assert "heads were ranked on other examples; on these each step was tested in its order" in text
     assert study_page(result).highlights()[0].verdict == "holds"
     assert "Safe to remove: 3 heads" in (tmp_path / "model" / "README.md").read_text()
@@ -196,15 +196,17 @@ def test_a_tested_half_that_is_worse_breaks_the_promise(planted, tmp_path):
 
 
 def test_without_a_tolerance_nothing_is_promised(planted, tmp_path):
-    told = texts_of(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
-    assert told["No promise"].startswith("No tolerance is given (--tolerance)")
-    assert told["No promise"].endswith("accuracy may be worse by up to 0.088."), "though none of 40 answers is lost"
+    texts = texts_of(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
+    assert texts["No promise"].startswith("No tolerance is given (--tolerance)")
+    assert texts["No promise"].endswith("accuracy may be worse by up to 0.088."), "though none of 40 answers is lost"
 
 
 def test_a_ranking_by_the_examples_that_would_test_it_is_no_promise(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
-    told = texts_of(run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, by="sweep", tolerance=0.1))
-    assert told["No promise"].startswith("The ranking was measured on the examples that would test it")
+    texts = texts_of(
+        run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, by="sweep", tolerance=0.1)
+    )
+    assert texts["No promise"].startswith("The ranking was measured on the examples that would test it")
 
 
 def test_without_a_train_split_one_half_ranks_and_the_other_tests(planted, tmp_path):
@@ -405,19 +407,19 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
     result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, share=0.75)
     result.attrs["corpus"] = result.attrs["chosen_on"]
-    told = {finding.topic: finding.text for finding in study_page(result).findings()}
-    assert "1 head of low importance stayed: no layer keeps fewer than 1" in told["Heads removed"]
+    texts = {finding.topic: finding.text for finding in study_page(result).findings()}
+    assert "1 head of low importance stayed: no layer keeps fewer than 1" in texts["Heads removed"]
     score, change = result["pruned_score"][-1, 0], result["score_change_ci"][-1, 0]
-    assert f"Accuracy was 1.00 and is {float(score):.2f}" in told["Cost: accuracy"]
-    assert "beyond chance" in told["Cost: accuracy"] and float(change.max()) < 0
-    assert "n = 40 examples" in told["Cost: accuracy"]
-    assert "1-1, 1-2, 1-3, 2-1" in told["Removed first"]
-    assert "parameters became" in told["Size"]
+    assert f"Accuracy was 1.00 and is {float(score):.2f}" in texts["Cost: accuracy"]
+    assert "beyond chance" in texts["Cost: accuracy"] and float(change.max()) < 0
+    assert "n = 40 examples" in texts["Cost: accuracy"]
+    assert "1-1, 1-2, 1-3, 2-1" in texts["Removed first"]
+    assert "parameters became" in texts["Size"]
     short = " ".join(f"{finding.topic}. {finding.text}" for finding in study_page(result).highlights())
     whole, kept = (float(each) for each in result["megabytes"].values[[0, -1]])
     assert f"takes {kept:.1f} MB in the place of {whole:.1f} MB" in short
     assert "% of the time. Measured on a forward pass of 8 inputs of 128 tokens." in short
-    assert "too good" in told["How heads were chosen"]
+    assert "too good" in texts["How heads were chosen"]
     assert [figure.name for figure in study_page(result).figures()] == [
         "pruned_score",
         "score_change",

@@ -19,7 +19,7 @@ def classes_of(length: int) -> torch.Tensor:
     return torch.tensor([[0, *[3] * (length - 2), 1]])
 
 
-def told(attention: np.ndarray) -> str:
+def pattern_of(attention: np.ndarray) -> str:
     return PATTERNS[probabilities(attention).argmax()]
 
 
@@ -30,15 +30,15 @@ def probabilities(attention: np.ndarray) -> torch.Tensor:
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_planted_maps_of_all_sizes_are_told(pattern: str) -> None:
-    found = [(length, told(attention)) for length, attention in planted_maps(pattern)]
+    found = [(length, pattern_of(attention)) for length, attention in planted_maps(pattern)]
     assert np.mean([one == pattern for _, one in found]) >= 0.95, [pair for pair in found if pair[1] != pattern]
 
 
 @pytest.mark.parametrize("length", SIZES)
 def test_even_attention_is_a_block_identity_a_diagonal_and_cls_a_column(length: int) -> None:
-    assert told(np.full((length, length), 1 / length)) == "block"
-    assert told(np.eye(length)) == "diagonal"
-    assert told(np.eye(length)[np.zeros(length, int)]) == "vertical"
+    assert pattern_of(np.full((length, length), 1 / length)) == "block"
+    assert pattern_of(np.eye(length)) == "diagonal"
+    assert pattern_of(np.eye(length)[np.zeros(length, int)]) == "vertical"
 
 
 @pytest.mark.parametrize("length", [size for size in SIZES if size >= 16])
@@ -46,16 +46,16 @@ def test_squares_of_two_segments_are_blocks(length: int) -> None:
     for end in (length // 2, length // 3, 2 * length // 3):
         segment = np.arange(length) >= end
         same = segment[:, None] == segment
-        assert told(same / same.sum(1, keepdims=True)) == "block"
+        assert pattern_of(same / same.sum(1, keepdims=True)) == "block"
 
 
 @pytest.mark.parametrize("length", [size for size in SIZES if size >= 16])
 def test_causal_maps(length: int) -> None:
     """Queries that see no later key: even attention is a block still, the first token a column."""
     even = np.tri(length) / np.arange(1, length + 1)[:, None]
-    assert told(even) == "block"
-    assert told(0.8 * np.eye(length)[np.zeros(length, int)] + 0.2 * even) == "vertical"
-    assert told(np.eye(length, k=-1) + np.outer(np.eye(length)[0], np.eye(length)[0])) == "diagonal"
+    assert pattern_of(even) == "block"
+    assert pattern_of(0.8 * np.eye(length)[np.zeros(length, int)] + 0.2 * even) == "vertical"
+    assert pattern_of(np.eye(length, k=-1) + np.outer(np.eye(length)[0], np.eye(length)[0])) == "diagonal"
 
 
 def test_neither_padding_nor_the_batch_matter() -> None:
@@ -123,7 +123,7 @@ def test_planted_sizes_are_those_that_the_classifier_takes() -> None:
 def test_a_column_and_a_diagonal_are_both_where_neither_is_a_trace(length: int) -> None:
     column, diagonal = np.eye(length)[np.zeros(length, int)], np.eye(length)
     expected = {0.01: "vertical", 0.4: "vertical_diagonal", 0.6: "vertical_diagonal", 0.99: "diagonal"}
-    found = {share: told(0.95 * (share * diagonal + (1 - share) * column) + 0.05 / length) for share in expected}
+    found = {share: pattern_of(0.95 * (share * diagonal + (1 - share) * column) + 0.05 / length) for share in expected}
     assert found == expected
 
 
@@ -131,4 +131,4 @@ def test_a_column_and_a_diagonal_are_both_where_neither_is_a_trace(length: int) 
 def test_parallels_far_from_the_diagonal_are_heterogeneous(length: int) -> None:
     """Tokens that occur in both sentences attend to each other."""
     apart = abs(np.arange(length)[:, None] - np.arange(length))
-    assert told(0.9 * (apart == length // 2) + 0.1 / length) == "heterogeneous"
+    assert pattern_of(0.9 * (apart == length // 2) + 0.1 / length) == "heterogeneous"

@@ -61,8 +61,8 @@ def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(
     probabilities = torch.from_numpy(probabilities_of(held_out, load()))
     eye = np.eye(probabilities.shape[1])
     truth = eye[labels_of(held_out)].mean(0)
-    told = {"counted": eye[probabilities.argmax(-1)], "share": load().natural(probabilities).numpy()}
-    distance = {name: abs(each.mean(0) - truth).sum() for name, each in told.items()}
+    shares = {"counted": eye[probabilities.argmax(-1)], "share": load().natural(probabilities).numpy()}
+    distance = {name: abs(each.mean(0) - truth).sum() for name, each in shares.items()}
     assert distance["share"] < 0.7 * distance["counted"]
     card = load().card
     assert card["shares"]["distance"]["share"] <= 0.035 < 0.1 < card["shares"]["distance"]["counted"]

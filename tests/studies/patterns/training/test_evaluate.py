@@ -11,13 +11,13 @@ from headscope.studies.patterns.training.evaluate import calibration_error, conf
 from headscope.studies.patterns.training.examples import text
 
 
-def certain(told: list[int]) -> np.ndarray:
-    return np.eye(len(PATTERNS))[told]
+def certain(predicted: list[int]) -> np.ndarray:
+    return np.eye(len(PATTERNS))[predicted]
 
 
 def test_scores_in_closed_form() -> None:
-    labels, told = np.array([0] * 12 + [1] * 10 + [3]), [0] * 9 + [1] * 3 + [1] * 10 + [3]
-    found = scores(labels, certain(told), list("abcdefghijklmnopqrstuvw"), [0, 1])
+    labels, predicted = np.array([0] * 12 + [1] * 10 + [3]), [0] * 9 + [1] * 3 + [1] * 10 + [3]
+    found = scores(labels, certain(predicted), list("abcdefghijklmnopqrstuvw"), [0, 1])
     assert found["n"] == 23
     assert found["accuracy"] == pytest.approx(20 / 23)
     assert found["f1"] == {
@@ -36,18 +36,18 @@ def test_scores_in_closed_form() -> None:
 
 
 def test_intervals_are_over_texts() -> None:
-    labels, told = np.array([0] * 40), [0] * 20 + [1] * 20
-    each = scores(labels, certain(told), [str(number) for number in range(40)], [0])["accuracy_ci"]
-    few = scores(labels, certain(told), [str(number // 10) for number in range(40)], [0])["accuracy_ci"]
+    labels, predicted = np.array([0] * 40), [0] * 20 + [1] * 20
+    each = scores(labels, certain(predicted), [str(number) for number in range(40)], [0])["accuracy_ci"]
+    few = scores(labels, certain(predicted), [str(number // 10) for number in range(40)], [0])["accuracy_ci"]
     assert few[1] - few[0] > 1.5 * (each[1] - each[0])
 
 
 def test_f1_is_that_of_a_naive_count() -> None:
     random = np.random.default_rng(0)
-    labels, told, weights = random.integers(0, 5, 80), random.integers(0, 5, 80), random.poisson(1, (3, 80))
-    found = f1(confusions(labels, told, weights))
+    labels, predicted, weights = random.integers(0, 5, 80), random.integers(0, 5, 80), random.poisson(1, (3, 80))
+    found = f1(confusions(labels, predicted, weights))
     for row, weight in zip(found, weights, strict=True):
-        maps = list(zip(labels.tolist(), told.tolist(), weight.tolist(), strict=True))
+        maps = list(zip(labels.tolist(), predicted.tolist(), weight.tolist(), strict=True))
         for number in range(5):
             right = sum(times for one, other, times in maps if one == other == number)
             either = sum(times * ((one == number) + (other == number)) for one, other, times in maps)
