@@ -37,7 +37,9 @@ def unsafe(path: Path) -> Iterator[str]:
             yield from (MODULES | {"yaml"}) & {str(part.module).partition(".")[0]}
         elif isinstance(part, ast.Call):
             name = ast.unparse(part.func)
-            safe = any(each.arg == "allow_pickle" and ast.unparse(each.value) == "False" for each in part.keywords)
+            safe = any(
+                keyword.arg == "allow_pickle" and ast.unparse(keyword.value) == "False" for keyword in part.keywords
+            )
             of_yaml = name.startswith("yaml.") and name != "yaml.safe_load"
             if name in CALLS or of_yaml or (name in LOADS and not safe):
                 yield name

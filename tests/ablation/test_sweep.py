@@ -155,7 +155,7 @@ def test_masked_words(family: str) -> None:
         disabled[layer, head] = True
         logits = ablated(one.model.network, inputs, disabled).log_softmax(-1)
         for example, answers in enumerate(one.masked_pieces):
-            places = [place for place, answer in enumerate(answers) if answer != -100]
+            places = [number for number, answer in enumerate(answers) if answer != -100]
             loss = -sum(float(logits[example, place, answers[place]]) for place in places)
             total, count = found.heads[layer, head, example]
             assert count == len(places) >= 1
@@ -276,7 +276,7 @@ def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, t
         sweep(planted, kept(tmp_path, replace(interrupted_at(9), workers=2)), sets=sets)
     several = replace(SETTINGS, workers=3, on_progress=done.append)
     assert_same(sweep(planted, kept(tmp_path, several), sets=sets), whole)
-    passes = 1 + sum(each + 1 for each in planted.model.capture.heads) + 1 + len(sets)
+    passes = 1 + sum(head + 1 for head in planted.model.capture.heads) + 1 + len(sets)
     assert sum(done) == len(planted.inputs) * passes
 
 

@@ -85,7 +85,7 @@ def overwritten(model: Model, write: Callable[[int, Tensor, Tensor], object]) ->
     name, part, _ = FAMILIES[model.network.config.model_type]
     values: dict[int, Tensor] = {}
     handles = []
-    for layer, each in enumerate(model.projections):
+    for layer, projection in enumerate(model.projections):
 
         def keep(module: nn.Module, args: object, made: Tensor, layer: int = layer) -> None:
             values[layer] = part(made).unflatten(-1, (4, WIDTH))
@@ -96,7 +96,7 @@ def overwritten(model: Model, write: Callable[[int, Tensor, Tensor], object]) ->
             return (contexts.flatten(2),)
 
         value = model.network.get_submodule(name.format(layer))
-        handles += [value.register_forward_hook(keep), each.output.register_forward_pre_hook(overwrite)]
+        handles += [value.register_forward_hook(keep), projection.output.register_forward_pre_hook(overwrite)]
     yield
     for handle in handles:
         handle.remove()
@@ -243,7 +243,7 @@ def test_the_model_is_as_before_also_after_an_error(model_type: str, mode: Mode)
 
 def state(network: nn.Module) -> tuple[object, ...]:
     config: Any = network.config
-    hooks = [len(each._forward_pre_hooks) + len(each._forward_hooks) for each in network.modules()]
+    hooks = [len(module._forward_pre_hooks) + len(module._forward_hooks) for module in network.modules()]
     return config._attn_implementation, hooks
 
 

@@ -31,7 +31,11 @@ class Machines:
 
     def workers(self) -> list[int]:
         """The processes of the workers that headscope started."""
-        return [each for each in descendants(self.process.pid or 0) if _title(each).startswith("ray::RayActor")]
+        return [
+            descendant
+            for descendant in descendants(self.process.pid or 0)
+            if _title(descendant).startswith("ray::RayActor")
+        ]
 
     def kill(self, victim: str, command: int, random: Random) -> None:
         """Kill a victim; raises `ProcessLookupError` if there is none. A second machine is replaced."""

@@ -216,7 +216,7 @@ def main(kills: int, seed: int, studies: Sequence[str] = STUDIES) -> int:
             outcomes.append(survive(study, models, folder, random, min(left, most), machines if on_ray else None))
             print(f"{study} on Ray" if on_ray else study, outcomes[-1], flush=True)
     names = ("kills", "workers", "machines", "heads", "resumed")
-    total, workers, lost, heads, resumed = (sum(getattr(each, name) for each in outcomes) for name in names)
+    total, workers, lost, heads, resumed = (sum(getattr(outcome, name) for outcome in outcomes) for name in names)
     print(f"{total} kills: {workers} of workers, {lost} of machines, {heads} of heads; {resumed} after a checkpoint")
     return 0 if (workers or resumed) and all(each.same for each in outcomes) else 1
 

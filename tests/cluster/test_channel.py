@@ -104,10 +104,10 @@ def test_arrays_come_back_to_the_bit() -> None:
 
 def test_a_damaged_message_is_none() -> None:
     message = message_of({"value": encode(ARRAYS)})
-    for place in range(0, len(message), 7):
+    for number in range(0, len(message), 7):
         changed = bytearray(message)
-        changed[place] ^= 1
-        assert record_of(bytes(changed)) is None and record_of(message[:place]) is None
+        changed[number] ^= 1
+        assert record_of(bytes(changed)) is None and record_of(message[:number]) is None
 
 
 @pytest.mark.parametrize("place", [[0], [0, 10**9], [-9, 0], "ab", [0, 8, 0], None, [[], 1], [0.5, 1]])

@@ -171,7 +171,7 @@ def test_words_that_are_cut_off_are_counted_unless_another_window_has_them() -> 
     assert counts(long, most=6, long="window") == {"windows": 1}
     assert counts(long, most=6) == {"long": 1}
     windows = read([long], most=6, long="window")
-    assert [sorted(set(each.pieces[:, 0].tolist())) for each in windows] == [[0, 1, 2, 3], [4, 5, 6]]
+    assert [sorted(set(window.pieces[:, 0].tolist())) for window in windows] == [[0, 1, 2, 3], [4, 5, 6]]
     assert batch_of(windows).has_token.sum(1).tolist() == [4, 3]
 
 

@@ -15,7 +15,7 @@ from headscope.figures.scatter import LABELLED, scatter
 from headscope.figures.token_rows import token_rows
 from support.profile_result import profile_result
 
-TOKENS = [f"word{place}" for place in range(12)]
+TOKENS = [f"word{number}" for number in range(12)]
 
 
 def width_of(spec: dict) -> float:

@@ -140,7 +140,7 @@ HEAVY = {"torch", "transformers", "datasets", "altair", "xarray", "pandas", "spa
     ],
 )
 def test_help_and_what_is_mistyped_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
-    arguments = [each.format(tmp_path) for each in arguments]
+    arguments = [argument.format(tmp_path) for argument in arguments]
     script = f"""if True:
         import sys
         import headscope.front.cli.app as cli

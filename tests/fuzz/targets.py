@@ -130,7 +130,7 @@ def read_result_labels(content: bytes, folder: Path) -> object:
     """Read a result whose labels are mutated, and make the findings of its page and its cards."""
     result = profile_result()
     try:
-        labels = {name: (result[name].dims, np.asarray(each)) for name, each in json.loads(content).items()}
+        labels = {name: (result[name].dims, np.asarray(value)) for name, value in json.loads(content).items()}
         result.assign_coords(labels).to_netcdf(folder / "result.nc", engine="h5netcdf")
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError, UserWarning) as error:
         raise HeadscopeError("no labels that a file can hold") from error
@@ -340,7 +340,7 @@ def read_closed(content: bytes, folder: Path) -> object:
     """Read a model, a corpus, a result and maps whose permissions are mutated; root has no right beyond them."""
     shutil.copytree(_shelf(), folder / "shelf")
     paths = _all(folder / "shelf")
-    modes = [(path, content[place] & 7) if place < len(content) else (path, 7) for place, path in enumerate(paths)]
+    modes = [(path, content[number] & 7) if number < len(content) else (path, 7) for number, path in enumerate(paths)]
     for path, mode in reversed(modes):  # a folder after what it holds
         path.chmod(mode << 6)
     try:
@@ -407,7 +407,7 @@ def request(app: Any, content: bytes) -> object:
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",
         "method": method.decode("latin-1"), "path": path.decode("utf-8", "surrogateescape"), "raw_path": path,
         "query_string": query, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8000),
-        "headers": [(name.lower(), value.strip()) for name, _, value in (each.partition(b":") for each in headers)],
+        "headers": [(name.lower(), value.strip()) for name, _, value in (header.partition(b":") for header in headers)],
     }  # fmt: skip
     status = asyncio.run(_answer(app, scope, body))
     assert status < 500, status

@@ -61,8 +61,8 @@ def test_large_graphs_have_the_trees_of_the_other_algorithm() -> None:
         chain = 5 * np.eye(words, k=1) + 5 * np.eye(words, k=-1)
         scores = random.normal(size=(4, words, words)) + chain * np.array([0, 1, 0, 1])[:, None, None]
         best = Contraction(scores).best_root()
-        for each, root, heads in zip(scores, best, Contraction(scores).heads(best), strict=True):
-            other = tree(np.concatenate([np.zeros((words, 1)), each], axis=1)) - 1
+        for score, root, heads in zip(scores, best, Contraction(scores).heads(best), strict=True):
+            other = tree(np.concatenate([np.zeros((words, 1)), score], axis=1)) - 1
             assert heads.tolist() == other.tolist() and is_tree(heads, root)
 
 

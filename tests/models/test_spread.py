@@ -96,7 +96,7 @@ def test_states_of_all_layers_come_to_the_device_of_the_inputs(kind: str, tmp_pa
             gpus = headscope.wrap(on_both(made), tiny_tokenizer())
             states = hidden_states(gpus.network, {name: each.to(FIRST) for name, each in inputs.items()})
             assert {each.device for each in (*states, *gpus.network.parameters())} == {FIRST, SECOND}
-            assert {each.device for each in states} == {FIRST} == {gpus.device}
+            assert {state.device for state in states} == {FIRST} == {gpus.device}
             torch.testing.assert_close([each.cpu() for each in states], list(expected))
 
 

@@ -110,8 +110,8 @@ def hooked(model: Model, at: Callable[[int, Tensor], Tensor]) -> Iterator[None]:
         return (at(layer, args[0].unflatten(-1, (HEADS, -1))).flatten(2),)
 
     handles = [
-        each.output.register_forward_pre_hook(partial(change, layer=layer))
-        for layer, each in enumerate(model.projections)
+        projection.output.register_forward_pre_hook(partial(change, layer=layer))
+        for layer, projection in enumerate(model.projections)
     ]
     try:
         yield
@@ -140,7 +140,7 @@ def differences(model: Model, kind: TaskKind, encoded: Encoded, answer: Target, 
 @cache
 def slopes_of(name: str) -> list[np.ndarray]:
     model, task = model_of(name), task_of(name)
-    return [differences(model, task.kind, *each) for each in examples_of(model, task)]
+    return [differences(model, task.kind, *example) for example in examples_of(model, task)]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -185,7 +185,7 @@ def test_batches_change_no_number(name: str):
 def test_text_pruner_is_the_weights_times_their_gradients(name: str):
     model, task = model_of(name), task_of(name)
     asked = examples_of(model, task)
-    weights: list[Any] = [each.output.weight for each in model.projections]
+    weights: list[Any] = [projection.output.weight for projection in model.projections]
     loss = torch.cat([losses_of(model, task.kind, *each) for each in asked]).mean()
     products = [weight * gradient for weight, gradient in zip(weights, torch.autograd.grad(loss, weights), strict=True)]
     expected = torch.stack([product.unflatten(1, (HEADS, -1)).sum((0, 2)).abs() for product in products])

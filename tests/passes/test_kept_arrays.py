@@ -43,7 +43,7 @@ class Reading:
     def run(self, model: Model, corpus: Corpus, budget: int) -> tuple[list[int], list[np.ndarray], tuple[int, int]]:
         with ArrayStore(budget) as store:
             result = store.gather(Pass(model, corpus, self.settings), self.observe, list[int])
-            arrays = [each.numpy().copy() for each in store.arrays]
+            arrays = [array.numpy().copy() for array in store.arrays]
             numbers = [number for of_batch in result.value for number in of_batch]
             return numbers, [each for each in arrays if each.size], (store.in_memory, store.on_disk)
 

@@ -71,7 +71,7 @@ def classified(grids: Tensor) -> Tensor:
 
 
 def cases() -> dict[str, Any]:
-    return {each.id: tuple(anaphoric(list(mentions(each.first)))) for each in batch().examples}
+    return {example.id: tuple(anaphoric(list(mentions(example.first)))) for example in batch().examples}
 
 
 def tokens() -> int:
@@ -172,7 +172,9 @@ def test_every_observer_is_here() -> None:
     assert len(written) >= 10 and written <= set(OBSERVERS)
 
 
-@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, each in OBSERVERS.items() for make in each])
+@pytest.mark.parametrize(
+    "make", [pytest.param(make, id=name) for name, makers in OBSERVERS.items() for make in makers]
+)
 @settings(max_examples=12, deadline=None, derandomize=True, database=None)
 @given(mask=masks(), elements=st.sampled_from([2**5, 2**8, 2**19]))
 def test_blocks_with_some_heads_and_keys_are_whole_maps(make: Callable[[], Any], mask: Tensor, elements: int) -> None:

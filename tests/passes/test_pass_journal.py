@@ -216,7 +216,7 @@ def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, 
     ):
         (tmp_path / "pass-1").write_bytes(content)
         measured(one, text, run)
-        assert [why in each for each in run.notices] == [True]
+        assert [why in notice for notice in run.notices] == [True]
 
 
 def test_a_full_disk_ends_the_pass_in_one_line_and_keeps_the_checkpoint(

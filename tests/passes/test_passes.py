@@ -116,7 +116,7 @@ def test_a_pass_gathers_what_its_observer_returns(model: Model, inputs: list[Enc
 
     result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES))
     indices, values = zip(*result.value, strict=True)
-    assert [list(each) for each in indices] == [[each.index for each in group] for group in groups_of(inputs)]
+    assert [list(index) for index in indices] == [[each.index for each in group] for group in groups_of(inputs)]
     np.testing.assert_allclose(torch.cat(values).mean(0), whole["entropy"].mean, atol=1e-5)
 
 

@@ -35,7 +35,7 @@ def test_seed_decides_between_inputs_of_one_length(model: Model) -> None:
     assert names == {
         seed: [each.example.id for each in typical_inputs(model, alike, 2, seed) if each.example] for seed in range(6)
     }
-    assert len({tuple(each) for each in names.values()}) > 1
+    assert len({tuple(name) for name in names.values()}) > 1
 
 
 def test_long_input_is_cut_and_a_corpus_without_text_has_none() -> None:

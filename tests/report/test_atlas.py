@@ -103,7 +103,7 @@ def test_page_opens_with_the_atlas_and_its_heads_open_their_cards(
     browser.get(page.as_uri())
     heads = browser.find_elements(By.CSS_SELECTOR, ".atlas-head")
     assert len(heads) == 12 and str(heads[0].get_attribute("aria-label")).startswith("Head 1-1: ")
-    sections = [each.get_attribute("id") for each in browser.find_elements(By.CSS_SELECTOR, "main > section")]
+    sections = [element.get_attribute("id") for element in browser.find_elements(By.CSS_SELECTOR, "main > section")]
     assert sections[0] == "atlas"
     heads[4].send_keys(Keys.ARROW_RIGHT)
     large = browser.find_element(By.CSS_SELECTOR, ".atlas-large")

@@ -20,7 +20,7 @@ def test_shares_of_a_profile_are_kinds_the_most_specific_first() -> None:
     result["attention_to"].loc[{"layer": 1, "head": 3, "token_class": "sep"}] = 0.39
     result["entropy"].loc[{"layer": 3, "head": 2}] = 0.95 * float(result["uniform_entropy"])
     kinds = head_kinds([result])
-    assert {place: [each.kind for each in every] for place, every in kinds.items()} == {
+    assert {place: [each.kind for each in several] for place, several in kinds.items()} == {
         (2, 1): ["previous", "cls"],
         (3, 2): ["broad"],
     }

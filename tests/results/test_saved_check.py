@@ -17,7 +17,7 @@ ONES = np.ones((4, 3), np.int64)
 
 
 def relabelled(**labels: object) -> xr.Dataset:
-    return profile_result().assign_coords({dim: (dim, np.asarray(each)) for dim, each in labels.items()})
+    return profile_result().assign_coords({dim: (dim, np.asarray(label)) for dim, label in labels.items()})
 
 
 REFUSED: dict[str, Callable[[], xr.Dataset]] = {

@@ -57,7 +57,7 @@ def test_a_variable_is_collected_with_its_interval_and_its_count() -> None:
     assert list(variables.arrays) == ["score", "score_ci", "score_n_examples"] and variables.arrays["score"] is score
     assert variables.arrays["score_ci"].sel(layer=1, relation="obj", bound="upper") == 0.5
     assert variables.arrays["score_n_examples"].sel(relation="obj") == 4
-    names = [(each.long_name, each.units, each.source) for each in variables.arrays.values()]
+    names = [(array.long_name, array.units, array.source) for array in variables.arrays.values()]
     assert names == [
         ("a score", "share", "a paper"),
         ("95% bootstrap interval of a score", "share", "a paper"),
@@ -68,7 +68,7 @@ def test_a_variable_is_collected_with_its_interval_and_its_count() -> None:
 def test_a_plain_count_is_of_examples_and_a_variable_may_have_a_source_of_its_own() -> None:
     variables = Variables({}, "a paper", **PAIRED)
     variables.add("gain", 0.5, long_name="a gain", units="score", source="a test", interval=[0.25, 0.75], count=9)
-    names = {name: (each.long_name, each.source) for name, each in variables.arrays.items()}
+    names = {name: (array.long_name, array.source) for name, array in variables.arrays.items()}
     assert names == {
         "gain": ("a gain", "a test"),
         "gain_ci": ("95% paired bootstrap interval of a gain", "a test"),

@@ -38,8 +38,8 @@ def test_page_has_all_numbers_of_a_model_with_intervals(ended: Callable[[str, st
     page = write_layers(models, tmp_path)
     assert page is not None
     text = page.read_text(encoding="utf-8")
-    for each in models:
-        assert all(f">{one.words}<" in text for one in each.layers)
+    for model in models:
+        assert all(f">{one.words}<" in text for one in model.layers)
     uuas = read(ended("structure", "annotated").directory)
     low, high = (100 * uuas["uuas_ci"].sel(layer=1).values).tolist()
     assert f"<i>{low:.1f}, {high:.1f}</i>" in text
@@ -68,5 +68,5 @@ def test_card_says_what_the_layer_of_the_head_is_best_for(ended: Callable[[str, 
     heads = read(ended("profile", "annotated").directory)
     model = MeasuredModel(("tiny",), "", (Source(Path("a"), result), Source(Path("b"), heads)))
     best = int(result.attrs["chosen_layer"])
-    topics = {layer: [each.topic for each in Card(model, layer, 1).findings] for layer in (1, 2)}
+    topics = {layer: [finding.topic for finding in Card(model, layer, 1).findings] for layer in (1, 2)}
     assert f"Layer {best}" in topics[best] and len(topics[3 - best]) == 1

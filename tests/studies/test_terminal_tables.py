@@ -32,7 +32,9 @@ def test_prune_lists_score_and_size_at_each_share(ended: Callable[[str, str], Ru
     assert [place for place, _ in table.rows] == [(f"{share:.0%}",) for share in result["share_removed"].values]
     heads = [cells[0] for _, cells in table.rows]
     assert heads == [(str(int(left)), "") for left in result["heads_left"].sum("layer")]
-    assert {"Heads", "Accuracy", "Change", "95% interval", "MB", "M mult."} <= {each.words for each in table.columns}
+    assert {"Heads", "Accuracy", "Change", "95% interval", "MB", "M mult."} <= {
+        column.words for column in table.columns
+    }
 
 
 def test_finetune_lists_scores_beside_a_constant_answer(ended: Callable[[str, str], Run]) -> None:

@@ -20,7 +20,7 @@ def saved(ended: Callable[[str, str], Run]) -> dict[str, xr.Dataset]:
 
 @pytest.mark.parametrize(("one", "other"), [*combinations(STUDIES, 2)])
 def test_heads_have_cards_from_any_two_studies(one: str, other: str, saved: dict[str, xr.Dataset]) -> None:
-    models = [each for each in models_in({Path(name): saved[name] for name in (one, other)}) if len(each.numbers)]
+    models = [model for model in models_in({Path(name): saved[name] for name in (one, other)}) if len(model.numbers)]
     if models:
         head._index(models, show := head.Printer(True, "cards"))
         head._cards(models, models[0].heads, None, show)

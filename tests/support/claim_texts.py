@@ -70,8 +70,8 @@ def _shuffled_trees(made: Corpus, random: Random) -> Corpus:
         (sentence,) = example.first
         order = random.sample(range(len(sentence.words)), len(sentence.words))
         heads = [0] * len(order)
-        for place, word in enumerate(order[1:], 1):
-            heads[word] = order[random.randrange(place)] + 1
+        for number, word in enumerate(order[1:], 1):
+            heads[word] = order[random.randrange(number)] + 1
         kinds = ["root" if not head else random.choice(("det", "amod", "nsubj")) for head in heads]
         return replace(example, first=(replace(sentence, heads=tuple(heads), deprel=tuple(kinds)),))
 
@@ -122,7 +122,7 @@ def documents(seed: int, n: int, shuffled: bool = False) -> Corpus:
         )
         text = " ".join([*parts, "."])
         upos = [kind for word in made for kind in ("PRON" if word in ANTECEDENTS else "NOUN", "X")]
-        mentions = tuple(Mention(entity, 2 * place, 2 * place + 1) for place, entity in enumerate(refers))
+        mentions = tuple(Mention(entity, 2 * number, 2 * number + 1) for number, entity in enumerate(refers))
         sentence = spaced(text, upos=(*upos, "X"), mentions=mentions, document=str(document))
         examples.append(Example(str(document), (sentence,)))
     return corpus(examples)

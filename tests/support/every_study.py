@@ -122,7 +122,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if "models" in takes else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
-    options = [each.format(folder=folder) for each in options] + (["--json"] if case == JSON else [])
+    options = [option.format(folder=folder) for option in options] + (["--json"] if case == JSON else [])
     return [
         catalog.command_name(study),
         *(str(folder / each) for each in models),

@@ -13,7 +13,9 @@ from support.patterns_result import patterns_result
 
 def model_of(*found: xr.Dataset) -> MeasuredModel:
     """One model that these results are about."""
-    return MeasuredModel(("tiny",), "ab" * 32, tuple(Source(Path(str(place)), one) for place, one in enumerate(found)))
+    return MeasuredModel(
+        ("tiny",), "ab" * 32, tuple(Source(Path(str(number)), one) for number, one in enumerate(found))
+    )
 
 
 def with_maps() -> xr.Dataset:

@@ -32,7 +32,7 @@ def headed(
 
 def case(mention: Headed, *candidates: Headed, unit: int = 0, question: Question | None = None) -> Case:
     """A case whose right candidates are those of the same entity."""
-    right = frozenset(each.word for each in candidates if each.entity == mention.entity)
+    right = frozenset(candidate.word for candidate in candidates if candidate.entity == mention.entity)
     return Case(mention, candidates, right, unit, question)
 
 

@@ -80,5 +80,5 @@ def naive_loss(scores: Sequence[Sequence[float]], heads: Sequence[int]) -> float
     total = 0.0
     for word, (row, head) in enumerate(zip(scores, heads, strict=True), 1):
         if head >= 0:
-            total -= log(exp(row[head]) / sum(exp(score) for place, score in enumerate(row) if place != word))
+            total -= log(exp(row[head]) / sum(exp(score) for number, score in enumerate(row) if number != word))
     return total

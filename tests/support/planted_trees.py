@@ -16,7 +16,7 @@ ADJECTIVES = {"old": "cat", "small": "dog", "new": "bird"}
 def parsed(text: str) -> Sentence:
     """The tree of a sentence of these words: a verb, its nouns, their determiners and adjectives, a stop."""
     words = text.split()
-    verb = next(place for place, word in enumerate(words, 1) if word in ("saw", "ran"))
+    verb = next(number for number, word in enumerate(words, 1) if word in ("saw", "ran"))
     heads, relations = [], []
     for word in words:
         known = {**DETERMINERS, **ADJECTIVES}

@@ -21,7 +21,7 @@ def profile(
     network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, examples: Iterable[Example], max_tokens: int
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Each variable's mean over the examples that have it [layer, head, ...], and how many have it [...]."""
-    read = [read_example(network, tokenizer, each) for each in examples if fits(tokenizer, each, max_tokens)]
+    read = [read_example(network, tokenizer, example) for example in examples if fits(tokenizer, example, max_tokens)]
     unknown = [kind in ("cls", "sep") and kind not in read[0].classes for kind in CLASSES]
     results = {}
     for name, (statistic, _) in STATISTICS.items():

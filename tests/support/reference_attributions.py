@@ -99,7 +99,7 @@ class Naive:
         """Importance by method, [layer, token]."""
         layers, dense = range(len(self.layers)), {"norm": False, "norm_residual": True}
         maps = {name: [self.norm(each, residual=residual) for each in layers] for name, residual in dense.items()}
-        maps["attention"] = [self.attentions[each][0].mean(0).numpy() for each in layers]
+        maps["attention"] = [self.attentions[layer][0].mean(0).numpy() for layer in layers]
         maps["value_zeroing"] = [self.value_zeroing(each) for each in layers]
         found = {name: np.stack([each[TARGET] for each in every]) for name, every in maps.items()}
         chains = {
@@ -108,7 +108,7 @@ class Naive:
             "value_zeroing_rollout": maps["value_zeroing"],
         }
         found |= {
-            name: np.stack([_product(every[: each + 1])[TARGET] for each in layers]) for name, every in chains.items()
+            name: np.stack([_product(chain[: each + 1])[TARGET] for each in layers]) for name, chain in chains.items()
         }
         found["flow"] = np.stack([maximum_flows(chains["rollout"][: each + 1]) for each in layers])
         found["gradient_attention"] = np.stack(

@@ -137,7 +137,9 @@ def _links(sentence: Sentence) -> list[tuple[str, int, int]]:
 def _may_corefer(sentence: Sentence, one: int, other: int) -> bool:
     if sentence.mentions is None:
         return True
-    entities = [{each.entity for each in sentence.mentions if _head(sentence, each) == word} for word in (one, other)]
+    entities = [
+        {mention.entity for mention in sentence.mentions if _head(sentence, mention) == word} for word in (one, other)
+    ]
     return bool(entities[0] & entities[1])
 
 

@@ -29,7 +29,7 @@ def session_of(*, seeds: tuple[int, ...] = (0,), max_tokens: int = 64) -> ViewSe
     """Tiny models of 3 layers with 4 heads, numbers of their heads, and a corpus of three texts with its index."""
     names = ("first", "second")
     networks = [tiny_bert(seed, max_position_embeddings=max_tokens) for seed in seeds]
-    made = [models.wrap(each, tiny_tokenizer(max_tokens), names[at]) for at, each in enumerate(networks)]
+    made = [models.wrap(network, tiny_tokenizer(max_tokens), names[at]) for at, network in enumerate(networks)]
     corpus = read([FIRST, "A bird sat on the door.", "The river was very old."])
     index = example_index(made[0], corpus)
     return ViewSession(tuple(made), (corpus,), (model_of(profile_result(3, 4)),), index)
@@ -86,4 +86,6 @@ def picture(browser: Chrome) -> str:
 def requests_of(browser: Chrome) -> list[str]:
     """The addresses that the page asked for."""
     messages: list[dict[str, Any]] = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
-    return [each["params"]["request"]["url"] for each in messages if each["method"] == "Network.requestWillBeSent"]
+    return [
+        message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
+    ]

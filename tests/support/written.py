@@ -40,4 +40,4 @@ def question(example: Example) -> Question:
 
 def texts(examples: Corpus | list[Example]) -> list[list[str]]:
     """The text of each sentence of each example."""
-    return [[sentence.text for segment in each.segments for sentence in segment] for each in examples]
+    return [[sentence.text for segment in example.segments for sentence in segment] for example in examples]

@@ -54,8 +54,8 @@ def naive(model: Model, corpus: Corpus) -> dict[tuple[str, int, int], list[tuple
 
 def _values(weights: np.ndarray, encoded: Any, pieces: dict[int, list[int]]) -> dict[str, float]:
     values = {
-        name: float(weights[:, encoded.token_class == place].sum(1).mean())
-        for place, name in enumerate(("cls", "sep", "punct", "other"))
+        name: float(weights[:, encoded.token_class == number].sum(1).mean())
+        for number, name in enumerate(("cls", "sep", "punct", "other"))
     }
     links: dict[str, list[float]] = {}
     for word in dependencies_of(encoded.example):
@@ -66,7 +66,7 @@ def _values(weights: np.ndarray, encoded: Any, pieces: dict[int, list[int]]) -> 
             ):
                 between = weights[np.ix_(pieces[query], pieces[key])].sum(1).mean()
                 links.setdefault(f"{word.relation}: {name}", []).append(float(between))
-    return values | {name: float(np.mean(each)) for name, each in links.items()}
+    return values | {name: float(np.mean(link)) for name, link in links.items()}
 
 
 def test_the_index_is_that_of_a_naive_sort(corpus: Corpus) -> None:
@@ -78,9 +78,9 @@ def test_the_index_is_that_of_a_naive_sort(corpus: Corpus) -> None:
         ours = entries(index, layer, head, name)
         best = [value for value, _ in every[:PER_HEAD]]
         assert [each["value"] for each in ours] == pytest.approx(best, abs=1e-5)
-        for each in ours:
-            candidates = [value for value, text in every if text[: LETTERS - 1].startswith(each["text"].rstrip("…"))]
-            assert min(abs(value - each["value"]) for value in candidates) < 1e-5
+        for example in ours:
+            candidates = [value for value, text in every if text[: LETTERS - 1].startswith(example["text"].rstrip("…"))]
+            assert min(abs(value - example["value"]) for value in candidates) < 1e-5
 
 
 def test_short_examples_come_last() -> None:
@@ -101,7 +101,7 @@ def test_batches_change_nothing(corpus: Corpus) -> None:
 def test_a_model_without_cls_has_no_such_focus() -> None:
     index = example_index(models.wrap(tiny_gpt2(), _bare_tokenizer()), read(["The old cat sat.", "A dog ran."]))
     assert index["focus"].values.tolist() == ["punct", "other"]
-    assert [each["text"] for each in entries(index, 1, 1, "other")] and index["rank"].size == 10
+    assert [entry["text"] for entry in entries(index, 1, 1, "other")] and index["rank"].size == 10
 
 
 def _bare_tokenizer() -> Any:
@@ -164,7 +164,7 @@ def test_texts_do_not_grow_with_the_corpus() -> None:
     tally = IndexTally(1, 3, limit=20)
     for start in range(0, 10_000, 10):
         examples = np.arange(start, start + 10)
-        tally.add({"sep": (examples, examples[:, None] / 1e4)}, {each: ("a", "") for each in examples.tolist()})
+        tally.add({"sep": (examples, examples[:, None] / 1e4)}, {example: ("a", "") for example in examples.tolist()})
         assert len(tally.texts) <= 1000
     assert tally.best["sep"].examples.tolist() == [[9999, 9998, 9997]]
 

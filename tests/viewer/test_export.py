@@ -52,7 +52,7 @@ def faults(browser: Chrome) -> list[str]:
     """Errors of the console, and requests that leave the file."""
     lines = [entry["message"] for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = [each["params"]["request"]["url"] for each in events if each["method"] == "Network.requestWillBeSent"]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     return [*lines, *(url for url in asked if not url.startswith(("file:", "data:", "blob:")))]
 
 

@@ -66,7 +66,7 @@ def test_a_picture_of_try_it_has_the_predictions_of_both_sides(session: ViewSess
 def test_a_picture_of_examples_has_those_of_the_page(session: ViewSession, text: str) -> None:
     words = words_of(exported(session, text, "v=examples&h=1-1&e=sep", "svg").content)
     examples = session.examples(1, 1, "sep")
-    assert examples and all(each["text"] in words and f"{each['value']:.3f}" in words for each in examples)
+    assert examples and all(example["text"] in words and f"{example['value']:.3f}" in words for example in examples)
 
 
 def test_examples_are_by_the_kind_of_the_head(session: ViewSession) -> None:
@@ -108,14 +108,17 @@ def test_the_page_saves_a_card_and_shows_what_layers_know(
         for panel in browser.find_elements("css selector", ".layers > summary"):
             panel.click()
         settled(browser)
-        assert [each.text for each in browser.find_elements("css selector", ".layers > summary")] == [NUMBERS, "Trees"]
+        assert [element.text for element in browser.find_elements("css selector", ".layers > summary")] == [
+            NUMBERS,
+            "Trees",
+        ]
         assert "Best: layer 2 for tree depth." in browser.find_element("css selector", ".layers").text
         for fold in browser.find_elements("css selector", ".layers .fold summary"):
             fold.click()
         rows = [row.text for row in browser.find_elements("css selector", ".layers tbody tr")]
         assert rows == ["tree depth 10.0 50.0 30.0", "<b>She yes"]
         trees = browser.find_elements("css selector", ".layers + .layers .chart img")
-        assert [each.is_displayed() for each in trees] == [True, False]
+        assert [tree.is_displayed() for tree in trees] == [True, False]
         assert trees[0].get_attribute("naturalWidth") != "0"
         assert trees[0].accessible_name == "<b>She slept: 1 of 1 edges of the gold tree are predicted."
         assert browser.get_log("browser") == []

@@ -53,5 +53,5 @@ def test_a_pass_ends_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(TimeUp, match="longer than 60 s"), time_limit(model.network, 60):
         text_maps(model, text)
     monkeypatch.undo()
-    assert not any(each._forward_pre_hooks for each in model.network.modules())
+    assert not any(module._forward_pre_hooks for module in model.network.modules())
     assert torch.equal(torch.from_numpy(text_maps(model, text).levels), torch.from_numpy(expected))

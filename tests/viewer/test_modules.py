@@ -63,5 +63,5 @@ def test_nothing_is_submitted_as_a_form() -> None:
 def test_styles_stay_below_the_element() -> None:
     css = re.sub(r"/\*.*?\*/", "", (STATIC / "viewer.css").read_text(encoding="utf-8"), flags=re.DOTALL)
     selectors = [each.strip() for group in re.findall(r"([^{}]+)\{", css) for each in group.split(",")]
-    outside = [each for each in selectors if not each.startswith((".headscope", "@", "screen", "print"))]
+    outside = [selector for selector in selectors if not selector.startswith((".headscope", "@", "screen", "print"))]
     assert outside == [] and "url(" not in css and "@import" not in css

@@ -60,7 +60,9 @@ def test_a_link_restores_the_zoom_and_the_place_in_a_long_text(browser: Chrome, 
 
 def test_tiles_are_asked_for_when_they_are_looked_at(browser: Chrome, long_address: str) -> None:
     opened(browser, long_address, {"t": LONG, "v": "map", "h": "1-1", "z": "12", "g": "0"})
-    tiles = [each.split("/api/tile/")[1].split("/", 1)[1] for each in requests_of(browser) if "/api/tile/" in each]
+    tiles = [
+        request.split("/api/tile/")[1].split("/", 1)[1] for request in requests_of(browser) if "/api/tile/" in request
+    ]
     assert tiles == ["1/1/0/0/0?model=0"]
     browser.execute_script("document.querySelector('.scroll-canvas').scrollTo(6000, 0)")
     settled(browser)

@@ -43,7 +43,7 @@ def eager(model: Model, text: TextTokens) -> list[np.ndarray]:
     model.network.set_attn_implementation("eager")
     with torch.inference_mode():
         attentions = model.network(**inputs, output_attentions=True).attentions
-    return [each[0].float().numpy() for each in attentions]
+    return [attention[0].float().numpy() for attention in attentions]
 
 
 def assert_close(maps: TextMaps, expected: list[np.ndarray]) -> None:

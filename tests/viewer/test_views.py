@@ -34,7 +34,7 @@ def test_a_view_opens_without_a_word_and_without_another_site(browser: Chrome, a
     assert find(browser, ".pane h2").text.startswith("Head 2-3")
     assert len(find(browser, ".pane .explain").text) > 30
     assert browser.get_log("browser") == []
-    assert {urlsplit(each).netloc for each in requests_of(browser)} <= {urlsplit(address).netloc}
+    assert {urlsplit(request).netloc for request in requests_of(browser)} <= {urlsplit(address).netloc}
 
 
 def test_the_grid_has_all_heads_with_pictures_of_their_maps(browser: Chrome, address: str) -> None:
@@ -65,8 +65,8 @@ def test_heads_are_sorted_and_framed_by_a_number(browser: Chrome, address: str) 
     Select(find(browser, ".controls label:nth-child(1) select")).select_by_value("entropy")
     settled(browser)
     words = [
-        float(each.text.split()[-1])
-        for each in browser.find_elements("css selector", "[role=row]:first-child .grid-word")
+        float(element.text.split()[-1])
+        for element in browser.find_elements("css selector", "[role=row]:first-child .grid-word")
     ]
     assert words == sorted(words, reverse=True) and len(set(words)) == 4
     assert find(browser, ".legend").text.startswith("Frames: entropy of attention, from ")
@@ -87,7 +87,9 @@ def test_the_legend_shows_heads_of_one_kind(browser: Chrome, address: str) -> No
     kind = find(browser, ".kind")
     name = kind.text.split()[0]
     kind.click()
-    bright = [each.get_attribute("data-word") for each in browser.find_elements("css selector", ".grid-cell:not(.dim)")]
+    bright = [
+        element.get_attribute("data-word") for element in browser.find_elements("css selector", ".grid-cell:not(.dim)")
+    ]
     assert set(bright) == {name}
     find(browser, ".kind").click()
     assert browser.find_elements("css selector", ".grid-cell.dim") == []
@@ -196,12 +198,12 @@ def test_each_model_has_cards_and_kinds_of_its_own(browser: Chrome) -> None:
 def test_two_models_are_compared(browser: Chrome, pair_address: str) -> None:
     opened(browser, pair_address, {"t": FIRST, "h": "2-3", "v": "compare", "p": "q2k1"})
     figures = browser.find_elements("css selector", ".compare-maps figcaption")
-    assert [each.text for each in figures] == ["first", "second", "difference"]
+    assert [figure.text for figure in figures] == ["first", "second", "difference"]
     canvases = "return [...document.querySelectorAll('.compare-maps canvas')].map((c) => c.toDataURL())"
     assert len(set(browser.execute_script(canvases))) == 3
     Select(find(browser, ".controls select")).select_by_value("difference")
     settled(browser)
-    changes = [float(each.text) for each in browser.find_elements("css selector", ".grid-word")]
+    changes = [float(element.text) for element in browser.find_elements("css selector", ".grid-word")]
     assert len(changes) == 12 and min(changes) > 0
     assert browser.get_log("browser") == []
 
@@ -214,7 +216,7 @@ def test_heads_are_switched_off_and_an_error_is_said(browser: Chrome, address: s
     field.send_keys("2-*,1-1", Keys.ENTER)
     settled(browser)
     WebDriverWait(browser, 10).until(lambda window: window.find_elements("css selector", ".answer table"))
-    captions = [each.text for each in browser.find_elements("css selector", ".answer caption")]
+    captions = [element.text for element in browser.find_elements("css selector", ".answer caption")]
     assert captions == ["all heads", "without these heads"]
     before, after = (table(browser, at) for at in (0, 1))
     assert len(before) == len(after) == 3 and before != after

@@ -78,7 +78,7 @@ def test_several_widgets_in_one_page_keep_their_state(model: headscope.Model, br
     titles = ".headscope .pane h2"
     WebDriverWait(browser, 20).until(lambda window: len(window.find_elements(By.CSS_SELECTOR, titles)) == 2)
     WebDriverWait(browser, 20).until_not(lambda window: window.find_elements(By.CSS_SELECTOR, "[aria-busy]"))
-    heads = [each.text for each in browser.find_elements(By.CSS_SELECTOR, titles)]
+    heads = [element.text for element in browser.find_elements(By.CSS_SELECTOR, titles)]
     assert heads[0].startswith("Head 2-3") and heads[1].split() == ["Heads", "1-2", "3-1"]
     assert "<img src=x" in browser.find_element(By.TAG_NAME, "body").text and browser.title != "1"
     browser.find_elements(By.CSS_SELECTOR, ".headscope [role=tab]")[0].click()
@@ -103,7 +103,7 @@ def answer_messages(browser: Chrome, view: Any) -> None:
         for message in messages:
             view._handle_custom_msg(message, [])
             content, buffers = sent.pop()
-            encoded = [base64.b64encode(each).decode() for each in buffers]
+            encoded = [base64.b64encode(buffer).decode() for buffer in buffers]
             browser.execute_script("models[0].hear(...arguments)", content, encoded)
 
 
@@ -124,7 +124,7 @@ def test_a_text_typed_in_a_widget_is_read_by_the_kernel(
     browser.find_element(By.CSS_SELECTOR, ".headscope [data-value=try]").click()
     browser.find_element(By.CSS_SELECTOR, ".headscope .try-form .primary").click()
     answer_messages(browser, view)
-    captions = [each.text for each in browser.find_elements(By.CSS_SELECTOR, ".headscope .answer caption")]
+    captions = [element.text for element in browser.find_elements(By.CSS_SELECTOR, ".headscope .answer caption")]
     assert captions == ["all heads", "without these heads"]
     assert browser.get_log("browser") == []
 

@@ -113,7 +113,9 @@ def test_the_mentions_of_a_real_treebank(real_data):
     path = real_data / "ud" / "en_gum-ud-dev.conllu.gz"
     values = re.findall(r"[|\t]Entity=([^|\n]*)", gzip.decompress(path.read_bytes()).decode())
     sentences = [each.first[0] for each in read(path)]
-    assert sum(len(each.mentions or ()) for each in sentences) == sum(value.count("(") for value in values) > 7000
+    assert (
+        sum(len(sentence.mentions or ()) for sentence in sentences) == sum(value.count("(") for value in values) > 7000
+    )
     assert len({each.document for each in sentences}) == 30
 
 

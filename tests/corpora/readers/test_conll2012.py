@@ -36,7 +36,7 @@ def lines(sentence: str) -> str:
     """The rows of a sentence, from word, tag, parse and coreference."""
     rows = [line.split() for line in sentence.strip().splitlines()]
     columns = "own/made_0001   0   {}   {}    {}   {}   -   -   -   speaker   *   (ARG0*   *   {}"
-    return "\n".join(columns.format(place, *row) for place, row in enumerate(rows)) + "\n\n"
+    return "\n".join(columns.format(number, *row) for number, row in enumerate(rows)) + "\n\n"
 
 
 def document(*sentences: str, begin: str = BEGIN) -> str:

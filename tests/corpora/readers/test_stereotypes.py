@@ -36,7 +36,7 @@ def test_the_brackets_are_the_right_candidate_and_the_pronoun(tmp_path: Path) ->
 
 
 def test_lines_of_the_same_number_are_partners(tmp_path: Path) -> None:
-    asked = [question(each) for each in winobias(tmp_path)]
+    asked = [question(example) for example in winobias(tmp_path)]
     assert [each.stereotype for each in asked] == ["pro", "pro", "anti", "anti"]
     assert [each.pair for each in asked] == ["stereotyped_type1.txt.dev:1", "stereotyped_type1.txt.dev:2"] * 2
 

@@ -53,7 +53,7 @@ def test_workers_of_a_cluster_give_the_bits_of_one_process(
     monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 4)
     monkeypatch.chdir(tmp_path)
     items = [{"good": f"the {noun} sat", "bad": "the cat ran"} for noun in ("dog", "bird", "tree", "house", "man")]
-    Path("items.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in items))
+    Path("items.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))
     one, _ = run(study, model, *STUDIES[study], *OPTIONS, "-o", "one")
     several, _ = run(study, model, *STUDIES[study], *OPTIONS, "--engine", "ray", "-o", "several")
     assert_same(several, one)

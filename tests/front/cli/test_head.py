@@ -97,7 +97,7 @@ def test_all_heads_are_listed(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(arguments: list[str], expected: str, folder: Path) -> None:
-    assert expected in said(*(each.format(folder) for each in arguments))
+    assert expected in said(*(argument.format(folder) for argument in arguments))
 
 
 def test_results_that_are_not_about_heads_are_said(tmp_path: Path) -> None:

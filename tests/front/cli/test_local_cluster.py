@@ -16,7 +16,7 @@ MOST_SECONDS = 120
 
 def named(command: psutil.Process, name: str) -> list[psutil.Process]:
     """The processes of the cluster of a command whose title begins with a name."""
-    return [each for each in command.children(recursive=True) if _title(each).startswith(name)]
+    return [child for child in command.children(recursive=True) if _title(child).startswith(name)]
 
 
 def _title(process: psutil.Process) -> str:
@@ -42,10 +42,10 @@ def test_a_cluster_of_ones_own_listens_on_this_machine_alone_and_its_loss_is_one
         time.sleep(0.05)
     cluster = [command, *command.children(recursive=True)]
     addresses = {
-        each.laddr.ip
+        connection.laddr.ip
         for process in cluster
-        for each in process.net_connections("inet")
-        if each.status == psutil.CONN_LISTEN
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
     }
     assert workers and addresses
     for address in addresses:

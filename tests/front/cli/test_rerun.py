@@ -121,7 +121,7 @@ def test_differences_of_labels_sizes_texts_and_missing_values() -> None:
     new["entropy"][1, 2] = float("nan")
     new["sep_to_sep"][0, 0] += 2e-5
     new = new.drop_vars("cls_entropy")
-    found = {each.variable: each for each in differences(saved, new)}
+    found = {difference.variable: difference for difference in differences(saved, new)}
     assert found.keys() == {"entropy", "sep_to_sep", "cls_entropy"}
     assert (found["entropy"].largest, found["entropy"].where) == (float("inf"), "layer 2, head 3")
     assert found["cls_entropy"].where == "missing in the new result"

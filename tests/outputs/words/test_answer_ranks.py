@@ -63,7 +63,7 @@ def greedy(network: Any, context: str, pieces: int) -> list[str]:
     """The pieces that a masked model writes from the left in the place of [MASK]: a naive loop."""
     ids = TOKENIZER(context.replace("[MASK]", " ".join(["[MASK]"] * pieces)))["input_ids"]
     special, written = TOKENIZER.all_special_ids, []
-    for at in [place for place, id in enumerate(ids) if id == TOKENIZER.mask_token_id]:  # type: ignore[arg-type]
+    for at in [number for number, id in enumerate(ids) if id == TOKENIZER.mask_token_id]:  # type: ignore[arg-type]
         with torch.no_grad():
             logits = network(torch.tensor([ids])).logits[0, at]
         logits[special] = -torch.inf

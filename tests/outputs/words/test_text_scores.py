@@ -59,7 +59,10 @@ def naive(predictor: WordPredictor, text: Candidate, plain: bool = False) -> flo
             read, place = ids[:at], -1
         else:
             unit = [each for each in scored if text.is_answer or (words[each] == words[at] and not plain) or each == at]
-            read = [TOKENIZER.mask_token_id if each in unit and each >= at else piece for each, piece in enumerate(ids)]
+            read = [
+                TOKENIZER.mask_token_id if number in unit and number >= at else piece
+                for number, piece in enumerate(ids)
+            ]
             place = at
         logits = predictor.model.network(torch.tensor([read])).logits[0, place]
         total += float(logits.log_softmax(-1)[ids[at]])

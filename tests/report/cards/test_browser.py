@@ -31,7 +31,9 @@ def first_column(browser: Chrome) -> list[str]:
 
 
 def press(browser: Chrome, words: str) -> None:
-    (button,) = [each for each in browser.find_elements("css selector", "table.sortable button") if each.text == words]
+    (button,) = [
+        element for element in browser.find_elements("css selector", "table.sortable button") if element.text == words
+    ]
     browser.execute_script("arguments[0].click()", button)
 
 
@@ -58,7 +60,9 @@ def test_a_column_orders_the_heads_and_turns_round(browser: Chrome, heads: Path)
 def test_choosing_a_head_opens_its_card_and_draws_its_map(browser: Chrome, heads: Path) -> None:
     opened(browser, heads)
     assert browser.execute_script(STATES) == [None]
-    link = next(each for each in browser.find_elements("css selector", "table.sortable a") if each.text == "1-1")
+    link = next(
+        element for element in browser.find_elements("css selector", "table.sortable a") if element.text == "1-1"
+    )
     browser.execute_script("arguments[0].click()", link)
     WebDriverWait(browser, 30).until(lambda window: window.execute_script(SEEN))
     (card,) = browser.find_elements("css selector", "details.card[open]")

@@ -11,7 +11,7 @@ from support.profile_result import profile_result
 
 def test_main_numbers_of_every_result_are_there_by_head() -> None:
     values = {
-        each["title"]: each["values"] for each in head_values(model_of(profile_result(), with_maps()).main_numbers)
+        value["title"]: value["values"] for value in head_values(model_of(profile_result(), with_maps()).main_numbers)
     }
     assert values["attention offset: previous token"]["2-3"] == 0.875
     assert len(values["entropy"]) == 12
@@ -21,6 +21,6 @@ def test_main_numbers_of_every_result_are_there_by_head() -> None:
 def test_head_without_a_value_is_left_out() -> None:
     result = profile_result().copy(deep=True)
     result["entropy"].loc[{"layer": 2, "head": 3}] = np.nan
-    values = {each["title"]: each["values"] for each in head_values(model_of(result).main_numbers)}
+    values = {value["title"]: value["values"] for value in head_values(model_of(result).main_numbers)}
     assert "2-3" not in values["entropy"] and "2-2" in values["entropy"]
     json.dumps(values, allow_nan=False)

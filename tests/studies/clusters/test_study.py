@@ -49,7 +49,7 @@ def test_heads_that_do_the_same_are_one_cluster(result: xr.Dataset) -> None:
     numbers = {kind(*place): set() for place in HEADS}
     for layer, head in HEADS:
         numbers[kind(layer, head)].add(int(result["cluster"].sel(layer=layer, head=head)))
-    assert [len(each) for each in numbers.values()] == [1, 1, 1] and len(set.union(*numbers.values())) == 3
+    assert [len(number) for number in numbers.values()] == [1, 1, 1] and len(set.union(*numbers.values())) == 3
     assert int(result["cluster"].sel(layer=1, head=1)) == 1
     assert float(result["cluster_stability"]) == 1
 

@@ -82,10 +82,10 @@ def test_each_model_shows_what_it_shows_alone(batch: Batch) -> None:
 
 def test_no_model_is_further_than_the_block_that_was_asked_for(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
     models, shown = [bert(0), bert(1)], [0, 0]
-    for place, model in enumerate(models):
+    for number, model in enumerate(models):
         network: Any = model.network
         for part in (network.embeddings, *network.encoder.layer):
-            monkeypatch.setattr(part, "forward", _telling(part.forward, shown, place))
+            monkeypatch.setattr(part, "forward", _telling(part.forward, shown, number))
     with closing(lockstep(models, batch)) as pairs:
         assert shown == [0, 0]
         for layer, _ in pairs:
@@ -102,7 +102,7 @@ def _telling(forward: Any, shown: list[int], place: int) -> Any:
 
 def test_gradients_are_off_in_every_thread(batch: Batch) -> None:
     found = list(lockstep([bert(0), deberta()], batch))
-    assert all(each.attention.is_inference() for _, rows in found for each in rows)
+    assert all(row.attention.is_inference() for _, rows in found for row in rows)
 
 
 def test_a_pass_that_is_left_early_ends(batch: Batch) -> None:

@@ -105,10 +105,10 @@ def test_three_models_are_two_pairs(models: list[Model], inputs: list[Encoded], 
 def test_differences_are_those_of_profiles(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
     first, *later = [pass_over(model, inputs, QUICK).collect(MeasureObserver(MEASURES)).value for model in models]
     for name in MEASURES:
-        for place, tallies in enumerate(later):
+        for number, tallies in enumerate(later):
             change = tallies[name].mean - first[name].mean
-            np.testing.assert_allclose(whole[f"difference_{name}"].mean[:, place], change, atol=ROUNDING, err_msg=name)
-            np.testing.assert_array_equal(whole[f"difference_{name}"].count[place], tallies[name].count)
+            np.testing.assert_allclose(whole[f"difference_{name}"].mean[:, number], change, atol=ROUNDING, err_msg=name)
+            np.testing.assert_array_equal(whole[f"difference_{name}"].count[number], tallies[name].count)
 
 
 def test_a_paired_interval_is_narrower_than_that_of_two_passes(inputs: list[Encoded]) -> None:
@@ -150,7 +150,7 @@ def test_keys_that_no_query_sees_change_no_number(
         tiny_config("modernbert", local_attention=window, vocab_size=len(tiny_vocabulary())) for window in windows
     ]
     networks = [tiny_network(config, seed) for seed, config in enumerate(configs)]
-    models = [headscope.wrap(network, tiny_tokenizer(), str(place)) for place, network in enumerate(networks)]
+    models = [headscope.wrap(network, tiny_tokenizer(), str(number)) for number, network in enumerate(networks)]
     cells = []
 
     def seen(*arguments, by_ranges: bool):
@@ -195,7 +195,7 @@ def test_no_map_is_kept(models: list[Model], inputs: list[Encoded]) -> None:
 
     def look(*rows):
         nonlocal most
-        maps.extend(weakref.ref(each.attention) for each in rows)
+        maps.extend(weakref.ref(row.attention) for row in rows)
         most = max(most, sum(each() is not None for each in maps[-40:]))
         return COMPARISONS["similarity"].observe(*rows)
 

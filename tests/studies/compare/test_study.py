@@ -149,7 +149,7 @@ def test_a_model_that_did_not_change_has_no_change(planted_change: xr.Dataset) -
 def three() -> tuple[Model, ...]:
     head = BertForSequenceClassification
     networks = {"a": tiny_bert(0), "b": tiny_bert(1), "c": tiny_bert(2, kind=head, num_labels=3)}
-    return tuple(headscope.wrap(each, tiny_tokenizer(), f"runs/{name}/model") for name, each in networks.items())
+    return tuple(headscope.wrap(network, tiny_tokenizer(), f"runs/{name}/model") for name, network in networks.items())
 
 
 def test_differences_are_later_minus_first_of_every_profile_variable(three: tuple[Model, ...]) -> None:
@@ -157,11 +157,11 @@ def test_differences_are_later_minus_first_of_every_profile_variable(three: tupl
     first, *later = [headscope.profile(model, some(15, SHORT), QUICK) for model in three]
     assert result["model"].values.tolist() == ["b/model", "c/model"]
     for name in SURFACE:
-        for place, profile in enumerate(later):
-            ours = result[f"difference_{name}"].isel(model=place)
+        for number, profile in enumerate(later):
+            ours = result[f"difference_{name}"].isel(model=number)
             assert ours.dims == first[name].dims
             np.testing.assert_allclose(ours, profile[name] - first[name], atol=1e-5, err_msg=name)
-            counts = result[f"difference_{name}_n_examples"].isel(model=place)
+            counts = result[f"difference_{name}_n_examples"].isel(model=number)
             np.testing.assert_array_equal(counts, profile[f"{name}_n_examples"])
 
 

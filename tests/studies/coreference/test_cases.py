@@ -50,7 +50,7 @@ def test_only_mentions_since_a_word_are_asked_about() -> None:
 def test_a_question_has_its_own_candidates_on_both_sides() -> None:
     sentence = said("Ann saw her and Bo Lee .")
     one = question_case(sentence, Question((2, 3), ((0, 1), (4, 6)), 1), unit=7)
-    assert (one.mention.word, [each.word for each in one.candidates], sorted(one.right)) == (2, [0, 5], [5])
+    assert (one.mention.word, [candidate.word for candidate in one.candidates], sorted(one.right)) == (2, [0, 5], [5])
     assert one.mention.kind == "pronoun" and one.unit == 7
     assert question_case(sentence, Question((2, 3), ((0, 1), (4, 6)), None)).right == frozenset()
 
@@ -58,7 +58,7 @@ def test_a_question_has_its_own_candidates_on_both_sides() -> None:
 def test_what_cannot_be_read_is_no_candidate() -> None:
     (one,) = [each for each in anaphoric([headed(0), headed(1), headed(2)]) if each.mention.word == 2]
     left = one.where([False, True, True])
-    assert [each.word for each in left.candidates] == [1] and left.right == {1}
+    assert [candidate.word for candidate in left.candidates] == [1] and left.right == {1}
 
 
 def test_heads_are_found_by_the_tree_and_without_one_are_the_last_word() -> None:

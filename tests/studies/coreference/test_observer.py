@@ -41,7 +41,7 @@ def naive(example: Example, attention: np.ndarray) -> list[list[int]]:
     tokens = [its for _, all_of in overlapping(example, spoken(example)) for its in all_of]
     found = []
     for case in cases_of(example):
-        words = sorted({each.word for each in case.candidates if tokens[each.word]})
+        words = sorted({candidate.word for candidate in case.candidates if tokens[candidate.word]})
         if not (tokens[case.mention.word] and case.right & set(words)):
             continue
         row = []

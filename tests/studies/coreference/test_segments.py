@@ -53,7 +53,7 @@ def planned(*examples: Example, room: int = 4, **options) -> Plan:
 def heads_asked(found: Plan) -> list[list[tuple[int, list[int]]]]:
     """For each input the mentions that are asked about, each with its candidates, by their head words."""
     return [
-        [(case.mention.word, [each.word for each in case.candidates]) for case in found.cases[example.id]]
+        [(case.mention.word, [candidate.word for candidate in case.candidates]) for case in found.cases[example.id]]
         for example in found.inputs
     ]
 

@@ -29,8 +29,8 @@ def said(text: str, scope: str) -> Sentence:
     words = text.split()
     upos = tuple("NOUN" if word in NOUNS else "PRON" if word in ANTECEDENTS else "X" for word in words)
     found = tuple(
-        Mention(ANTECEDENTS.get(word, word), place, place + 1)
-        for place, word in enumerate(words)
+        Mention(ANTECEDENTS.get(word, word), number, number + 1)
+        for number, word in enumerate(words)
         if word in NOUNS or word in ANTECEDENTS
     )
     return spaced(text, upos=upos, mentions=found, document=scope)

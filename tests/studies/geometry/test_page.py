@@ -26,7 +26,7 @@ def result_of(
         "explained_variance_corrected": (0.5, 0.4, 0.3, 0.2),
         "norm": (10.0, 11.0, 12.0, 9.0),
     }
-    measured = {name: xr.DataArray(list(each[1:]), LAYERS, name=name) for name, each in values.items()}
+    measured = {name: xr.DataArray(list(value[1:]), LAYERS, name=name) for name, value in values.items()}
     measured |= {f"embeddings_{name}": xr.DataArray(each[0]) for name, each in values.items()}
     ranks = LAYERS | {"dimension_rank": [1, 2, 3]}
     first = xr.DataArray([0.25, 0.5, 0.125], LAYERS)

@@ -64,7 +64,7 @@ def test_all_numbers_of_a_small_corpus_are_those_of_loops(result: xr.Dataset, st
     pairs = [(i, j) for i, j in combinations(range(len(tokens)), 2) if text[i] != text[j]]
     anisotropy = np.array([np.mean([space[i] @ space[j] for i, j in pairs]) for space in units])
     np.testing.assert_allclose(by_space(result, "anisotropy"), anisotropy, atol=1e-3)
-    own = [place for place, token in enumerate(tokens) if token == tokens[0]]
+    own = [number for number, token in enumerate(tokens) if token == tokens[0]]
     assert len(own) >= 5 and max(tokens.count(token) for token in set(tokens) - {tokens[0]}) < 5
     similar = np.array([np.mean([space[i] @ space[j] for i, j in combinations(own, 2)]) for space in units])
     np.testing.assert_allclose(by_space(result, "self_similarity"), similar, atol=1e-3)
@@ -83,7 +83,7 @@ def test_all_numbers_of_a_small_corpus_are_those_of_loops(result: xr.Dataset, st
 
 def test_tokens_of_a_document_are_resampled_together(model: headscope.Model) -> None:
     rows = [
-        {"text": text, "of": str(place)} for place, text in enumerate([*TEXTS, TEXTS[0], TEXTS[2]]) for _ in range(8)
+        {"text": text, "of": str(number)} for number, text in enumerate([*TEXTS, TEXTS[0], TEXTS[2]]) for _ in range(8)
     ]
     known, unknown = (read(pd.DataFrame(rows), document=column) for column in ("of", None))
     widths = []
@@ -122,7 +122,7 @@ def test_text_pairs_have_segments_and_texts_have_none(model: headscope.Model, re
     paired = study.run(model, read(PAIRS * 3), QUICK)
     assert paired["segment_similarity"].notnull().all() and (paired["segment_similarity_n_examples"] > 0).all()
     assert "segment_similarity" not in result
-    assert "Segments" in [each.topic for each in study_page(paired).findings()]
+    assert "Segments" in [finding.topic for finding in study_page(paired).findings()]
 
 
 def test_another_model_is_aligned_and_itself_alike(model: headscope.Model, tmp_path_factory) -> None:
@@ -156,5 +156,5 @@ def test_the_page_speaks_of_random_tokens_first(result: xr.Dataset) -> None:
     assert all(words in topics for words in ("random tokens", "ontext", "Shares of single dimensions"))
     (table,) = page.tables()
     assert [row[0][0] for row in table.rows] == ["embeddings", "1", "2", "3"]
-    names = [each.name for each in page.figures()]
+    names = [figure.name for figure in page.figures()]
     assert names[:2] == ["anisotropy", "intra_sentence_corrected"] and "alignment" in names

@@ -104,7 +104,7 @@ def loss_of(name: str, network: Any, encoded: Encoded, answer: Target, copies: i
         return (output.logits[:, 0] - asked).square(), output
     if "task" in name:
         return -output.logits.log_softmax(-1)[:, int(asked)], output
-    places = [place for place, piece in enumerate(asked.tolist()) if piece != IGNORED]
+    places = [number for number, piece in enumerate(asked.tolist()) if piece != IGNORED]
     if name == "masked words":
         logs = output.logits.log_softmax(-1)
         return -torch.stack([logs[:, place, asked[place]] for place in places]).mean(0), output

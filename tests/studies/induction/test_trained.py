@@ -78,7 +78,7 @@ def test_they_find_a_planted_pair_at_every_depth(result: xr.Dataset, special: np
 
 def test_the_page_says_so(result: xr.Dataset) -> None:
     page = study_page(result)
-    claims = {each.topic: each.verdict for each in page.highlights() if each.verdict}
+    claims = {highlight.topic: highlight.verdict for highlight in page.highlights() if highlight.verdict}
     topics = [topic for topic, verdict in claims.items() if verdict == "holds"]
     assert any("looks at the token behind an earlier copy" in topic for topic in topics)
     assert any("finds what followed a token anywhere in 40 tokens" in topic for topic in topics)

@@ -29,7 +29,7 @@ from support.written import corpus
 
 SIZES: dict[str, Any] = {"num_hidden_layers": 1, "num_attention_heads": 2, "hidden_dropout_prob": 0.02}
 WORDS = ("bank", "book", "bird", "cat")
-TEXT = [" ".join(WORDS[place % 4] for place in range(8))] * 100
+TEXT = [" ".join(WORDS[number % 4] for number in range(8))] * 100
 QUICK = Settings(resamples=20)
 OPTIONS: dict[str, Any] = {"epochs": 3, "batch": 4, "learning_rate": 1e-2}
 
@@ -214,7 +214,7 @@ def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
 
 def test_a_head_that_is_no_better_than_frequencies_claims_nothing(whole: tuple[xr.Dataset, Path]) -> None:
     def verdict(result: xr.Dataset) -> str | None:
-        return next(each.verdict for each in study_page(result).findings() if "frequencies" in each.topic)
+        return next(finding.verdict for finding in study_page(result).findings() if "frequencies" in finding.topic)
 
     result = whole[0].isel(epoch=[0])
     assert result["loss_gain"].item() < 0.05 and verdict(result) in ("fails", "undecided")

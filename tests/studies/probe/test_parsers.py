@@ -101,7 +101,7 @@ def test_the_gradient_of_the_baseline_is_that_of_torch(monkeypatch: pytest.Monke
 def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
     parser = randomised(DistanceParser(BANK.features, NUMBERS))
     batch = padded(BANK, LEXICON, [0, 3], CPU)
-    other = Treebank(BANK.sentences, [each.flip(0) for each in BANK.arrays])
+    other = Treebank(BANK.sentences, [array.flip(0) for array in BANK.arrays])
     with torch.inference_mode():
         scores = scored(parser, batch, LEXICON.table)
         assert torch.equal(scores, scored(parser, padded(other, LEXICON, [0, 3], CPU), LEXICON.table))

@@ -125,9 +125,9 @@ def test_seeds_that_are_trained_together_do_not_depend_on_each_other(name: str) 
     together = fit({name: KINDS[name]}, *learnable(), recipe, seeds, CPU)[name]
     for row, seed in enumerate(seeds):
         alone = fit({name: KINDS[name]}, *learnable(), recipe, [seed], CPU)[name]
-        np.testing.assert_allclose([each[row] for each in together.losses], np.concatenate(alone.losses), atol=1e-5)
-        for whole, single in zip(together.best.parameters(), alone.best.parameters(), strict=True):
-            torch.testing.assert_close(whole[row], single[0], atol=1e-4, rtol=1e-4)
+        np.testing.assert_allclose([loss[row] for loss in together.losses], np.concatenate(alone.losses), atol=1e-5)
+        for parameter, single in zip(together.best.parameters(), alone.best.parameters(), strict=True):
+            torch.testing.assert_close(parameter[row], single[0], atol=1e-4, rtol=1e-4)
 
 
 def test_training_stops_where_no_held_out_loss_falls(monkeypatch: pytest.MonkeyPatch) -> None:

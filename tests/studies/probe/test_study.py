@@ -82,8 +82,8 @@ def test_the_right_branching_tree_is_that_of_loops(result: xr.Dataset) -> None:
     right = 0
     for example in TREEBANK:
         (sentence,) = example.first
-        for place, (head, relation) in enumerate(zip(sentence.heads, sentence.deprel, strict=True), 1):
-            predicted = place + 1 if place < len(sentence.heads) else 0
+        for number, (head, relation) in enumerate(zip(sentence.heads, sentence.deprel, strict=True), 1):
+            predicted = number + 1 if number < len(sentence.heads) else 0
             right += relation != "punct" and predicted == head
     np.testing.assert_allclose(result["uas"].sel(probe="right_branching"), right / WORDS)
     assert at_offset(3, 1).tolist() == [2, 3, 0]

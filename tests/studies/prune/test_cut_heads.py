@@ -103,12 +103,12 @@ def answers(network: PreTrainedModel) -> Tensor:
 def zeroed(model: Model, remove: np.ndarray) -> PreTrainedModel:
     """The whole network, in which nothing reads the outputs of the removed heads any more."""
     masked = copy.deepcopy(model)
-    for layer, each in enumerate(masked.projections):
-        weight: Any = each.output.weight
+    for layer, projection in enumerate(masked.projections):
+        weight: Any = projection.output.weight
         for head in np.flatnonzero(remove[layer]):
-            columns = slice(head * each.width, (head + 1) * each.width)
+            columns = slice(head * projection.width, (head + 1) * projection.width)
             with torch.no_grad():
-                if isinstance(each.output, nn.Linear):
+                if isinstance(projection.output, nn.Linear):
                     weight[:, columns] = 0
                 else:
                     weight[columns] = 0

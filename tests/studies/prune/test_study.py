@@ -42,7 +42,7 @@ def planted() -> Model:
 def removed(result: xr.Dataset) -> list[tuple[int, int]]:
     """The heads that are gone, in their order."""
     order = result["removed_at"].stack(place=("layer", "head")).dropna("place")
-    return [(int(place[0]), int(place[1])) for place in order.sortby(order)["place"].values]
+    return [(int(value[0]), int(value[1])) for value in order.sortby(order)["place"].values]
 
 
 def saying(folder: Path, values: np.ndarray, model: Model, **attributes: str) -> Path:
@@ -91,7 +91,7 @@ def test_scores_are_those_of_the_whole_model_with_the_heads_zeroed(planted, tmp_
         with torch.inference_mode(), planted.changed(disabled, "zero"):
             answers.append(task_outputs(inputs))
     for metric in ("accuracy", "f1"):
-        expected = [score(metric, each, targets) for each in answers]
+        expected = [score(metric, answer, targets) for answer in answers]
         np.testing.assert_allclose(result["pruned_score"].sel(metric=metric), expected)
     assert len({round(float(one), 6) for one in result["pruned_score"].sel(metric="accuracy")}) > 1
     np.testing.assert_allclose(result["share_removed"], np.arange(7) / 8)
@@ -253,7 +253,7 @@ def test_heads_are_ranked_once_or_anew_after_each_step(again, times, tmp_path, m
     monkeypatch.setattr(ranking, "importance", counted)
     task = planted_task(8, 12)
     result = run(model, task, QUICK, directory=tmp_path, share=0.5, step=0.125, again=again)
-    left = [tuple(each) for each in result["heads_left"].values.tolist()]
+    left = [tuple(value) for value in result["heads_left"].values.tolist()]
     assert rounds == left[:times]
     assert len(removed(result)) == len(set(removed(result))) == 6
 
@@ -284,9 +284,9 @@ def test_what_is_measured_anew_belongs_to_the_heads_that_are_left(tmp_path, monk
     def size_of_values(model: Model, *others: Any) -> dict[str, xr.DataArray]:
         heads = model.capture.heads
         sizes = np.full((len(heads), max(heads), 1), np.nan)
-        for layer, each in enumerate(model.projections):
-            rows = each.value.get_parameter("weight").detach().unflatten(0, (each.heads, each.width))
-            sizes[layer, : each.heads, 0] = rows.norm(dim=(1, 2))
+        for layer, projection in enumerate(model.projections):
+            rows = projection.value.get_parameter("weight").detach().unflatten(0, (projection.heads, projection.width))
+            sizes[layer, : projection.heads, 0] = rows.norm(dim=(1, 2))
         return {
             "importance": xr.DataArray(sizes, dims=("layer", "head", "estimator"), coords={"estimator": ["michel"]})
         }

@@ -61,8 +61,8 @@ def test_answers_are_what_the_definition_says(as_coded: bool, made: list[Example
     }
     expected = {
         (encoded.index, word): its.astype(int).tolist()
-        for place, encoded in enumerate(inputs)
-        for word, its in naive(encoded.example, np.concatenate([maps[place] for maps in layers]), as_coded).items()
+        for number, encoded in enumerate(inputs)
+        for word, its in naive(encoded.example, np.concatenate([maps[number] for maps in layers]), as_coded).items()
     }
     assert found == expected
 

@@ -95,9 +95,9 @@ def _words(corpus: Corpus) -> list[tuple[tuple[int, ...], int]]:
     """The heads of the sentence and the place of each word that is neither root nor punctuation."""
     sentences = [sentence for example in corpus for sentence in example.first]
     return [
-        (each.heads, place)
+        (each.heads, number)
         for each in sentences
-        for place, relation in enumerate(each.deprel)
+        for number, relation in enumerate(each.deprel)
         if relation not in ("punct", "root")
     ]
 

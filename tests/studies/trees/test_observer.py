@@ -101,11 +101,11 @@ def naive(sentence: Sentence, maps: np.ndarray) -> dict[str, np.ndarray]:
             graph = nx.Graph([(i, j, {"weight": both[i, j]}) for i in range(len(both)) for j in range(i)])
             linked = {frozenset(edge) for edge in nx.maximum_spanning_tree(graph).edges}
             for direction, scores in enumerate((between, between.T)):
-                for place, root in enumerate((gold_root + before, None)):
+                for number, root in enumerate((gold_root + before, None)):
                     heads = heads_of(scores, root)
                     edges = {(word - before, head - before) for word, head in enumerate(heads)}
-                    uas[unit, direction, kept, place] = sum(pair in edges for pair in scored)
-                    uuas[unit, direction, kept, place] = sum(pair in edges or pair[::-1] in edges for pair in scored)
+                    uas[unit, direction, kept, number] = sum(pair in edges for pair in scored)
+                    uuas[unit, direction, kept, number] = sum(pair in edges or pair[::-1] in edges for pair in scored)
                     if root is None:
                         root_right[unit, direction, kept] = heads.index(-1) == gold_root + before
                 uuas[unit, direction, kept, 2] = sum(

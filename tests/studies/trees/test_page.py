@@ -40,7 +40,7 @@ def test_the_best_parser_is_named_first(result: xr.Dataset) -> None:
 
 
 def test_findings_name_the_root_special_tokens_and_averages(result: xr.Dataset) -> None:
-    topics = [each.topic for each in study_page(result).findings()]
+    topics = [finding.topic for finding in study_page(result).findings()]
     assert topics == ["UAS", "UUAS", "The root", "Special tokens", "Averages of heads", "Phrases", "Limits"]
 
 
@@ -53,8 +53,8 @@ def test_tables_have_a_row_for_each_tree_and_baseline(result: xr.Dataset) -> Non
 def test_a_corpus_without_phrases_has_none_on_the_page(model: headscope.Model) -> None:
     result = study.run(model, TREEBANK, QUICK, random=False)
     page = study_page(result)
-    assert len(page.tables()) == 2 and "Phrases" not in [each.topic for each in page.findings()]
-    assert [each.name for each in page.figures()] == ["chosen", "uas", "uas-by_layer"]
+    assert len(page.tables()) == 2 and "Phrases" not in [finding.topic for finding in page.findings()]
+    assert [figure.name for figure in page.figures()] == ["chosen", "uas", "uas-by_layer"]
 
 
 def test_random_weights_of_three_seeds_that_do_as_well_are_said(result: xr.Dataset) -> None:

@@ -62,7 +62,7 @@ def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(
     eye = np.eye(probabilities.shape[1])
     truth = eye[labels_of(held_out)].mean(0)
     shares = {"counted": eye[probabilities.argmax(-1)], "share": load().natural(probabilities).numpy()}
-    distance = {name: abs(each.mean(0) - truth).sum() for name, each in shares.items()}
+    distance = {name: abs(share.mean(0) - truth).sum() for name, share in shares.items()}
     assert distance["share"] < 0.7 * distance["counted"]
     card = load().card
     assert card["shares"]["distance"]["share"] <= 0.035 < 0.1 < card["shares"]["distance"]["counted"]

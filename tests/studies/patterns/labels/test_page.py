@@ -87,7 +87,9 @@ def test_a_button_labels_too_and_what_is_chosen_is_marked(browser: Chrome, addre
     shows(browser, 1)
     press(browser, Keys.ARROW_LEFT)
     shows(browser, 0)
-    pressed = [each.get_attribute("aria-pressed") for each in browser.find_elements("css selector", "#choices button")]
+    pressed = [
+        element.get_attribute("aria-pressed") for element in browser.find_elements("css selector", "#choices button")
+    ]
     assert pressed == ["false", "false", "false", "true", "false"]
     assert labels(tmp_path / "labels.jsonl")[1] == "block"
     press(browser, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "5")
