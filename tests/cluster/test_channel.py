@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headscope.cluster.channel import LENGTH, PLACE, ChannelClosed, TaskChannel, message_of, record_of
+from headscope.cluster.channel import LENGTH, SPAN, ChannelClosed, TaskChannel, message_of, record_of
 from headscope.errors import HeadscopeError
 from headscope.storage.codec import decode, encode
 from headscope.storage.lines import Record
@@ -112,7 +112,7 @@ def test_a_damaged_message_is_none() -> None:
 
 @pytest.mark.parametrize("place", [[0], [0, 10**9], [-9, 0], "ab", [0, 8, 0], None, [[], 1], [0.5, 1]])
 def test_a_forged_place_is_no_array(place: Any) -> None:
-    text = json.dumps({"value": {"dtype": "<f8", "shape": [1], "data": {PLACE: place}}}).encode()
+    text = json.dumps({"value": {"dtype": "<f8", "shape": [1], "data": {SPAN: place}}}).encode()
     body = len(text).to_bytes(LENGTH) + text + bytes(16)
     record = record_of(sha256(body).digest() + body)
     if record is not None:
