@@ -8,9 +8,9 @@ import pytest
 import xarray as xr
 
 from headscope.papers import judge, read_papers
-from headscope.papers.examples_wanted import examples_to_decide
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
+from headscope.papers.verdicts import examples_to_decide
 from headscope.papers.words import measured
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.claims import Claim

@@ -172,9 +172,7 @@ def test_every_observer_is_here() -> None:
     assert len(written) >= 10 and written <= set(OBSERVERS)
 
 
-@pytest.mark.parametrize(
-    "make", [pytest.param(make, id=name) for name, makers in OBSERVERS.items() for make in makers]
-)
+@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, makers in OBSERVERS.items() for make in makers])
 @settings(max_examples=12, deadline=None, derandomize=True, database=None)
 @given(mask=masks(), elements=st.sampled_from([2**5, 2**8, 2**19]))
 def test_blocks_with_some_heads_and_keys_are_whole_maps(make: Callable[[], Any], mask: Tensor, elements: int) -> None:

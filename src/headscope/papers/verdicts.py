@@ -3,22 +3,24 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Literal
 
 import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.papers.entry_file import ClaimedNumber
-from headscope.papers.examples_wanted import examples_to_decide
 from headscope.papers.numbers import LackingError, averaged, over_seeds, sink, take
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
-from headscope.report.claims import LEAST_SEEDS, Claim
+from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
 from headscope.report.parts import Finding
 
 Verdict = Literal["holds", "fails", "undecided", "not measured"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
+# A difference that wants more than so many times the examples is too small to be told.
+MOST_TIMES = 1000
 
 
 @dataclass(frozen=True)
@@ -147,3 +149,18 @@ def _open(source: Source, claim: PaperClaim) -> str:
 
 def _command(claim: PaperClaim) -> str:
     return f"headscope {claim.command or claim.study.replace('_', '-') + ' MODEL CORPUS'}"
+
+
+def examples_to_decide(test: Claim) -> int | None:
+    """How many examples would put the interval of a difference of this size on one side of 0; None where it is tiny.
+
+    >>> from headscope.report.wording import Estimate
+    >>> examples_to_decide(Claim(0.48, 0.5, Estimate(-0.02, -0.06, 0.02), 100))
+    400
+    """
+    difference = test.difference
+    if not difference.tested or difference.value == 0:
+        return None
+    half = difference.value - difference.lower if difference.value > 0 else difference.upper - difference.value
+    wanted = max(test.n + 1, LEAST_EXAMPLES, ceil(round(test.n * (half / difference.value) ** 2, 6)))
+    return wanted if wanted <= MOST_TIMES * test.n else None

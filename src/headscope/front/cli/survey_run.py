@@ -1,24 +1,28 @@
 """The studies of a survey, run one after the other as the commands that they are."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from headscope.errors import HeadscopeError
-from headscope.front.cli.compute import function_of
+from headscope.front.cli.compute import function_of, ready_inputs
 from headscope.front.cli.errors import notice
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.parameters import flag
+from headscope.front.cli.saved_command import parsed
 from headscope.front.cli.study import OF_STUDIES, run_brief
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
-from headscope.front.survey.costs import COSTS, READING, StudyEstimate
+from headscope.front.survey.costs import COSTS, FORWARD, READING, StudyEstimate, shape_of
 from headscope.front.survey.plan import PlannedStudy, words_of
 
 OF_TASK = ("task", "data")
 ABOUT_FILES = ("out", "json", "debug", "overwrite")
+EXAMPLES = 48
 
 
 def run_studies(
@@ -53,7 +57,7 @@ def budget_of(
     text: str, plans: Sequence[PlannedStudy], estimates: Sequence[StudyEstimate], folder: Path, given: Mapping[str, Any]
 ) -> Budget:
     """The time of a survey with the sizes that it was begun with; of a new one, with the speed of a first batch."""
-    from headscope.front.cli.survey_speed import speed_of
+    from headscope.front.cli.survey_run import speed_of
 
     runs = [plan for plan in plans if not plan.lacks]
     kept = kept_sizes(folder)
@@ -119,3 +123,25 @@ def _is_done(folder: Path, words: Sequence[str]) -> bool:
         return False
     attrs = results.read(path).attrs
     return "interrupted" not in attrs and attrs.get("command") == json.dumps(list(words))
+
+
+def speed_of(study: str, words: Sequence[str]) -> float:
+    """Seconds that a second of the estimates takes here: forward passes over a few examples, after as many others.
+
+    * `words`: those of the command of a study, whose model and first corpus are read.
+    """
+    from headscope.encoding.encoder import Words
+    from headscope.passes.batches import by_length
+    from headscope.passes.forward import Forward
+
+    ready = ready_inputs(study, parsed(study, list(words))[1])
+    model, corpus = ready["model"], ready["corpora"][0] if "corpora" in ready else ready["corpus"]
+    inputs = Words(model.tokenizer, model.max_tokens, "truncate").encode(islice(corpus, EXAMPLES))
+    groups, forward = list(by_length(inputs, 512)), Forward[Any](model)
+    seconds, tokens = 0.0, 0
+    for group in groups:  # the first ones warm up
+        before = time.monotonic()
+        forward.states(group)
+        seconds, tokens = (seconds + time.monotonic() - before, tokens + sum(map(len, group))) if tokens else (0.0, 1)
+    shape = shape_of(model.network.config.to_dict())
+    return seconds / max(1, tokens - 1) * 1000 / (FORWARD * shape.size) or 1.0
