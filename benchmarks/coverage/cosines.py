@@ -6,10 +6,7 @@ import numpy as np
 from benchmarks.coverage.numbers import Estimate, Sample, Values
 from jaxtyping import Float, Int
 
-from headscope.statistics.bootstrap import poisson_draws, tally
-from headscope.studies.geometry.mean_cosine import mean_cosine, mean_cosine_score
-from headscope.studies.geometry.samples import CONTEXTS
-from headscope.studies.geometry.similarity import LEAST_CONTEXTS
+from headscope.studies.geometry.mean_cosine import mean_cosine_score
 
 
 @dataclass(frozen=True)
@@ -52,31 +49,3 @@ class Anisotropy:
         _, first = np.unique(sample.unit, return_index=True)
         score = mean_cosine_score(self.tokens.spaces(np.concatenate(parts)), unit, sample.draws[:, first])
         return score.resampled, score.interval
-
-
-@dataclass(frozen=True)
-class SelfSimilarity:
-    """The mean cosine of the occurrences of a token, over tokens of the vocabulary, as are its intervals.
-
-    A document that a sample has twice counts once: its tokens are no other occurrences.
-    """
-
-    tokens: Tokens
-
-    def value(self) -> Values:
-        """See `Number`."""
-        return self._by_token(np.arange(len(self.tokens.document))).mean(0)
-
-    def of(self, sample: Sample) -> Estimate:
-        """See `Number`."""
-        values = self._by_token(np.unique(sample.rows))
-        draws = poisson_draws(np.arange(len(values)) + int(sample.rows.sum()), 0, len(sample.draws))
-        means = tally(values, np.ones(len(values), dtype=bool), draws)
-        return means.resampled_total / np.maximum(means.resampled_count, 1)[:, None], means.interval
-
-    def _by_token(self, rows: np.ndarray) -> Float[np.ndarray, "type space"]:
-        there = np.random.default_rng(0).permutation(np.concatenate(self.tokens.of(rows)))
-        order = there[np.argsort(self.tokens.token[there], kind="stable")]
-        _, starts = np.unique(self.tokens.token[order], return_index=True)
-        groups = [group[:CONTEXTS] for group in np.split(order, starts[1:]) if len(group) >= LEAST_CONTEXTS]
-        return np.array([mean_cosine(np.stack(self.tokens.spaces(group))) for group in groups])

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from benchmarks.coverage.attention import groups_of, of_values
-from benchmarks.coverage.cosines import Anisotropy, SelfSimilarity, Tokens
+from benchmarks.coverage.cosines import Anisotropy, Tokens
 from benchmarks.coverage.numbers import Number, Numbers, Sums, from_zero
 
 from headscope import Corpus, Model
@@ -14,7 +14,7 @@ from headscope.studies.geometry.samples import of_length_one
 
 @torch.inference_mode()
 def geometry(model: Model, corpus: Corpus) -> Numbers:
-    """Averages over the tokens of inputs, anisotropy and self-similarity."""
+    """Averages over the tokens of inputs, and anisotropy."""
     read, document = Forward(model).states, from_zero(corpus.units)
     totals: dict[str, np.ndarray] = {}
     cases = np.zeros(len(document), dtype=np.int64)
@@ -34,5 +34,4 @@ def geometry(model: Model, corpus: Corpus) -> Numbers:
     order = np.argsort(sentence, kind="stable")
     tokens = Tokens(np.concatenate(vectors)[order], np.array(sentence)[order], np.array(token)[order], document)
     numbers: dict[str, Number] = {f"geometry: {name}": Sums(total, cases) for name, total in totals.items()}
-    cosines = {"geometry: anisotropy": Anisotropy(tokens), "geometry: self_similarity": SelfSimilarity(tokens)}
-    return Numbers(document, numbers | cosines)
+    return Numbers(document, numbers | {"geometry: anisotropy": Anisotropy(tokens)})

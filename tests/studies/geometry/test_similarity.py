@@ -8,6 +8,7 @@ import pytest
 
 from headscope.studies.geometry.mean_cosine import mean_cosine, mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences, keys
+from headscope.studies.geometry.self_similarity import resampled_cosine, self_similarity_score
 from headscope.studies.geometry.similarity import (
     GAPS,
     alignments,
@@ -16,6 +17,7 @@ from headscope.studies.geometry.similarity import (
     largest_shares,
     outliers,
     shared,
+    token_groups,
     token_scores,
     without,
 )
@@ -91,6 +93,32 @@ def test_of_a_single_document_all_pairs_count_without_an_interval() -> None:
     vectors = unit(np.random.default_rng(2).normal(size=(6, 3)) + 1)
     score = mean_cosine_score([vectors.astype(np.float32)], np.zeros(6, int), np.array([[1], [2], [0]]))
     assert score.mean == pytest.approx(mean_cosine(vectors)) and np.isnan(score.resampled).all()
+
+
+def test_resamples_of_a_token_are_those_of_its_pairs() -> None:
+    """Pairs of two documents count as often as both are drawn together, pairs of one as often as that is drawn."""
+    rows, vectors = made([7] * 8)
+    rows = replace(rows, document=np.array([0, 0, 0, 1, 1, 2, 3, 3]))
+    draws = np.random.default_rng(2).poisson(1, (20, 4)).astype(float)
+    found = resampled_cosine(rows, np.arange(8), draws[:, rows.document])
+    for draw, values in zip(draws, found, strict=True):
+        for space in range(2):
+            total = number = 0.0
+            for one, other in combinations(range(8), 2):
+                first, second = rows.document[[one, other]]
+                times = draw[first] if first == second else draw[first] * draw[second]
+                total, number = total + times * cosine(vectors[one, space], vectors[other, space]), number + times
+            assert values[space] == pytest.approx(total / number if number else np.nan, abs=1e-5, nan_ok=True)
+
+
+def test_self_similarity_is_resampled_over_documents() -> None:
+    rows, _ = made([7] * 9 + [3] * 6 + [1] * 4)
+    groups, values = token_groups(rows.token), token_scores(rows, rows, seed=0).self_similarity
+    score = self_similarity_score(rows, groups, values, 0, 200)
+    assert score.count == len(groups) == 2 and np.isfinite(score.interval).all()
+    assert (score.interval[:, 0] < score.mean).all() and (score.mean < score.interval[:, 1]).all()
+    one = replace(rows, document=np.zeros(len(rows), dtype=int))
+    assert np.isnan(self_similarity_score(one, groups, values, 0, 200).interval).all()
 
 
 def test_no_cosine_of_vectors_kept_in_half_precision_is_above_one() -> None:

@@ -63,7 +63,7 @@ class TokenScores:
 
 def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> TokenScores:
     """The scores of the tokens of a sample; `random` are random tokens, for `chance`."""
-    groups, spaces = _groups(repeated.token), repeated.norm.shape[1]
+    groups, spaces = token_groups(repeated.token), repeated.norm.shape[1]
     values = np.empty((len(groups), spaces, 3 + len(GAPS) + len(SEGMENTS)))
     pairs = np.empty((len(groups), len(GAPS) + len(SEGMENTS)), dtype=np.int64)
     for number, group in enumerate(groups):
@@ -71,21 +71,22 @@ def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> Token
         other = generator.choice(len(random), min(len(group), len(random)), replace=False)
         masks = np.array(_classes(repeated, group)).reshape(pairs.shape[1], -1)  # [class, pair]
         pairs[number] = masks.sum(1)
-        units = _by_space(repeated.unit[group])
+        units = by_space(repeated.unit[group])
         cosines = (units @ units.mT).reshape(spaces, -1)  # [space, pair]
         variance = explained(units, repeated.norm[group].T)
-        chance = explained(_by_space(random.unit[other]), random.norm[other].T)
+        chance = explained(by_space(random.unit[other]), random.norm[other].T)
         values[number] = np.column_stack([mean_cosine(units), variance, chance, cosines @ masks.T.astype(np.float64)])
     own, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
     gaps, segments = np.split(values[..., 3:], [len(GAPS)], axis=-1)
     return TokenScores(own, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
 
 
-def _by_space(units: Float[np.ndarray, "occurrence space width"]) -> Float[np.ndarray, "space occurrence width"]:
+def by_space(units: Float[np.ndarray, "occurrence space width"]) -> Float[np.ndarray, "space occurrence width"]:
+    """Vectors of length 1 by space, in single precision."""
     return np.ascontiguousarray(of_length_one(units).swapaxes(0, 1))
 
 
-def _groups(token: Int[np.ndarray, " occurrence"]) -> list[np.ndarray]:
+def token_groups(token: Int[np.ndarray, " occurrence"]) -> list[np.ndarray]:
     """The rows of each token that has enough occurrences."""
     order = np.argsort(token, kind="stable")
     _, starts = np.unique(token[order], return_index=True)

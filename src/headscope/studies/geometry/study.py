@@ -47,7 +47,7 @@ def run(
     * `alignment[layer, other_layer]`: linear centred kernel alignment; `model_alignment` with another model.
 
     Samples are drawn by the seed as the corpus is read, and merge: memory does not grow with the text. Up to 32
-    occurrences of a token are kept. Corrections take the anisotropy as exact.
+    occurrences of a token are kept. `intra_sentence_corrected` takes the anisotropy as exact.
 
     Arguments:
 

@@ -13,6 +13,7 @@ from headscope.statistics.intervals import Score
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences
+from headscope.studies.geometry.self_similarity import self_similarity_score
 from headscope.studies.geometry.similarity import (
     GAPS,
     SEGMENTS,
@@ -24,6 +25,7 @@ from headscope.studies.geometry.similarity import (
     outliers,
     own_alignments,
     shared,
+    token_groups,
     token_scores,
     without,
 )
@@ -108,10 +110,11 @@ class GeometryVariables:
             anisotropy = self._add_anisotropy(words)
             self._add_dimensions(words)
             self._add_alignment(words, other)
-            self._add_inputs(anisotropy)
+            self._add_inputs(anisotropy.mean)
             if self.hidden.repeated is not None:
                 scores = token_scores(self.hidden.repeated, words, self.seed)
-                self._add_tokens(scores, anisotropy)
+                self._add_self_similarity(self.hidden.repeated, scores, anisotropy)
+                self._add_tokens(scores)
         if cls is not None:
             self._add_cls(cls)
         return self.variables.arrays
@@ -132,10 +135,10 @@ class GeometryVariables:
         draws = poisson_draws(present.tolist(), self.seed, self.resamples)
         return mean_cosine_score(self._units(rows), documents, draws)
 
-    def _add_anisotropy(self, words: Occurrences) -> np.ndarray:
+    def _add_anisotropy(self, words: Occurrences) -> Score:
         cosines = self._mean_cosines(words)
         self.add("anisotropy", cosines.mean, cosines.interval, Count(cosines.count, "random tokens", "tokens"))
-        return cosines.mean
+        return cosines
 
     def _add_inputs(self, anisotropy: np.ndarray) -> None:
         """Means over the tokens of each input, then over inputs."""
@@ -172,17 +175,22 @@ class GeometryVariables:
         draws = poisson_draws(range(len(values)), self.seed, self.resamples)
         return tally(values, cases, draws)
 
-    def _add_tokens(self, scores: TokenScores, anisotropy: np.ndarray) -> None:
-        """Scores of tokens; intervals are over tokens of the vocabulary."""
+    def _add_self_similarity(self, repeated: Occurrences, scores: TokenScores, anisotropy: Score) -> None:
+        """Over tokens of the vocabulary; intervals are over documents, together with those of the anisotropy."""
+        if groups := token_groups(repeated.token):
+            score = self_similarity_score(repeated, groups, scores.self_similarity, self.seed, self.resamples)
+            count = Count(len(groups), "tokens of the vocabulary with 5 occurrences or more", "tokens")
+            self.add("self_similarity", score.mean, score.interval, count)
+            corrected = replace(score, resampled=score.resampled - anisotropy.resampled)
+            self.add("self_similarity_corrected", score.mean - anisotropy.mean, corrected.interval)
+
+    def _add_tokens(self, scores: TokenScores) -> None:
+        """Further scores of tokens; intervals are over tokens of the vocabulary."""
         number = len(scores.self_similarity)
         if not number:
             return
         once = np.ones(number, dtype=bool)
         count = Count(number, "tokens of the vocabulary with 5 occurrences or more", "tokens")
-        similarity = self._tally(scores.self_similarity, once)
-        self.add("self_similarity", similarity.mean, similarity.interval, count)
-        corrected = similarity.mean - anisotropy, similarity.interval - anisotropy[:, None]
-        self.add("self_similarity_corrected", *corrected)
         variance = self._tally(scores.explained, once)
         self.add("explained_variance", variance.mean, variance.interval, count)
         gain = self._tally(scores.explained - scores.chance, once)
