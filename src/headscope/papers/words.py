@@ -6,16 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import Estimate, number, rate, several
+from headscope.report.wording import CHECKED, Estimate, number, rate, several
 
 # Rules that compare two numbers.
 COMPARING = ("above", "below", "not below")
-LEVELS = {
-    "P": "read in the paper",
-    "R": "from released results",
-    "S": "from a copy that quotes it",
-    "~": "read off a plot",
-}
 
 
 def measured(judgement: Judgement) -> str:
@@ -87,7 +81,7 @@ def token(judgement: Judgement) -> str:
 def figure(judgement: Judgement) -> str:
     """The paper's figure with its source and how sure it is."""
     claim = judgement.claim
-    sure = LEVELS.get(claim.level, "not confirmed")
+    sure = CHECKED.get(claim.level, "not confirmed")
     return f"{claim.figure} ({claim.source}; {sure})" if claim.figure else ""
 
 

@@ -13,6 +13,13 @@ from headscope.figures.labels import head_name
 from headscope.figures.tidy import tidy
 
 NAMED = 5
+# How a published figure was checked.
+CHECKED = {
+    "P": "read in the paper",
+    "R": "from released results",
+    "S": "from a copy that quotes it",
+    "~": "read off a plot",
+}
 Cell = tuple[str, str]
 
 

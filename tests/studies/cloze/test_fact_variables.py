@@ -8,7 +8,7 @@ from headscope import Settings
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.figures import with_interval
-from headscope.studies.cloze.fact_variables import fact_variables
+from headscope.studies.cloze.fact_variables import fact_variables, most_frequent
 from headscope.studies.cloze.item_scores import ItemScores
 
 
@@ -74,3 +74,20 @@ def test_wordings_that_differ_by_chance_gain_nothing() -> None:
     random = np.random.default_rng(0)
     gains = [best({str(name): random.integers(0, 2, 20).tolist() for name in range(5)})[1] for _ in range(40)]
     assert abs(np.mean(gains)) < 0.05  # chosen on the same facts it would be about 0.15
+
+
+def test_the_most_frequent_answer_is_chosen_on_the_other_half_of_the_facts() -> None:
+    def frequent(answers: str) -> list[float]:
+        items = [
+            ClozeItem(f"{fact}-{name}", "P1", filled("It is [MASK].", answer), (), answer, fact=str(fact))
+            for fact, answer in enumerate(answers)
+            for name in ("one", "other")
+        ]
+        ones = np.ones(len(items))
+        own = ItemScores(ones, ones, ones.astype(int), ones.astype(int), 0, {}, {}, ones, ones, ones.astype(int))
+        return most_frequent(items, own)[::2].tolist()
+
+    # Each half has another most frequent answer: on the same facts either would be right in half of them.
+    assert frequent("abababab") == [0.0] * 8
+    assert frequent("aaab") == [1, 1, 1, 0]
+    assert np.isnan(frequent("a")).all()

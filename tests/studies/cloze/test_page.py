@@ -149,3 +149,48 @@ def test_predictions_that_stay_and_surely_preferred_answers_are_said() -> None:
     texts = texts_of(result)
     assert "70.0% with shuffled words, 80.0% with the near words alone" in texts["Predictions that stay"]
     assert "more probable in 90.0%, by more than 0.01 in 25.0%" in texts["Sensitivity"]
+
+
+def with_shares(result: xr.Dataset, **shares: xr.DataArray) -> xr.Dataset:
+    for name, share in shares.items():
+        result[name] = share.assign_attrs(long_name=name, units="share", source="made")
+    return result
+
+
+def test_predictions_facts_and_pieces_have_tables_and_figures() -> None:
+    result = result_of()
+    agreement = result["accuracy"].where(result["phenomenon"] == "agreement") * 0
+    result = with_shares(
+        result,
+        prediction_kept=result["accuracy_control"] * 0 + 0.7,
+        accuracy_of_most_frequent=agreement + 0.5,
+        accuracy_among_answers=agreement + 0.25,
+        accuracy_by_pieces=xr.DataArray([[0.5, 0.25]], {"suite": ["blimp"], "pieces": ["1", "2"]}),
+    )
+    tables = {table.name: table for table in study_page(result).tables()}
+    assert list(tables) == ["phenomena", "kept", "facts", "pieces"]
+    assert [column.words for column in tables["kept"].columns] == ["Stays: shuffled words", "Stays: near words alone"]
+    assert len(tables["kept"].rows) == 3
+    ((key, cells),) = tables["facts"].rows  # relations whose answers are not ranked have no row
+    assert key == ("blimp", "agreement") and [cell and cell[0] for cell in cells] == ["90.0", "25.0", "50.0"]
+    assert [cell and cell[0] for cell in tables["pieces"].rows[0][1]] == ["50.0", "25.0"]
+    names = [figure.name for figure in study_page(result).figures()]
+    assert names == ["accuracy-blimp", "kept-blimp", "facts-blimp", "pieces", "conditions-blimp"]
+
+
+@pytest.mark.parametrize(("masking", "paper"), [("within-word", "84.7"), ("plain", "84.2")])
+def test_published_figures_stand_beside_the_same_number_with_how_sure_they_are(masking: str, paper: str) -> None:
+    table = {made.name: made for made in study_page(result_of().assign_attrs(masking=masking)).tables()}["published"]
+    (row,) = table.rows  # the suite alone: no planted phenomenon is one of the paper's
+    assert row[0] == ("blimp", "all")
+    assert [cell and cell[0] for cell in row[1]] == [
+        "90.0",
+        paper,
+        "Kauf and Ivanova 2023, released scores (from released results)",
+    ]
+
+
+def test_answers_that_are_filled_are_said_to_know_their_number_of_pieces() -> None:
+    result = with_shares(result_of(), accuracy_of_fill=result_of()["accuracy"] * 0 + 0.25)
+    text = texts_of(result)["Answers filled from the left"]
+    assert text.startswith("25.0% of answers") and "told how many pieces" in text

@@ -20,7 +20,7 @@ from headscope.passes.pass_journal import PassJournal
 from headscope.report.study_page import study_page
 from headscope.report.wording import Estimate
 from headscope.studies.cloze.controls import controlled
-from headscope.studies.cloze.page.tables import Phenomenon
+from headscope.studies.cloze.page.accuracies import Phenomenon
 from headscope.studies.cloze.variables import by_group
 from support.planted_words import SIZE, causal_table, copying_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

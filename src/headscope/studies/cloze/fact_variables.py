@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
@@ -14,6 +15,7 @@ from headscope.results.variables import Count, Label, Variables
 from headscope.studies.cloze.item_scores import ItemScores
 from headscope.studies.cloze.variables import NEAR, by_group, differences_by_group, grouped
 
+Fact = TypeVar("Fact")
 FILTERS = ("no string match", "no name guess")
 SHARE = "share of facts"
 ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
@@ -23,13 +25,13 @@ LABELS = {
     "precision_at_10": Label(f"items whose answer is among the first {NEAR} of the vocabulary", SHARE, ("phenomenon",)),
     "precision_at_5": Label(f"items whose answer is among the first {FEW} of the vocabulary", SHARE, ("phenomenon",)),
     "accuracy_of_most_frequent": Label(
-        "items whose answer is the most frequent answer of the phenomenon", SHARE, ("phenomenon",)
+        "items whose answer is the most frequent one of the other half of the facts", SHARE, ("phenomenon",)
     ),
     "accuracy_among_answers": Label(
         "items whose answer comes first of all answers of the phenomenon", SHARE, ("phenomenon",), ELAZAR
     ),
     "accuracy_of_fill": Label(
-        "items whose answer, of one piece or several, is filled piece by piece from the left", SHARE, ("phenomenon",)
+        "items whose answer is filled piece by piece from the left, told how many pieces it has", SHARE, ("phenomenon",)
     ),
     "accuracy_of_best_wording": Label(
         "facts that are right in the wording that is best for the other half of the facts",
@@ -96,16 +98,24 @@ def fact_variables(
 def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
     """1 where the answer of a fact is the most frequent of its phenomenon; NaN for items that are not ranked.
 
-    The answer is chosen with the facts that it is scored on, as a strict baseline: it is never too low.
+    The facts of a phenomenon are in two halves in turns; the answer is chosen on the half that a fact is not in. A fact
+    without others has none.
     """
-    counts: dict[str, Counter[str]] = {}
-    ranked = [(item, number) for number, item in enumerate(items) if own.rank[number] > 0]
-    for item, _ in ranked:
-        counts.setdefault(item.phenomenon, Counter())[item.good.scored] += 1
+    facts = defaultdict[str, dict[str, list[int]]](lambda: defaultdict(list))
+    for number in np.flatnonzero(own.rank).tolist():
+        facts[items[number].phenomenon][items[number].fact or items[number].id].append(number)
     values = np.full(len(items), np.nan)
-    for item, number in ranked:
-        values[number] = float(item.good.scored == counts[item.phenomenon].most_common(1)[0][0])
+    for of_phenomenon in facts.values():
+        for judged, choosing in _halves(list(of_phenomenon.values())):
+            counts = Counter(items[numbers[0]].good.scored for numbers in choosing)
+            for number in (number for numbers in judged for number in numbers if counts):
+                values[number] = items[number].good.scored == counts.most_common(1)[0][0]
     return values
+
+
+def _halves(facts: Sequence[Fact]) -> tuple[tuple[Sequence[Fact], Sequence[Fact]], ...]:
+    """The facts in turns in two halves: what is judged, and what chooses for it."""
+    return (facts[::2], facts[1::2]), (facts[1::2], facts[::2])
 
 
 def _best_wording(
@@ -122,7 +132,7 @@ def _best_wording(
     best, gain = np.full(len(items), np.nan), np.full(len(items), np.nan)
     for of_phenomenon in wordings.values():
         worded = [numbers for numbers in of_phenomenon.values() if len(numbers) > 1]
-        for judged, choosing in ((worded[::2], worded[1::2]), (worded[1::2], worded[::2])):
+        for judged, choosing in _halves(worded):
             chosen = _highest(choosing, own)
             for numbers in judged:
                 if chosen in numbers:

@@ -20,13 +20,13 @@ LABELS = {
     "control_fall": Label("accuracy less that on changed texts, on the same items", SHARE, ("suite", "control")),
     "baseline_gain": Label("accuracy less that of baselines, on the same items", SHARE, ("suite", "baseline")),
     "answer_gain": Label(
-        "precision at 1 less that of always the most frequent answer of the phenomenon, on the same facts",
+        "precision at 1 less that of the most frequent answer of the other half of the facts, on the same facts",
         SHARE,
         ("suite",),
         "Petroni et al. 2019",
     ),
     "among_gain": Label(
-        "first of all answers of the phenomenon, less always the most frequent of them, on the same facts",
+        "first of all answers of the phenomenon, less the most frequent one of the other half, on the same facts",
         SHARE,
         ("suite",),
         "Elazar et al. 2021",

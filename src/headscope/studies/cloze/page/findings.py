@@ -7,10 +7,11 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.report.claims import POINT, above, apart
+from headscope.report.claims import above, apart
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, agree, estimate, first_of, several
-from headscope.studies.cloze.page.tables import Phenomenon, is_ranked, phenomena, suites
+from headscope.report.wording import agree, estimate, first_of, several
+from headscope.studies.cloze.page.accuracies import Phenomenon, is_ranked, phenomena, suites
+from headscope.studies.cloze.page.fact_findings import mean_of, of_facts
 
 NAMED = 5
 SENTENCES = {
@@ -37,9 +38,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_kept(result),
         *_beyond(result),
         *_polarity(result),
-        *_facts(result),
-        *_answers(result),
-        *_best_wording(result),
+        *of_facts(result),
         *_limits(result),
     ]
 
@@ -93,7 +92,7 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
         if name in result[dim].values:
             changed = with_interval(result, f"accuracy_{dim}").sel({dim: name})
             known = changed.notnull().drop_vars(("lower", "upper"), errors="ignore")
-            own, other = _mean(with_interval(result, "accuracy").where(known)), _mean(changed)
+            own, other = mean_of(with_interval(result, "accuracy").where(known)), mean_of(changed)
             topic, with_it, without, does = SENTENCES[name]
             yield Finding.judged(
                 apart(own, other, int(result["accuracy_n_examples"].where(known).sum())),
@@ -103,16 +102,6 @@ def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[F
                 undecided=f"{topic}: no sure difference",
                 unit="items",
             )
-
-
-def _mean(array: xr.DataArray) -> Estimate:
-    """The mean over phenomena, whose errors are independent of each other."""
-    value = float(array.mean())
-    if "lower" not in array.coords:
-        return Estimate(value)
-    halves = ((array["upper"] - array["lower"]) / 2).where(array.notnull())
-    half = float((halves**2).sum()) ** 0.5 / max(int(halves.notnull().sum()), 1)
-    return Estimate(value, value - half, value + half)
 
 
 def _polarity(result: xr.Dataset) -> Iterator[Finding]:
@@ -134,29 +123,6 @@ def _polarity(result: xr.Dataset) -> Iterator[Finding]:
             )
             mean = float(known.sel(condition=labels).mean())
             yield Finding("Negative polarity items", f"{words}: {mean:.1%} right on average ({named}).")
-
-
-def _facts(result: xr.Dataset) -> Iterator[Finding]:
-    """Facts: precision at 1 and 10, without telling names, and over wordings; means over relations."""
-    if "precision_at_10" not in result:
-        return
-    ranked = np.isfinite(result["precision_at_10"])
-    first, near = (float(result[name].where(ranked).mean()) for name in ("accuracy", "precision_at_10"))
-    yield Finding(
-        "Facts", f"The answer comes first in {first:.1%}, among the first ten in {near:.1%} (means over relations)."
-    )
-    if "accuracy_by_name_filter" in result:
-        means = result["accuracy_by_name_filter"].mean("phenomenon")
-        overall, matched, guessed = float(result["accuracy"].where(ranked).mean()), *map(float, means.values)
-        text = f"Without answers that are a part of the subject's name {matched:.1%} are right, without those that the "
-        text += f"name alone suggests {guessed:.1%}; of all facts {overall:.1%}."
-        yield Finding("Facts from names", text)
-    if "consistency" in result:
-        same, in_all = float(result["consistency"].mean()), float(result["right_in_all"].mean())
-        yield Finding(
-            "Wordings",
-            f"Two wordings of a fact get the same answer in {same:.1%}; {in_all:.1%} of facts are right in all.",
-        )
 
 
 def _kept(result: xr.Dataset) -> Iterator[Finding]:
@@ -185,47 +151,6 @@ def _beyond(result: xr.Dataset) -> Iterator[Finding]:
                 f"The right answer is more probable in {plain:.1%}, by more than 0.01 in {sure:.1%} (means over "
                 "phenomena with gaps).",
             )
-
-
-def _answers(result: xr.Dataset) -> Iterator[Finding]:
-    """Facts among the answers of their relation, against always the most frequent one."""
-    if "among_gain" not in result:
-        return
-    for suite in suites(result):
-        gain = estimate(result, "among_gain", suite=suite)
-        if np.isfinite(gain.value):
-            names = suites(result)[suite]
-            first, frequent = (
-                float(result[name].sel(phenomenon=names).mean())
-                for name in ("accuracy_among_answers", "accuracy_of_most_frequent")
-            )
-            yield Finding.judged(
-                above(gain, 0.0, int(result["among_gain_n_examples"].sel(suite=suite)), least=POINT),
-                f"Of all answers of the relation the right one comes first in {first:.1%}; the most frequent answer is "
-                f"right in {frequent:.1%} (means over relations of {suite}).",
-                holds="Among the answers: better than the most frequent one",
-                fails="Among the answers: no better than the most frequent one",
-                undecided="Among the answers: no sure difference from the most frequent one",
-                unit="facts",
-            )
-
-
-def _best_wording(result: xr.Dataset) -> Iterator[Finding]:
-    """The wording that is best for half of the facts, on the other half, against the mean over wordings."""
-    if "best_wording_gain" not in result:
-        return
-    gain = _mean(with_interval(result, "best_wording_gain"))
-    if np.isfinite(gain.value):
-        best = float(result["accuracy_of_best_wording"].mean())
-        yield Finding.judged(
-            above(gain, 0.0, int(result["best_wording_gain_n_examples"].sum()), least=POINT),
-            f"In the wording that is best for the other half of the facts {best:.1%} are right, in all wordings "
-            f"{best - gain.value:.1%} on average.",
-            holds="Wording matters: the best one is better",
-            fails="Wording: the best one is no better than the average",
-            undecided="Wording: no sure difference",
-            unit="facts",
-        )
 
 
 def _limits(result: xr.Dataset) -> Iterator[Finding]:
