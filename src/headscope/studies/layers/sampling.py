@@ -8,13 +8,13 @@ from itertools import islice
 import numpy as np
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.studies.layers.tasks import entities, made_texts, sentences, words
+from headscope.studies.layers.tasks import entities, made_texts, numbers, sentences, words
 from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask
 from headscope.studies.layers.texts import PARTS, Part, Texts
 
 # In the order of a page.
 TASKS: dict[str, ProbingTask] = {
-    task.name: task for family in (words, entities, sentences, made_texts) for task in family.TASKS
+    task.name: task for family in (words, entities, sentences, made_texts, numbers) for task in family.TASKS
 }
 # Fewer cases make no task, and fewer training cases no class.
 LEAST: dict[Part, int] = {"train": 20, "choose": 2, "report": 5}
@@ -24,12 +24,12 @@ CHOICES = 0.25
 
 
 def named(names: str) -> list[ProbingTask]:
-    """The tasks of a list such as "part_of_speech,tense"; "all" are all.
+    """The tasks of a list such as "part_of_speech,tense"; "all" are all but those that have to be named.
 
     Raises `HeadscopeError` for a name that is none of them.
     """
     if names == "all":
-        return list(TASKS.values())
+        return [task for task in TASKS.values() if not task.is_asked]
     wanted = [name.strip() for name in names.split(",")]
     if unknown := next((name for name in wanted if name not in TASKS), None):
         raise HeadscopeError(f"task '{unknown}' is unknown; {suggest(unknown, list(TASKS))}")
@@ -61,11 +61,11 @@ def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> 
     Returns: the tasks that have enough cases, and for the others the reason by name.
     """
     sampled, left_out = [], {}
-    numbers = {"train": most, "choose": max(1, round(CHOICES * most)), "report": most}
+    most_of = {"train": most, "choose": max(1, round(CHOICES * most)), "report": most}
     for task in tasks:
         random = np.random.default_rng(seed)
         cases: dict[Part, list[ProbeCase]] = {
-            part: list(islice(task.cases(texts, part, random), numbers[part])) for part in PARTS
+            part: list(islice(task.cases(texts, part, random), most_of[part])) for part in PARTS
         }
         classes = () if task.is_value else _classes(cases["train"])
         if not task.is_value:

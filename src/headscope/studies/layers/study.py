@@ -78,7 +78,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
       grandparent, great_grandparent, dependency_label, dependency_arc, entity, coreference, coreference_across,
       main_auxiliary, main_subject, sentence_length, tree_depth, subject_number, object_number, tense, word_content,
-      order_shifted, odd_word, number_value, number_sum.
+      order_shifted, odd_word, number_value, number_sum. These have to be named: number_beyond, number_sum_beyond,
+      number_decimal, number_negative, number_word, number_largest.
     * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
     * `cases`: Largest number of training cases of a task, and of tested cases.
     * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.

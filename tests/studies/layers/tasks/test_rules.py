@@ -1,11 +1,13 @@
 """The cases of each task on sentences made by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from headscope.linguistics.sentence import Mention, Sentence
-from headscope.studies.layers.sampling import TASKS
-from headscope.studies.layers.tasks.made_texts import SHARES
+from headscope.studies.layers.sampling import TASKS, named
+from headscope.studies.layers.tasks.numbers import SHARES
 from headscope.studies.layers.texts import PARTS, Texts
 
 # The old dogs that barked have seen her cat.
@@ -123,7 +125,55 @@ def test_numbers_are_apart_in_the_three_parts() -> None:
         assert each.answer == one + other and {one, other} <= set(map(int, values["report"]))
 
 
-@pytest.mark.parametrize("task", [name for name, each in TASKS.items() if not each.is_value])
+def answers_of(name: str) -> dict[str, list[tuple[str, Any]]]:
+    """The numbers that a task asks for, as they are written, with their answers, by part."""
+    made = texts()
+    return {
+        part: [
+            (made.sentences[case.text].forms[case.spans[0][0]], case.answer)
+            for case in TASKS[name].cases(made, part, np.random.default_rng(0))
+        ]
+        for part in PARTS
+    }
+
+
+@pytest.mark.parametrize("task", ["number_beyond", "number_sum_beyond"])
+def test_beyond_the_range_larger_numbers_are_tested_than_trained(task: str) -> None:
+    known = {part: [answer for _, answer in answers] for part, answers in answers_of(task).items()}
+    assert max(known["train"] + known["choose"]) < min(known["report"])
+    assert len(set(known["train"])) > 40 and len(set(known["report"])) > 40
+
+
+def test_decimals_negatives_and_words_have_the_value_that_is_written() -> None:
+    for name, read in (("number_decimal", float), ("number_negative", float)):
+        for part, answers in answers_of(name).items():
+            assert all(read(form) == answer for form, answer in answers), (name, part)
+    assert min(answer for _, answer in answers_of("number_negative")["train"]) < -900
+    words = answers_of("number_word")
+    assert ("forty-two", 42.0) in words["train"] + words["choose"] + words["report"]
+    assert not {form for form, _ in words["train"]} & {form for form, _ in words["report"]}
+
+
+def test_the_largest_of_a_list_is_asked_beside_another_of_the_same_list() -> None:
+    made = texts()
+    cases = list(TASKS["number_largest"].cases(made, "report", np.random.default_rng(0)))
+    assert [case.answer for case in cases[:4]] == ["largest", "another"] * 2
+    for case in cases:
+        forms = made.sentences[case.text].forms
+        assert len(forms) == 5
+        assert (int(forms[case.spans[0][0]]) == max(map(int, forms))) == (case.answer == "largest")
+
+
+def test_numbers_that_have_to_be_named_are_not_among_all() -> None:
+    names = {task.name for task in named("all")}
+    assert "number_value" in names and "number_beyond" not in names
+    assert [task.name for task in named("number_beyond,number_value")] == ["number_value", "number_beyond"]
+
+
+GENERATED = ("number_largest",)
+
+
+@pytest.mark.parametrize("task", [name for name, each in TASKS.items() if not each.is_value and name not in GENERATED])
 def test_a_sentence_without_annotation_has_no_case(task: str) -> None:
     plain = Sentence("It rained.")
     assert cases(task, plain) == []

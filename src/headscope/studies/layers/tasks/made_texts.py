@@ -1,4 +1,4 @@
-"""Tasks of texts made for them: words swapped or replaced in a sentence, and numbers in generated sentences."""
+"""Tasks of texts made for them: words swapped or replaced in a sentence."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -7,16 +7,11 @@ import numpy as np
 
 from headscope.linguistics.sentence import Sentence
 from headscope.studies.layers.tasks.task import WHOLE, ProbeCase, ProbingTask
-from headscope.studies.layers.texts import PARTS, Part, Texts
+from headscope.studies.layers.texts import Part, Texts
 
 Kind = tuple[str, str]
 LEAST_WORDS = 5
 REPLACED = ("NOUN", "VERB")
-# Integers from 0; each is in one part only, so that a value is interpolated, not remembered.
-INTEGERS = 1000
-SHARES = {"train": 0.7, "choose": 0.1, "report": 0.2}
-ONE = ("The number is {}.", "They sold {} books.", "Page {} is missing.")
-TWO = ("They sold {} books and {} pens.", "First came {}, then {}.", "It rose from {} to {}.")
 
 
 def order_shifted(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
@@ -103,46 +98,8 @@ def _other(
     return near[0][1] if near else None
 
 
-def value(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
-    """The value of an integer from 0 to 999 that stands in a short sentence, one sentence for each integer."""
-    for integer in _integers(part):
-        text, spans = _sentence(ONE[random.integers(len(ONE))], (integer,))
-        yield ProbeCase(texts.add(text), spans, float(integer))
-
-
-def total(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
-    """The sum of two integers from 0 to 99 that stand in a short sentence."""
-    integers = [integer for integer in _integers(part) if integer < INTEGERS // 10]
-    for _ in range(10 * len(integers)):
-        pair = (int(random.choice(integers)), int(random.choice(integers)))
-        text, spans = _sentence(TWO[random.integers(len(TWO))], pair)
-        yield ProbeCase(texts.add(text), spans, float(sum(pair)))
-
-
-def _integers(part: Part) -> list[int]:
-    """The integers of a part."""
-    order = np.random.default_rng(0).permutation(INTEGERS)
-    ends = np.cumsum([0, *SHARES.values()]) * INTEGERS
-    offset = PARTS.index(part)
-    return sorted(order[round(ends[offset]) : round(ends[offset + 1])].tolist())
-
-
-def _sentence(pattern: str, numbers: tuple[int, ...]) -> tuple[Sentence, tuple[tuple[int, int], ...]]:
-    """A sentence whose only words are its numbers, with the spans of these."""
-    text, words = "", []
-    for before, number in zip(pattern.split("{}"), [*map(str, numbers), ""], strict=True):
-        text += before
-        words.append((len(text), len(text) + len(number)))
-        text += number
-    return Sentence(text, tuple(words[: len(numbers)])), tuple((index, index + 1) for index in range(len(numbers)))
-
-
 CONNEAU = "Conneau et al. 2018, section 2"
-GENERATED = "nothing: sentences are generated"
-WALLACE = "Wallace et al. 2019, section 3, with linear regression"
 TASKS = (
     ProbingTask("order_shifted", "order of words shifted", "parts of speech", CONNEAU, order_shifted),
     ProbingTask("odd_word", "odd word out", "parts of speech", CONNEAU, odd_word),
-    ProbingTask("number_value", "value of a number", GENERATED, WALLACE, value, is_value=True),
-    ProbingTask("number_sum", "sum of two numbers", GENERATED, WALLACE, total, is_value=True),
 )

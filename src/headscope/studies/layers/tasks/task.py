@@ -38,6 +38,7 @@ class ProbingTask:
     * `needs`: the annotation of a corpus without which there are no cases.
     * `cases`: the cases of some sentences of corpora, in their order.
     * `is_value`: answers are numbers.
+    * `is_asked`: measured only where it is named.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ProbingTask:
     source: str
     cases: Rule
     is_value: bool = False
+    is_asked: bool = False
 
 
 def each_sentence(rule: Callable[[Sentence], Iterator[tuple]]) -> Rule:
