@@ -12,7 +12,7 @@ from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, name
 from headscope.figures.tidy import in_words, inline, rows, tidy
 
 # The second series, a baseline, is an upright stroke.
-SHAPES = ("circle", "M0,-1L0,1", "diamond", "square", "triangle-up", "triangle-down")
+SHAPES = ("circle", "M0,-1L0,1", "diamond", "square", "triangle-up", "triangle-down", "cross")
 HEIGHT = 20
 
 

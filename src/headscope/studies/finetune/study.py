@@ -13,10 +13,13 @@ from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, plain_name
+from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName
 from headscope.ranges import Range
+from headscope.studies.finetune.baseline_scores import BaselineOutputs
+from headscope.studies.finetune.baselines import baseline_outputs
 from headscope.studies.finetune.table1 import TableRow, TrainingRun, runs
 from headscope.studies.finetune.variables import to_variables
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
@@ -51,6 +54,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     max_tokens: Annotated[int, Range(1)] = 128,
     keep: Literal["best", "last"] = "best",
     train_limit: list[str] | None = None,
+    baselines: bool = True,
 ) -> xr.Dataset:
     """Fine-tune an encoder on each task from each init, and score it on dev.
 
@@ -80,9 +84,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `keep`: Keep the model of the best epoch on dev, or of the last.
     * `train_limit`: Train on N examples of each task, or of TASK, drawn at random from the train split as read;
       `--limit` rules how many examples of each split are read.
+    * `baselines`: Also score simple models: bags of words and of pairs of words, one sentence alone, mean embeddings.
 
     Returns: `score[task, init, metric]`, the mean over seeds, with spread, interval, the scores of the epochs, the
-    loss, and chance.
+    loss, and chance; `baseline_score[task, baseline, metric]` of simple models, and `baseline_gain`, how much better a
+    model is on the same examples.
 
     Raises `HeadscopeError` if a task has no train split, a loss is not finite, the disk is full, or the folder
     holds runs with other settings.
@@ -105,7 +111,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         one.open(environment, settings.on_notice)
     settings.on_total(sum(one.steps for one in planned))
     trained = {(one.row.task.name, one.init, one.seed): one.result(environment, settings) for one in planned}
-    variables = to_variables(tasks, inits, sorted({one.seed for one in planned}), trained, settings)
+    simple = _baselines(tasks, start.model, inits[-1], environment, settings) if baselines else {}
+    variables = to_variables(tasks, inits, sorted({one.seed for one in planned}), trained, simple, settings)
     attributes = _attributes(rows, environment, settings) | {
         "new_weights": ", ".join(start.new),
         "skipped": json.dumps(_cut(rows, planned, trained)),
@@ -115,6 +122,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(variables.assign_attrs(attributes))
+
+
+def _baselines(
+    tasks: tuple[Task, ...], model: Model, init: str, environment: RunEnvironment, settings: Settings
+) -> dict[str, BaselineOutputs]:
+    """The outputs of the simple models of each task; `model`, started from `init`, is read if it is pre-trained."""
+    if init == "random":
+        remote_code = environment.remote_code
+        model = initial(environment.checkpoint, tasks[0], "pretrained", settings.seed, remote_code=remote_code).model
+    return {task.name: baseline_outputs(task, model) for task in tasks}
 
 
 def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:

@@ -11,6 +11,7 @@ from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
+from headscope.studies.finetune.baseline_scores import BASELINE_LABELS, BaselineOutputs, baseline_scores, gains
 from headscope.studies.finetune.seeds import SEED_LABELS, early_correlation, seed_spread
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve
@@ -52,6 +53,7 @@ LABELS = {
     ),
     "paper_score": Label("score of BERT-base in the paper", "fraction", ROWS, "Kovaleva et al. 2019, Table 1"),
     **SEED_LABELS,
+    **BASELINE_LABELS,
 }
 
 
@@ -60,9 +62,13 @@ def to_variables(
     inits: Sequence[str],
     seeds: Sequence[int],
     trained: Mapping[tuple[str, str, int], TrainedOutputs],
+    baselines: Mapping[str, BaselineOutputs],
     settings: Settings,
 ) -> xr.Dataset:
-    """Result variables of the runs; `trained` holds the outputs of each task, init and seed."""
+    """Result variables of the runs.
+
+    * `trained`: the outputs of each task, init and seed; `baselines`: those of the simple models of each task.
+    """
     coords = {
         "task": [task.name for task in tasks],
         "init": list(inits),
@@ -71,6 +77,7 @@ def to_variables(
         "epoch": list(range(1, 1 + max(len(run.epoch_outputs) for run in trained.values()))),
         "progress": [(part + 1) / PARTS for part in range(PARTS)],
         "bound": BOUNDS,
+        "baseline": list(dict.fromkeys(name for outputs in baselines.values() for name in outputs)),
     }
     variables = _empty(coords)
     for task in tasks:
@@ -78,18 +85,28 @@ def to_variables(
         draws = poisson_draws(task.dev.units, settings.seed, settings.resamples)
         where = {"task": task.name, "metric": list(task.metrics)}
         variables["chance"].loc[where] = chance(task, targets)
+        of_baselines = baseline_scores(task, baselines.get(task.name, {}), targets, draws)
+        for baseline, scored in of_baselines.items():
+            for name, values in scored.cells(task).items():
+                variables[name].loc[where | {"baseline": baseline}] = values
         for init in inits:
             of_seeds = [trained[task.name, init, seed] for seed in seeds]
-            for name, values in _cell(task, of_seeds, targets, draws).items():
-                variables[name].loc[where | {"init": init}] = values
+            values, resamples = _cell(task, of_seeds, targets, draws)
+            for name, value in values.items():
+                variables[name].loc[where | {"init": init}] = value
+            for baseline, scored in of_baselines.items():
+                for name, value in gains(task, values["score"], resamples, scored).items():
+                    variables[name].loc[where | {"init": init, "baseline": baseline}] = value
             variables["paper_score"].loc[where | {"init": init}] = paper_score(task.name, init, task.metrics)
             losses = np.mean([loss_curve(run.train_loss) for run in of_seeds], axis=0)
             variables["train_loss"].loc[{"task": task.name, "init": init}] = losses
     return xr.Dataset({name: array for name, array in variables.items() if not bool(array.isnull().all())})
 
 
-def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray) -> dict[str, np.ndarray]:
-    """The values of one task and init, [..., metric] or [..., metric, bound]."""
+def _cell(
+    task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws: np.ndarray
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The values of one task and init, [..., metric] or [..., metric, bound]; the mean over seeds in each resample."""
     outputs = np.stack([run.outputs for run in trained])
     by_seed = _scores(task, outputs, targets)
     of_seeds = np.stack([resampled(metric, outputs, targets, draws) for metric in task.metrics], axis=-1)
@@ -105,7 +122,7 @@ def _cell(task: Task, trained: list[TrainedOutputs], targets: np.ndarray, draws:
     if len(trained[0].epoch_outputs):
         of_epochs = np.stack([_scores(task, run.epoch_outputs, targets) for run in trained])  # [seed, epoch, metric]
         values |= {"epoch_score": of_epochs.mean(0)} | early_correlation(of_epochs)
-    return values
+    return values, resamples
 
 
 def _scores(task: Task, outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -7,11 +7,18 @@ import xarray as xr
 
 from headscope.figures import bars, with_interval
 from headscope.figures.curve import curve
+from headscope.figures.dot_rows import dot_rows
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
+from headscope.studies.finetune.page.baseline_findings import known
+from headscope.studies.finetune.page.scores import main_metric, names
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
-SAME = "constant answer"
+SAME, SIMPLE = "constant answer", "Beside simple models"
+WITHOUT_ATTENTION = (
+    "The main metric of each task, with 95% intervals over dev examples, beside models without attention that are "
+    "trained on the same examples; one sentence of a pair alone should know nothing."
+)
 OURS, PAPERS = "this model", "BERT-base in the paper"
 
 
@@ -25,7 +32,30 @@ def figures(result: xr.Dataset) -> list[Figure]:
         caption += (
             " Beside them Kovaleva et al. (2019), Table 1, where it has the task; its BERT-base is a larger model."
         )
-    return [Figure("score", SCORES, bars(scores, width=300), caption, "score"), *_training(result)]
+    return [Figure("score", SCORES, bars(scores, width=300), caption, "score"), *_simple(result), *_training(result)]
+
+
+def _simple(result: xr.Dataset) -> Iterator[Figure]:
+    """The first start of each task beside a constant answer and the simple models, by the main metric."""
+    if "baseline_score" not in result:
+        return
+    rows = []
+    for task in names(result):
+        where = {"task": task, "metric": main_metric(result, task)}
+        own = with_interval(result, "score").sel(where).dropna("init").isel(init=[-1])
+        parts = {str(own["init"].values[0]): own.isel(init=0, drop=True), SAME: result["chance"].sel(where)}
+        parts |= {name: result["baseline_score"].sel(where | {"baseline": name}) for name in known(result, task)}
+        parts = {
+            name: part.drop_vars(["baseline", "n_examples", "metric"], errors="ignore") for name, part in parts.items()
+        }
+        empty = {bound: np.nan for bound in ("lower", "upper")}
+        bounded = [part if "lower" in part.coords else part.assign_coords(empty) for part in parts.values()]
+        row = xr.concat(bounded, "series", coords="different", compat="equals")
+        rows.append(row.assign_coords(series=list(parts)))
+    if rows:
+        array = xr.concat(rows, "task", join="outer").transpose("task", "series").rename("score")
+        array = array.assign_attrs(result["score"].attrs | {"long_name": SIMPLE})
+        yield Figure("simple", SIMPLE, dot_rows(array), WITHOUT_ATTENTION, "baseline_score")
 
 
 def _training(result: xr.Dataset) -> Iterator[Figure]:

@@ -1,13 +1,12 @@
 """Findings of fine-tuning: its gain over pre-training, and the gain of pre-training (Kovaleva et al. 2019)."""
 
 from collections.abc import Iterator
-from math import hypot, nan
+from math import hypot
 
 import numpy as np
 import xarray as xr
-from scipy.stats import norm
 
-from headscope.report.claims import LEAST_SEEDS, Claim, above, above_random_weights, apart
+from headscope.report.claims import LEAST_SEEDS, Claim, above_random_weights, apart
 from headscope.report.parts import Finding
 from headscope.report.wording import (
     Estimate,
@@ -19,7 +18,8 @@ from headscope.report.wording import (
     of_array,
     several,
 )
-from headscope.statistics.interval_tests import WIDTH
+from headscope.studies.finetune.page.baseline_findings import against_baselines, one_sentence
+from headscope.studies.finetune.page.scores import chance_of, corrected, main_metric, names, scores_of, starts
 
 MOST_TASKS = 3
 WORDS = {
@@ -38,22 +38,22 @@ START = {
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The tasks that are and are not learned, the gain of fine-tuning, and the loss from random weights."""
-    return [*_learned(result), *_gain(result), *_pretraining(result)]
+    """The tasks that are learned, simple models, the gain of fine-tuning, and the loss from random weights."""
+    return [*_learned(result), *against_baselines(result), *_gain(result), *_pretraining(result)]
 
 
 def _learned(result: xr.Dataset) -> Iterator[Finding]:
     """Whether tasks are learned, those that are not first."""
-    found = [_task_learned(result, task) for task in _names(result)]
+    found = [_task_learned(result, task) for task in names(result)]
     yield from sorted(found, key=lambda finding: finding.verdict == "holds")[:MOST_TASKS]
 
 
 def _task_learned(result: xr.Dataset, task: str) -> Finding:
     """The score of the start that the study is about, beside a constant answer."""
-    scores, chance = _scores(result, task), _chance(result, task)
-    init = next(init for init in START if init in _inits(scores))
+    scores, chance = scores_of(result, task), chance_of(result, task)
+    init = next(init for init in START if init in starts(scores))
     score, n = of_array(scores.sel(init=init)), (n_examples(scores) or (0, 0))[0]
-    value = f"{task}: {_main(result, task)} {number(score.value)} {START[init]}"
+    value = f"{task}: {main_metric(result, task)} {number(score.value)} {START[init]}"
     if chance != chance:
         return Finding(value, f"Always giving the same answer has no score here. {_seeds(result)}.")
     interval = "" if not score.tested else f" (95% interval {number(score.lower)} to {number(score.upper)})"
@@ -69,11 +69,8 @@ def _task_learned(result: xr.Dataset, task: str) -> Finding:
 
 
 def _above_constant(result: xr.Dataset, score: Estimate, chance: float, n: int) -> Claim:
-    """A score above a constant answer; q corrects for epochs of which dev chose the best (Bonferroni)."""
-    epochs = result.sizes.get("epoch", 1) if _chose_epoch(result) else 1
-    error = (score.upper - score.lower) / WIDTH
-    q = min(1.0, 2 * epochs * float(norm.sf((score.value - chance) / error))) if error > 0 else nan
-    return above(score, chance, n, q)
+    """A score above a constant answer, corrected for epochs of which dev chose the best."""
+    return corrected(score, chance, n, result.sizes.get("epoch", 1) if _chose_epoch(result) else 1)
 
 
 def _seeds(result: xr.Dataset) -> str:
@@ -83,8 +80,8 @@ def _seeds(result: xr.Dataset) -> str:
 
 def _low(result: xr.Dataset, task: str) -> list[str]:
     """The starts whose score may be that of a constant answer."""
-    scores, chance = _scores(result, task), _chance(result, task)
-    return [init for init in _inits(scores) if float(scores.sel(init=init)["lower"]) <= chance]
+    scores, chance = scores_of(result, task), chance_of(result, task)
+    return [init for init in starts(scores) if float(scores.sel(init=init)["lower"]) <= chance]
 
 
 def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
@@ -92,9 +89,9 @@ def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
     losses = _differences(result, "finetuned", "random")
     if not losses:
         return
-    trained = [of_array(_scores(result, task).sel(init="finetuned")) for task in losses]
+    trained = [of_array(scores_of(result, task).sel(init="finetuned")) for task in losses]
     seeds = np.mean([_by_seed(result, task, "random") for task in losses], axis=0).tolist()
-    n = min((n_examples(_scores(result, task)) or (0, 0))[0] for task in losses)
+    n = min((n_examples(scores_of(result, task)) or (0, 0))[0] for task in losses)
     loss = higher_or_lower(-sum(losses.values()) / len(losses))
     few = "" if len(seeds) >= LEAST_SEEDS else f" {LEAST_SEEDS} seeds are wanted for a comparison; --seeds sets them."
     yield Finding.judged(
@@ -118,14 +115,14 @@ def _mean(scores: list[Estimate]) -> Estimate:
 
 def _by_seed(result: xr.Dataset, task: str, init: str) -> np.ndarray:
     """The score of each seed; of the only one, where there are no several."""
-    where = {"task": task, "metric": _main(result, task), "init": init}
+    where = {"task": task, "metric": main_metric(result, task), "init": init}
     name = "score" if "score_by_seed" not in result else "score_by_seed"
     return np.atleast_1d(result[name].sel(where).values)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The gain on average, each task's scores, a random start, seeds, and how the models were chosen."""
-    parts = (_gain, _tasks, _without, _random, _spread, _paper, _chosen)
+    parts = (_gain, _tasks, against_baselines, one_sentence, _without, _random, _spread, _paper, _chosen)
     return [finding for part in parts for finding in part(result)]
 
 
@@ -143,10 +140,10 @@ def _gain(result: xr.Dataset) -> Iterator[Finding]:
 
 def _tasks(result: xr.Dataset) -> Iterator[Finding]:
     """The scores of each task, and the starts that are no better than a constant answer."""
-    for task in _names(result):
-        scores, metric = _scores(result, task), _main(result, task)
-        chance = _chance(result, task)
-        texts = [f"{WORDS[init]} {of_array(scores.sel(init=init)).text}" for init in _inits(scores)]
+    for task in names(result):
+        scores, metric = scores_of(result, task), main_metric(result, task)
+        chance = chance_of(result, task)
+        texts = [f"{WORDS[init]} {of_array(scores.sel(init=init)).text}" for init in starts(scores)]
         constant = f"; a constant answer {number(chance)}" if chance == chance else ""
         text = f"{metric.capitalize()}: {', '.join(texts)}{constant}."
         if low := [WORDS[init] for init in _low(result, task)]:
@@ -155,8 +152,8 @@ def _tasks(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _without(result: xr.Dataset) -> Iterator[Finding]:
-    if names := [task for task in result["task"].values.tolist() if task not in _names(result)]:
-        yield Finding("Without a score", f"The result has no score of {', '.join(names)}.")
+    if without := [task for task in result["task"].values.tolist() if task not in names(result)]:
+        yield Finding("Without a score", f"The result has no score of {', '.join(without)}.")
 
 
 def _random(result: xr.Dataset) -> Iterator[Finding]:
@@ -172,7 +169,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _surely_above(result: xr.Dataset, task: str, one: str, other: str) -> bool:
-    scores = _scores(result, task)
+    scores = scores_of(result, task)
     estimates = (of_array(scores.sel(init=init)) for init in (one, other))
     return apart(*estimates, n=(n_examples(scores) or (0, 0))[0]).verdict == "holds"
 
@@ -181,7 +178,8 @@ def _spread(result: xr.Dataset) -> Iterator[Finding]:
     if measured(result, "score_std") is None:
         return
     spread = {
-        task: float(result["score_std"].sel(task=task, metric=_main(result, task)).max()) for task in _names(result)
+        task: float(result["score_std"].sel(task=task, metric=main_metric(result, task)).max())
+        for task in names(result)
     }
     spread = {task: value for task, value in spread.items() if value == value}
     texts = ", ".join(f"{task} {number(value)}" for task, value in spread.items())
@@ -195,8 +193,8 @@ def _paper(result: xr.Dataset) -> Iterator[Finding]:
     if "paper_score" not in result:
         return
     texts = []
-    for task in _names(result):
-        paper = result["paper_score"].sel(task=task, metric=_main(result, task)).dropna("init")
+    for task in names(result):
+        paper = result["paper_score"].sel(task=task, metric=main_metric(result, task)).dropna("init")
         if paper.size:
             scores = [f"{WORDS[init]} {number(float(paper.sel(init=init)))}" for init in paper["init"].values.tolist()]
             texts.append(f"{task}: {', '.join(scores)}")
@@ -214,34 +212,8 @@ def _chose_epoch(result: xr.Dataset) -> bool:
     return '"keep": "best"' in str(result.attrs.get("recipe", "")) and result.sizes.get("epoch", 0) > 1
 
 
-def _names(result: xr.Dataset) -> list[str]:
-    """The tasks that have a score."""
-    return result["score"].dropna("task", how="all")["task"].values.tolist()
-
-
-def _inits(scores: xr.DataArray) -> list[str]:
-    """The starts that have a score."""
-    return scores.dropna("init")["init"].values.tolist()
-
-
-def _main(result: xr.Dataset, task: str) -> str:
-    """The first metric of a task."""
-    return str(result["score"].sel(task=task).dropna("metric", how="all")["metric"].values[0])
-
-
-def _scores(result: xr.Dataset, task: str) -> xr.DataArray:
-    scores = measured(result, "score", task=task, metric=_main(result, task))
-    assert scores is not None, "a task without a score"
-    return scores
-
-
-def _chance(result: xr.Dataset, task: str) -> float:
-    """The score of a constant answer, NaN where it is not known."""
-    return float(result["chance"].sel(task=task, metric=_main(result, task)))
-
-
 def _differences(result: xr.Dataset, one: str, other: str) -> dict[str, float]:
     """The score of one start less that of another, for each task that has both."""
-    starts = {task: _scores(result, task).dropna("init") for task in _names(result)}
+    starts = {task: scores_of(result, task).dropna("init") for task in names(result)}
     both = {task: scores for task, scores in starts.items() if {one, other} <= set(scores["init"].values.tolist())}
     return {task: float(scores.sel(init=one)) - float(scores.sel(init=other)) for task, scores in both.items()}

@@ -1,5 +1,7 @@
 """Scores of the fine-tuned models beside a constant answer and the paper."""
 
+from itertools import product
+
 import xarray as xr
 
 from headscope.figures.labels import label
@@ -23,7 +25,38 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Kovaleva et al. (2019)."
     )
     columns = tuple(Column(name.lower(), name) for name in NAMES)
-    return [Table("scores", caption, ("Task", "Init", "Metric"), columns, rows)]
+    return [Table("scores", caption, ("Task", "Init", "Metric"), columns, rows), *_simple(result)]
+
+
+def _simple(result: xr.Dataset) -> list[Table]:
+    """The scores of simple models, and how much better a model of each init is."""
+    if "baseline_score" not in result:
+        return []
+    columns = tuple(Column(str(name), label("baseline", name)) for name in result["baseline"].values)
+    caption = (
+        "Scores of simple models on dev, and below them how much better each model is on the same examples, with "
+        "95% intervals. They are trained on the same examples, without attention."
+    )
+    rows = []
+    for task, metric in product(result["task"].values.tolist(), result["metric"].values.tolist()):
+        where = {"task": task, "metric": metric}
+        own = [
+            estimate(result, "baseline_score", **where, baseline=name).known_cell(".3f") for name in _baselines(result)
+        ]
+        if any(own):
+            rows.append(((task, label("metric", metric), "score"), own))
+        for init in result["init"].values.tolist():
+            gains = [
+                estimate(result, "baseline_gain", **where, init=init, baseline=name).known_cell("+.3f")
+                for name in _baselines(result)
+            ]
+            if any(gains):
+                rows.append(((task, label("metric", metric), f"{label('init', init)}, gain"), gains))
+    return [Table("simple", caption, ("Task", "Metric", "Number"), columns, rows)]
+
+
+def _baselines(result: xr.Dataset) -> list[str]:
+    return result["baseline"].values.tolist()
 
 
 def _cells(result: xr.Dataset, task: str, init: str, metric: str) -> Cells:

@@ -1,0 +1,70 @@
+"""Scores of the simple models of a task, and how much better a trained model is on the same examples."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from headscope.corpora.tasks import Task, intervals, resampled, score
+from headscope.results.variables import Label
+from headscope.statistics.intervals import equal_units, interval, of_differences
+
+BaselineOutputs = Mapping[str, Float[np.ndarray, "example output"]]
+ROWS = ("task", "baseline", "metric")
+GAINS = ("task", "init", "baseline", "metric")
+SOURCE = "simple models on the same train split (one sentence alone: Gururangan et al. 2018)"
+BASELINE_LABELS = {
+    "baseline_score": Label("score of a simple model on dev", "fraction", ROWS, SOURCE),
+    "baseline_score_ci": Label(
+        "95% interval of baseline_score", "fraction", (*ROWS, "bound"), "bootstrap over dev examples"
+    ),
+    "baseline_score_n_examples": Label("examples behind baseline_score", "examples", ROWS, "dev examples"),
+    "baseline_gain": Label("score less that of a simple model", "fraction", GAINS, "on the same dev examples"),
+    "baseline_gain_ci": Label(
+        "95% interval of baseline_gain", "fraction", (*GAINS, "bound"), "paired bootstrap over dev examples"
+    ),
+    "baseline_gain_n_examples": Label("examples behind baseline_gain", "examples", GAINS, "dev examples"),
+}
+
+
+@dataclass(frozen=True)
+class BaselineScore:
+    """The score of a simple model, its values in the resamples, and the number of examples."""
+
+    value: Float[np.ndarray, " metric"]
+    resamples: Float[np.ndarray, "resample metric"]
+    count: int
+
+    def cells(self, task: Task) -> dict[str, np.ndarray]:
+        """The score with its interval, by the names of variables."""
+        bounds = intervals(task.metrics, self.value, self.resamples, equal_units(task.dev.units))
+        counts = np.full(len(self.value), self.count)
+        return {"baseline_score": self.value, "baseline_score_ci": bounds, "baseline_score_n_examples": counts}
+
+
+def baseline_scores(
+    task: Task, outputs: BaselineOutputs, targets: np.ndarray, draws: Float[np.ndarray, "resample example"]
+) -> dict[str, BaselineScore]:
+    """The scores of the simple models in the metrics of a task; `draws` are those of the trained models."""
+    return {
+        name: BaselineScore(
+            np.array([float(score(metric, made, targets)) for metric in task.metrics]),
+            np.stack([resampled(metric, made, targets, draws) for metric in task.metrics], axis=-1),
+            len(targets),
+        )
+        for name, made in outputs.items()
+    }
+
+
+def gains(
+    task: Task,
+    value: Float[np.ndarray, " metric"],
+    resamples: Float[np.ndarray, "resample metric"],
+    baseline: BaselineScore,
+) -> dict[str, np.ndarray]:
+    """A score less that of a simple model, with the interval over resamples that both share."""
+    units = equal_units(task.dev.units)
+    bounds = of_differences(interval(resamples - baseline.resamples, units), units)
+    counts = np.full(len(value), baseline.count)
+    return {"baseline_gain": value - baseline.value, "baseline_gain_ci": bounds, "baseline_gain_n_examples": counts}
