@@ -64,6 +64,8 @@ DIMENSIONS = {
     "erased_share": "share of the keys of each query whose attention is erased",
     "space": "hidden states by layer, 0 for the embeddings that enter the first",
     "phenomenon": "class of the items of a suite",
+    "perturbation": "how examples of a task are changed",
+    "case": "kind of pair within a heuristic of inference",
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
     "pieces": "number of pieces of an answer",

@@ -13,8 +13,10 @@ from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.suites import read_suites
+from headscope.corpora.tasks.shortcuts.pairs import NAME as SHORTCUTS
+from headscope.corpora.tasks.shortcuts.pairs import PAIRS, corpus_of, shortcut_pairs
 from headscope.corpora.tasks.task import Task
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.files import opening
 
@@ -36,12 +38,13 @@ def read(
 ) -> Task:
     """Read a task from a folder, or from one table.
 
-    * `name`: a task of GLUE ("mrpc"), a name of your own, or `cloze:` with a suite, by name or file.
+    * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, or "shortcuts".
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
-    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, and of a suite to
-      each condition of each phenomenon. `keywords` are fields of these options by name.
+    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, of a suite to
+      each condition of each phenomenon, and of "shortcuts" to each case. `keywords` are fields of these options by
+      name.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
@@ -51,6 +54,8 @@ def read(
     options = with_keywords(options, keywords)
     if name.startswith(CLOZE):
         return _cloze(name, data, options)
+    if plain_name(name) == SHORTCUTS and data is None:
+        return _shortcuts(options)
     if data is None:
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     is_table = Path(data).is_file()
@@ -108,6 +113,13 @@ def _cloze(name: str, data: str | Path | None, options: Options) -> Task:
     ]
     dev = Corpus(suite.name, suite.sha256, len(examples), suite.skipped, lambda: iter(examples))
     return Task(name=f"{CLOZE}{suite.name}", kind="cloze", metrics=("accuracy", "margin"), dev=dev, items=suite.items)
+
+
+def _shortcuts(options: Options) -> Task:
+    """Generated pairs on which shortcuts of inference fail; the limit is that of each case."""
+    pairs = shortcut_pairs(options.limit or PAIRS)
+    metrics, corpus = ("accuracy", "margin"), corpus_of(pairs)
+    return Task(name=SHORTCUTS, kind="shortcuts", labels=("no", "yes"), metrics=metrics, dev=corpus, pairs=tuple(pairs))
 
 
 def _halves(table: str | Path, options: Options) -> dict[str, Corpus | None]:

@@ -14,9 +14,10 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.tasks.metrics import score
+from headscope.corpora.tasks.shortcuts.pairs import ShortcutPair
 from headscope.errors import HeadscopeError
 
-TaskKind = Literal["classification", "regression", "masked", "cloze"]
+TaskKind = Literal["classification", "regression", "masked", "cloze", "shortcuts"]
 # The default class names of transformers.
 UNNAMED = re.compile(r"LABEL_\d+")
 
@@ -25,13 +26,14 @@ UNNAMED = re.compile(r"LABEL_\d+")
 class Task:
     """Labelled examples and their metrics.
 
-    * `kind`: "classification", "regression", "masked" (masked words, without labels) or "cloze" (the good text of each
-      item has to score higher than the others).
+    * `kind`: "classification", "regression", "masked" (masked words, without labels), "cloze" (the good text of each
+      item has to score higher than the others) or "shortcuts" (pairs for any model of inference or paraphrase).
     * `labels`: the classes in the order of the model's outputs; empty except for a classification.
     * `metrics`: names in `metrics.METRICS`, the main one first.
     * `dev`: the scored split.
     * `train`: the training split, or None.
-    * `items`: the items of a task of kind "cloze", in the order of `dev`, which has their good texts.
+    * `items`: the items of a task of kind "cloze", in the order of `dev`, which has their good texts; `pairs`: the
+      pairs of one of kind "shortcuts".
     """
 
     name: str
@@ -41,9 +43,10 @@ class Task:
     dev: Corpus
     train: Corpus | None = None
     items: tuple[ClozeItem, ...] = ()
+    pairs: tuple[ShortcutPair, ...] = ()
 
     def targets(self, corpus: Corpus) -> Float[np.ndarray, " example"]:
-        """The class number or the score of each example; zeros for masked words, ones for items.
+        """The class number or the score of each example; zeros for masked words, ones for items and pairs.
 
         Raises `HeadscopeError` with the first example without a valid label.
         """
@@ -59,8 +62,8 @@ class Task:
         return self.train
 
     def _target(self, label: str | float | None, where: str) -> float:
-        if self.kind in ("masked", "cloze"):
-            return float(self.kind == "cloze")
+        if self.kind in ("masked", "cloze", "shortcuts"):
+            return float(self.kind != "masked")
         if self.kind == "classification" and label in self.labels:
             return float(self.labels.index(str(label)))
         if self.kind == "regression" and (number := _finite(label)) is not None:
@@ -90,6 +93,9 @@ def chance(
     if task.kind == "cloze":
         at_random = float(np.mean([1 / len(item.candidates) for item in task.items if item.bad]))
         return np.array([at_random if name == "accuracy" else np.nan for name in names])
+    if task.kind == "shortcuts":
+        yes = float(np.mean([pair.entailed for pair in task.pairs]))
+        return np.array([max(yes, 1 - yes) if name == "accuracy" else np.nan for name in names])
     if task.kind == "classification":
         counts = np.bincount(targets.astype(int), minlength=len(task.labels))
         outputs = np.tile(np.log(np.maximum(counts, 0.5) / len(targets)), (len(targets), 1))
@@ -99,8 +105,9 @@ def chance(
 
 def refuse_items(task: Task) -> None:
     """Raise `HeadscopeError` for a task of items, which no head for classes can be trained or scored on."""
-    if task.kind == "cloze":
-        raise HeadscopeError(f"task '{task.name}' compares texts; only 'ablate' disables heads on it")
+    if task.kind in ("cloze", "shortcuts"):
+        what = "compares texts" if task.kind == "cloze" else "scores what a model has learned elsewhere"
+        raise HeadscopeError(f"task '{task.name}' {what}; only 'ablate' disables heads on it")
 
 
 def unlearnable(task: Task) -> Counter[str]:
@@ -129,7 +136,7 @@ def aligned(task: Task, id2label: Mapping[int, str], model: str) -> Task:
 
     Raises `HeadscopeError` if the model has another number of outputs, or other names for them.
     """
-    if task.kind in ("masked", "cloze"):
+    if task.kind in ("masked", "cloze", "shortcuts"):
         return task
     outputs = [str(id2label[number]) for number in sorted(id2label)]
     expected = len(task.labels) or 1

@@ -9,7 +9,6 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.ablation.sweep import Sweep
-from headscope.corpora.suites import ClozeItem
 from headscope.corpora.tasks import LOWER_IS_BETTER, intervals, resampled, score
 from headscope.models.heads import existing
 from headscope.passes import Settings
@@ -90,14 +89,15 @@ DIMS = ("layer", "head", "phenomenon")
 
 
 def by_phenomenon(
-    swept: Sweep, items: Sequence[ClozeItem], heads: tuple[int, ...], settings: Settings
+    swept: Sweep, phenomena: Sequence[str], heads: tuple[int, ...], settings: Settings
 ) -> dict[str, xr.DataArray]:
     """Accuracy of each phenomenon with all heads, and its change without each head.
 
-    * `swept`: scores of the items, [..., item, 2]: of the best worse text, and of the good one.
+    * `swept`: scores of the items, [..., item, 2]: of the best worse text (the wrong answer), and of the good one.
+    * `phenomena`: that of each item.
     """
-    names = list(dict.fromkeys(item.phenomenon for item in items))
-    of_phenomena = [_gains(swept, [item.phenomenon == name for item in items], heads, settings) for name in names]
+    names = list(dict.fromkeys(phenomena))
+    of_phenomena = [_gains(swept, [item == name for item in phenomena], heads, settings) for name in names]
     counts = Count([len(gains.targets) for gains in of_phenomena], "items of each phenomenon", "items", ("phenomenon",))
     variables = Variables({"phenomenon": names}, SOURCE, **PAIRED)
     variables.add(

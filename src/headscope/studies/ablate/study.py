@@ -13,6 +13,7 @@ import xarray as xr
 from headscope import results
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks.shortcuts.judge import judge_of
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
@@ -30,6 +31,8 @@ from headscope.studies.ablate.asked_sets import AskedSets
 from headscope.studies.ablate.gains import by_phenomenon
 from headscope.studies.ablate.head_pairs import ALL
 from headscope.studies.ablate.one_head import variables as one_head_variables
+from headscope.studies.ablate.perturbed import by_perturbation
+from headscope.studies.ablate.shortcuts import by_case
 from headscope.studies.ablate.variables import LEAST, Effects
 
 ABOUT = "size"
@@ -39,6 +42,7 @@ METRICS = {
     "regression": ("pearson", "spearman", "squared_error"),
     "masked": ("loss",),
     "cloze": ("accuracy", "margin"),
+    "shortcuts": ("accuracy", "margin"),
 }
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
@@ -65,6 +69,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     one_head: bool = False,
     skip_layers: bool = False,
     beside: list[str] | None = None,
+    perturbations: bool = True,
 ) -> xr.Dataset:
     """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
 
@@ -79,9 +84,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `one_head_gain[layer, metric]`: with one head of a layer, chosen on the other half of the examples.
     * `task_correlation[other_task, metric]`: rank correlation over heads with what another task loses without each.
     * `skipped_gain[skipped, layer, metric]`: where the attention of a layer, or the layer, adds nothing.
+    * `prediction_kept[perturbation]`: the share of predictions of classes that stay when the examples are changed.
 
     With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
-    `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon.
+    `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon. With `--task shortcuts`
+    a model of inference or paraphrase is scored on pairs for which shortcuts fail, made from templates (after McCoy et
+    al. 2019): a phenomenon is a heuristic and whether its pairs are entailed, and `case_score[case]` has all cases.
 
     Arguments:
 
@@ -100,6 +108,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `one_head`: Also disable all heads of a layer but one, for each head.
     * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
     * `beside`: Folder of an ablate result of another task, whose heads are compared; may be repeated.
+    * `perturbations`: Also count predictions of classes that stay when examples are changed: words shuffled, "not"
+      added, a sentence of the pair emptied, subject or object removed (where the corpus has trees).
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
@@ -109,36 +119,40 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
     inputs = _inputs(model, task, settings.seed)
-    items = inputs.items if isinstance(inputs, ItemInputs) else ()
+    phenomena = [one.phenomenon for one in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
+    judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
     asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
     together = [*sets.values(), *asked.sets]
     swept = sweep(inputs, kept("sweep"), mode=mode, sets=together, alone=one_head, skipped=skip_layers)
-    targets = np.ones(len(items)) if items else task.targets(task.dev)
-    if isinstance(inputs, ItemInputs):
-        swept = swept.mapped(inputs.item_scores)
+    targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
+    if change := inputs.item_scores if isinstance(inputs, ItemInputs) else judged:
+        swept = swept.mapped(change)
     named = replace(swept, sets=swept.sets[: len(sets)])
     effects = Effects(named, task, targets, scores, counts, list(sets), settings)
     variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
     variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
     if beside:
         variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
-    if items:
-        variables |= by_phenomenon(swept, items, counts, settings)
+    if phenomena:
+        variables |= by_phenomenon(swept, phenomena, counts, settings)
+        variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
     elif importance:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
         silent = replace(kept("importance"), on_progress=lambda done: None)
         by_estimator = by_gradient(model, task, corpus, silent)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
+    if perturbations and task.kind == "classification":
+        variables |= by_perturbation(model, task, swept.plain, settings)
     attributes |= {
         "task": task.name,
         "metrics": ", ".join(task.metrics),
         "mode": mode,
         "sweep": swept.strategy,
-        "n_examples": len(items or inputs.inputs),
+        "n_examples": len(phenomena or inputs.inputs),
         "options": json.dumps({"pairs": "" if not pairs else "any" if pairs == ALL else "alike", "draws": draws}),
-        **({} if items else {"resampled": task.dev.resampled}),
+        **({} if phenomena else {"resampled": task.dev.resampled}),
         "n_tokens": sum(map(len, inputs.inputs)),
         "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),
         "duration_s": round(time.monotonic() - started, 3),
@@ -150,13 +164,15 @@ def _one_head(swept: Sweep, effects: Effects) -> dict[str, xr.DataArray]:
     if swept.alone is None or len(effects.targets) < LEAST:
         return {}
     return one_head_variables(
-        swept.alone, effects.gains, effects.heads, effects.task.kind in ("classification", "cloze")
+        swept.alone, effects.gains, effects.heads, effects.task.kind in ("classification", "cloze", "shortcuts")
     )
 
 
 def _inputs(model: Model, task: Task, seed: int) -> TaskInputs | ItemInputs:
     """The dev examples, or the items of a suite, as inputs of the sweep."""
-    return item_inputs(model, task.items) if task.items else task_inputs(model, task, task.dev, seed)
+    if task.items:
+        return item_inputs(model, task.items)
+    return task_inputs(model, replace(task, kind="classification") if task.pairs else task, task.dev, seed)
 
 
 def _metrics(given: str, task: Task) -> tuple[str, ...]:

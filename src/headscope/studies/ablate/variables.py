@@ -64,7 +64,7 @@ class Effects:
     def gains_of(self, outputs: Float[np.ndarray, "variant example output"]) -> Gains:
         """Gains of some variants over the model."""
         seed, resamples = self.settings.seed, self.settings.resamples
-        units = range(len(self.targets)) if self.task.items else self.task.dev.units
+        units = range(len(self.targets)) if self.task.items or self.task.pairs else self.task.dev.units
         return Gains(self.metrics, outputs, self.sweep.plain, self.targets, units, seed, resamples)
 
     @property
@@ -106,7 +106,7 @@ class Effects:
         variables.add("chance", by_chance, ("metric",), long_name=words, units="score")
         for kind in self.kinds:
             self._add_scores(variables, kind)
-            if self.task.kind in ("classification", "cloze"):
+            if self.task.kind in ("classification", "cloze", "shortcuts"):
                 self._add_tests(variables, kind)
         self._add_random(variables)
         if len(self.targets) >= LEAST:

@@ -8,13 +8,20 @@ from headscope.figures import bars, heatmap, scatter, with_interval
 from headscope.figures.labels import label
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.wording import measured
+from headscope.studies.ablate.page import perturbed, shortcuts
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of an ablation, by the main metric and by the last, the loss, which shows finer differences."""
-    return [*_heads(result), *_layers(result), *_importance(result)]
+    return [
+        *shortcuts.figures(result),
+        *_heads(result),
+        *_layers(result),
+        *_importance(result),
+        *perturbed.figures(result),
+    ]
 
 
 def _metrics(result: xr.Dataset) -> list[str]:

@@ -20,6 +20,7 @@ from headscope.report.wording import (
 )
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.significance import RATE
+from headscope.studies.ablate.page import perturbed, shortcuts
 from headscope.studies.ablate.page.asked import beside_heads
 from headscope.studies.ablate.page.card import q_values, unlearned
 from headscope.studies.ablate.page.claims import claims, least
@@ -28,6 +29,8 @@ from headscope.studies.ablate.page.claims import claims, least
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The named sets, the heads and layers that the task needs, those that it does not, and the held-out gain."""
     metric = str(result["metric"].values[0])
+    if shortcuts.is_of_shortcuts(result):
+        return [*shortcuts.findings(result)]
     if lacks := unlearned(result):
         return [Finding(lacks.topic, lacks.text), *_sets(result, metric), *_baseline(result)]
     return [*_sets(result, metric), *claims(result, metric), *beside_heads(result, metric)]
@@ -43,6 +46,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
     metric = str(result["metric"].values[0])
     lacks = unlearned(result)
     return [
+        *shortcuts.findings(result),
         *([lacks] if lacks else [*claims(result, metric), *beside_heads(result, metric)]),
         *_baseline(result),
         *_best_and_worst(result, metric),
@@ -52,6 +56,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_layers(result, metric),
         *_sets(result, metric),
         *_importance(result),
+        *perturbed.findings(result),
     ]
 
 

@@ -1,0 +1,108 @@
+"""Shortcuts of a model of inference: pairs that only their words make entailed, and the heads that it uses for that."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import with_interval
+from headscope.figures.dot_rows import dot_rows
+from headscope.report.claims import above, apart
+from headscope.report.parts import Figure, Finding
+from headscope.report.wording import Estimate, Reading, estimate, measured, of_array, strongest
+from headscope.statistics.significance import RATE
+
+OTHER = "other words: not entailed"
+NOT, CASES = ": not entailed", "Cases of the shortcuts"
+CAPTION = (
+    "Share of pairs that are right, with 95% intervals. A model that follows a shortcut is right where pairs are "
+    "entailed, and wrong where they are not. After McCoy et al. (2019), with sentences of our own."
+)
+MOST_HEADS = 4
+
+
+def is_of_shortcuts(result: xr.Dataset) -> bool:
+    """Whether the result has the cases of the shortcuts."""
+    return "case_score" in result
+
+
+def findings(result: xr.Dataset) -> Iterator[Finding]:
+    """Whether each heuristic is taken for entailment, and the heads without which it is less."""
+    if is_of_shortcuts(result):
+        heuristics = [name.removesuffix(NOT) for name in _phenomena(result) if name.endswith(NOT) and name != OTHER]
+        for heuristic in heuristics:
+            yield _taken(result, heuristic)
+        yield _carriers(result, heuristics)
+
+
+def figures(result: xr.Dataset) -> Iterator[Figure]:
+    """The cases, one row each."""
+    if is_of_shortcuts(result):
+        array = with_interval(result, "case_score").drop_vars("n_examples", errors="ignore")
+        array = array.expand_dims(series=["model"], axis=1).assign_attrs(result["case_score"].attrs)
+        yield Figure("cases", CASES, dot_rows(array), CAPTION, "case_score")
+
+
+def _taken(result: xr.Dataset, heuristic: str) -> Finding:
+    """How often the model says yes to pairs of a heuristic that are not entailed, beside pairs with other words."""
+    wrong, other = (_yes(result, name) for name in (f"{heuristic}{NOT}", OTHER))
+    right = estimate(result, "phenomenon_baseline", phenomenon=f"{heuristic}: entailed")
+    n = int(result["phenomenon_baseline_n_examples"].sel(phenomenon=f"{heuristic}{NOT}"))
+    name = heuristic.capitalize()
+    return Finding.judged(
+        apart(wrong, other, n),
+        f"The model says yes to {wrong.percent} of such pairs that are not entailed, to {other.percent} of pairs with "
+        f"other words, and to {right.percent} of those that are entailed.",
+        holds=f"{name} is taken for entailment",
+        fails=f"{name} is not taken for entailment",
+        undecided=f"{name}: it cannot be told whether it is taken for entailment",
+    )
+
+
+def _yes(result: xr.Dataset, phenomenon: str) -> Estimate:
+    """The share of pairs that are not entailed to which the model says yes."""
+    right = estimate(result, "phenomenon_baseline", phenomenon=phenomenon)
+    return Estimate(1 - right.value, 1 - right.upper, 1 - right.lower)
+
+
+def _carriers(result: xr.Dataset, heuristics: list[str]) -> Finding:
+    """The heads without which more of the pairs that are not entailed are right, and what the entailed pairs lose."""
+    gains, q = result["phenomenon_gain"], result["phenomenon_q_value"]
+    texts, best, count = [], None, 0
+    for heuristic in heuristics:
+        where = {"phenomenon": f"{heuristic}{NOT}"}
+        own = measured(result, "phenomenon_gain", **where)
+        assert own is not None, "a heuristic without gains"
+        rate = q.sel(where, drop=True)
+        found = [one for one in strongest(own.where((own > 0) & (rate < RATE))) if one.value == one.value]
+        count += len(found)
+        texts += [_worded(gains, heuristic, one) for one in found[:MOST_HEADS]]
+        flat = own.drop_vars("phenomenon", errors="ignore").stack(place=own.dims).dropna("place")
+        top = flat[int(flat.argmax("place"))]
+        level = float(rate.stack(place=own.dims).sel(place=top["place"]))
+        if best is None or (level, -float(top)) < (best[1], -float(best[0])):
+            best = (top, level)
+    assert best is not None, "a suite without heuristics"
+    n = int(result["phenomenon_gain_n_examples"].min())
+    none = "No single head carries a shortcut for sure"
+    listed = "; ".join(texts)
+    return Finding.judged(
+        above(of_array(best[0]), 0.0, n, best[1]),
+        f"Without a head, more of the pairs that are not entailed are right: {listed}."
+        if texts
+        else "Of no single head is it sure that more of the pairs that are not entailed are right without it.",
+        holds=f"{count} times a shortcut is weaker without a head",
+        fails=none,
+        undecided=none,
+    )
+
+
+def _worded(gains: xr.DataArray, heuristic: str, head: Reading) -> str:
+    layer, number = map(int, head.head.split("-"))
+    entailed = float(gains.sel(phenomenon=f"{heuristic}: entailed", layer=layer, head=number))
+    lost = f"{100 * entailed:+.1f} points of the entailed" if np.isfinite(entailed) else "entailed pairs unknown"
+    return f"{heuristic}, head {head.head} ({head.estimate.points} points; {lost})"
+
+
+def _phenomena(result: xr.Dataset) -> list[str]:
+    return [str(name) for name in result["phenomenon"].values]
