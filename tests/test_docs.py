@@ -41,6 +41,7 @@ INSTEAD = {
     "MAPS": "maps",
 }
 QUICK = {
+    "ablate": ["--limit", "12"],
     "finetune": ["--epochs", "1"],
     "pretrain-head": ["--epochs", "1"],
     "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],

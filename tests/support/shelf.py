@@ -149,6 +149,9 @@ def _suites(folder: Path, data: Path) -> None:
     for name in ("trex_pairs.jsonl.gz", "pararel_patterns.jsonl.gz", "google_re.jsonl.gz", "squad.jsonl.gz"):
         _pack(folder / "data" / "lama" / name, _head(data / "lama" / name, ROWS))
     shutil.copy(data / "lama" / "relations.jsonl", folder / "data" / "lama")
+    for name in ("abstract.csv.gz", "situated-affordances-sampled.csv.gz"):
+        _pack(folder / "data" / "forbes2019" / name, _head(data / "forbes2019" / name, ROWS))
+    shutil.copy(data / "forbes2019" / "properties.tsv.gz", folder / "data" / "forbes2019")
     (folder / "my-suite.jsonl").write_text('{"good": "The cat sleeps.", "bad": "The cat sleep."}\n', encoding="utf-8")
 
 
