@@ -8,7 +8,13 @@ from typing import Any
 from zipfile import ZipFile
 
 from tokenizers import Tokenizer
-from transformers import BertForMaskedLM, BertForSequenceClassification, BertTokenizer, PreTrainedTokenizerBase
+from transformers import (
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForSequenceClassification,
+    BertTokenizer,
+    PreTrainedTokenizerBase,
+)
 
 import headscope
 from support.tiny import tiny_bert
@@ -63,6 +69,7 @@ def put_models(folder: Path, layers: int, heads: int) -> None:
     networks = {
         "my-model": tiny_bert(0, BertForSequenceClassification, **sizes, **labels),
         "my-words-model": tiny_bert(0, BertForMaskedLM, **sizes),
+        "my-next-sentence-model": tiny_bert(0, BertForNextSentencePrediction, **sizes),
     }
     for name, network in networks.items():
         shutil.copytree(folder / TOKENIZER, folder / name)

@@ -133,6 +133,8 @@ def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTra
         return classifier
     named = checkpoint.config.get("architectures") or []
     kind = getattr(transformers, str(named[0]), None) if isinstance(named, list) and named else None
+    if kind is transformers.MODEL_FOR_PRETRAINING_MAPPING.get(type(config), None):  # of two heads, that for pairs
+        kind = transformers.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING.get(type(config), kind)
     headless = transformers.MODEL_MAPPING.get(type(config), None)
     if config.is_encoder_decoder:
         raise HeadscopeError(

@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
+Name = TypeVar("Name")
 # The gap of a sentence in a file, for every model.
 GAP = "[MASK]"
 
@@ -128,7 +130,7 @@ def spread(items: Sequence[ClozeItem], per_condition: int) -> list[ClozeItem]:
     return [item for item in items if (item.fact or item.id) in kept[item.phenomenon, item.condition]]
 
 
-def evenly(names: Sequence[str], most: int) -> Sequence[str]:
+def evenly(names: Sequence[Name], most: int) -> Sequence[Name]:
     """At most so many names at equal distances, the first among them.
 
     >>> evenly("abcdefg", 3), evenly("ab", 3)

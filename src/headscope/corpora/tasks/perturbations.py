@@ -1,4 +1,4 @@
-"""Changed examples of a task: words shuffled, a negation added, a sentence emptied, a subject or object removed."""
+"""Changed examples of a task: words shuffled, "not" added, a sentence emptied, both swapped, an argument removed."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -52,6 +52,10 @@ def _without_first(example: Example, seed: int) -> Example | None:
     return replace(example, first=example.second, second=()) if example.second else None
 
 
+def _swapped(example: Example, seed: int) -> Example | None:
+    return replace(example, first=example.second, second=example.first) if example.second else None
+
+
 def _negated(example: Example, seed: int) -> Example | None:
     """The last segment with "not" behind its first auxiliary; None without one."""
 
@@ -94,6 +98,7 @@ PERTURBATIONS: dict[str, Change] = {
     "negation added": _negated,
     "second sentence emptied": _without_second,
     "first sentence emptied": _without_first,
+    "sentences swapped": _swapped,
     "subject removed": partial(_without_relation, relations=("nsubj", "csubj")),
     "object removed": partial(_without_relation, relations=("obj", "dobj")),
 }

@@ -13,6 +13,8 @@ from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.suites import read_suites
+from headscope.corpora.tasks.next_sentence import NAME as NEXT
+from headscope.corpora.tasks.next_sentence import next_sentence
 from headscope.corpora.tasks.shortcuts.pairs import NAME as SHORTCUTS
 from headscope.corpora.tasks.shortcuts.pairs import PAIRS, corpus_of, shortcut_pairs
 from headscope.corpora.tasks.task import Task
@@ -38,7 +40,8 @@ def read(
 ) -> Task:
     """Read a task from a folder, or from one table.
 
-    * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, or "shortcuts".
+    * `name`: a task of GLUE ("mrpc"), a name of your own, `cloze:` with a suite, by name or file, "shortcuts", or
+      "next-sentence" with a text.
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
@@ -56,6 +59,8 @@ def read(
         return _cloze(name, data, options)
     if plain_name(name) == SHORTCUTS and data is None:
         return _shortcuts(options)
+    if plain_name(name) == plain_name(NEXT) and data is not None and Path(data).is_file():
+        return next_sentence(corpora.read(data, replace(options, limit=None)), options.limit)
     if data is None:
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     is_table = Path(data).is_file()
