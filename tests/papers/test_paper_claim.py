@@ -11,7 +11,7 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.papers import read_papers
 from headscope.papers.rules import RULES
-from headscope.papers.words import LEVELS
+from headscope.report.wording import LEVELS
 
 CLAIMS = [claim for paper in read_papers() for claim in paper.claims]
 OWN = {"id": "X1", "section": "1", "claim": "Rain falls.", "study": "profile", "number": "entropy", "rule": "above"}

@@ -20,8 +20,7 @@ from headscope.papers.reproduction_page import (
     write_reproduction,
 )
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
-from headscope.papers.words import LEVELS
-from headscope.report.wording import Estimate, number
+from headscope.report.wording import LEVELS, Estimate, number
 from support.profile_result import profile_result
 
 HOSTILE = "<script>alert(1)</script>"

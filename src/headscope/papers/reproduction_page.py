@@ -13,11 +13,10 @@ from headscope.figures.curve import curve
 from headscope.papers.reproduced import Cell, ReproducedRow, rows
 from headscope.papers.reproduction import Item, Reproduction, read_reproduction
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, read_record
-from headscope.papers.words import LEVELS
 from headscope.report.page import Page
 from headscope.report.parts import Figure
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import several
+from headscope.report.wording import LEVELS, several
 
 PAGE = "reproduction.html"
 

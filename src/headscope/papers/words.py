@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import CHECKED, Estimate, number, rate, several
+from headscope.report.wording import LEVELS, Estimate, number, rate, several
 
 # Rules that compare two numbers.
 COMPARING = ("above", "below", "not below")
@@ -81,7 +81,7 @@ def token(judgement: Judgement) -> str:
 def figure(judgement: Judgement) -> str:
     """The paper's figure with its source and how sure it is."""
     claim = judgement.claim
-    sure = CHECKED.get(claim.level, "not confirmed")
+    sure = LEVELS.get(claim.level, "not confirmed")
     return f"{claim.figure} ({claim.source}; {sure})" if claim.figure else ""
 
 

@@ -14,7 +14,7 @@ from headscope.figures.tidy import tidy
 
 NAMED = 5
 # How a published figure was checked.
-CHECKED = {
+LEVELS = {
     "P": "read in the paper",
     "R": "from released results",
     "S": "from a copy that quotes it",

@@ -47,8 +47,8 @@ def test_the_page_says_so_and_names_both_heads(planted: xr.Dataset) -> None:
     found = verdicts(planted)
     for heuristic in HEURISTICS:
         assert found[f"{heuristic} is taken for entailment"] == "holds"
-    carried = next(topic for topic in found if topic.endswith("a shortcut is weaker without a head"))
-    assert found[carried] == "holds" and carried.startswith("6 times")
+    carried = next(topic for topic in found if topic.endswith("follow a shortcut without a head"))
+    assert found[carried] == "holds" and carried.startswith("In 6 cases")
     text = texts_of(planted)[carried]
     for part in ("lexical overlap, head 1-1", "constituent, head 2-1", "-100.0 points of the entailed"):
         assert part in text
@@ -73,7 +73,7 @@ def test_random_weights_follow_no_shortcut(seed: int, tmp_path: Path) -> None:
 def test_a_model_that_always_says_yes_follows_no_shortcut(tmp_path: Path) -> None:
     network: Any = overlap_model()
     network.classifier.bias.data[0] = 9.0
-    assert set(verdicts(ablated(network, tmp_path)).values()) == {"fails"}
+    assert not {"holds"} & set(verdicts(ablated(network, tmp_path)).values())
 
 
 def test_a_model_without_an_output_that_says_yes_is_refused(tmp_path: Path) -> None:

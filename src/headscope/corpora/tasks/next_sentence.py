@@ -32,7 +32,7 @@ def next_sentence(corpus: Corpus, most: int | None = None) -> Task:
                 documents[sentence.document].append(sentence)
     pairs = [(name, number) for name, texts in documents.items() for number in range(len(texts) - 1)]
     chosen = range(len(pairs)) if most is None else evenly(range(len(pairs)), most)
-    examples = [_example(documents, *pairs[place], number) for number, place in enumerate(chosen)]
+    examples = [_example(documents, *pairs[index], number) for number, index in enumerate(chosen)]
     if len({example.label for example in examples}) < 2 or any(not example.second for example in examples):
         raise HeadscopeError(
             f"corpus '{corpus.name}' has {len(pairs)} pairs of neighbouring sentences; name a longer text, a line a "
@@ -43,14 +43,14 @@ def next_sentence(corpus: Corpus, most: int | None = None) -> Task:
     return Task(name=NAME, kind="classification", labels=LABELS, metrics=("accuracy",), dev=dev)
 
 
-def _example(documents: dict[str, list[Sentence]], document: str, place: int, number: int) -> Example:
+def _example(documents: dict[str, list[Sentence]], document: str, index: int, number: int) -> Example:
     """A pair of neighbours, or with an odd number of a sentence and another one."""
     texts = documents[document]
-    first, second = texts[place], texts[place + 1]
+    first, second = texts[index], texts[index + 1]
     if number % 2:
         away = [name for name in documents if name != document]
-        random = Random(f"{document} {place}")
-        far = documents[random.choice(away)] if away else [*texts[: max(0, place - 1)], *texts[place + 3 :]]
+        random = Random(f"{document} {index}")
+        far = documents[random.choice(away)] if away else [*texts[: max(0, index - 1)], *texts[index + 3 :]]
         others = [sentence for sentence in far if sentence.text != second.text]
         if not others:
             return Example(f"{number + 1}", (first,))

@@ -30,7 +30,7 @@ WORD = re.compile(r"\w+|[^\w\s]")
 STRENGTHS = (0.01, 0.1, 1.0)
 HELD_OUT = 10
 STEPS = 1000
-# The log-probability of a class that no training example has.
+# The log-probability of a class that no training example has, and the least of any.
 UNSEEN = -50.0
 
 
@@ -157,5 +157,5 @@ def _fit(task: Task, strength: float, train: Any, targets: Float[np.ndarray, " e
         outputs[:, present] = 0.0
         return outputs
     model = LogisticRegression(C=strength, max_iter=STEPS).fit(train, targets)
-    outputs[:, present] = model.predict_log_proba(dev)
+    outputs[:, present] = np.log(np.maximum(model.predict_proba(dev), np.exp(UNSEEN)))
     return outputs

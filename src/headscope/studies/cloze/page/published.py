@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import CHECKED, Estimate, estimate
+from headscope.report.wording import LEVELS, Estimate, estimate
 from headscope.studies.cloze.page.accuracies import suites
 
 CAPTION = (
@@ -41,7 +41,7 @@ class Published:
     """A published number of BERT-base, in per cent, and where the result has the same number.
 
     * `variable`, `label`: a variable of the result and its phenomenon, condition or suite.
-    * `level`: how the number was checked, a key of `CHECKED`.
+    * `level`: how the number was checked, a key of `LEVELS`.
     """
 
     suite: str
@@ -103,7 +103,7 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[str, str], Cells]]:
     for figure in (*_blimp(str(result.attrs.get("masking", ""))), *OTHERS):
         here = _here(result, figure)
         if here is not None:
-            sure = f"{figure.source} ({CHECKED[figure.level]})"
+            sure = f"{figure.source} ({LEVELS[figure.level]})"
             cells: Cells = [here.cell(".1f", 100), (f"{figure.value:.1f}", ""), (sure, "")]
             yield (figure.suite, figure.words.replace("_", " ")), cells
 

@@ -34,7 +34,9 @@ def against_baselines(result: xr.Dataset) -> Iterator[Finding]:
 
 def _against(result: xr.Dataset, task: str) -> Iterator[Finding]:
     where = {"task": task, "metric": main_metric(result, task), "init": "finetuned"}
-    all_gains = {name: estimate(result, "baseline_gain", baseline=name, **where) for name in known(result, task)}
+    all_gains = {
+        name: estimate(result, "baseline_gain", baseline=name, **where) for name in simple_models(result, task)
+    }
     if not all_gains:
         return
     hardest = min(all_gains, key=lambda name: all_gains[name].lower)
@@ -58,7 +60,7 @@ def one_sentence(result: xr.Dataset) -> Iterator[Finding]:
         return
     for task in names(result):
         metric, chance = main_metric(result, task), chance_of(result, task)
-        alone = {name: _score(result, task, metric, name) for name in ALONE if name in known(result, task)}
+        alone = {name: _score(result, task, metric, name) for name in ALONE if name in simple_models(result, task)}
         if alone and chance == chance:
             best = max(alone, key=lambda name: alone[name].value)
             n = int(result["baseline_score_n_examples"].sel(task=task, metric=metric, baseline=best))
@@ -73,7 +75,7 @@ def one_sentence(result: xr.Dataset) -> Iterator[Finding]:
             )
 
 
-def known(result: xr.Dataset, task: str) -> list[str]:
+def simple_models(result: xr.Dataset, task: str) -> list[str]:
     """The simple models that a task has scores of."""
     scores = result["baseline_score"].sel(task=task, metric=main_metric(result, task))
     return [str(name) for name in scores["baseline"].values[np.isfinite(scores.values)]]

@@ -10,7 +10,7 @@ from headscope.figures.curve import curve
 from headscope.figures.dot_rows import dot_rows
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
-from headscope.studies.finetune.page.baseline_findings import known
+from headscope.studies.finetune.page.baseline_findings import simple_models
 from headscope.studies.finetune.page.scores import main_metric, names
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
@@ -44,7 +44,9 @@ def _simple(result: xr.Dataset) -> Iterator[Figure]:
         where = {"task": task, "metric": main_metric(result, task)}
         own = with_interval(result, "score").sel(where).dropna("init").isel(init=[-1])
         parts = {str(own["init"].values[0]): own.isel(init=0, drop=True), SAME: result["chance"].sel(where)}
-        parts |= {name: result["baseline_score"].sel(where | {"baseline": name}) for name in known(result, task)}
+        parts |= {
+            name: result["baseline_score"].sel(where | {"baseline": name}) for name in simple_models(result, task)
+        }
         parts = {
             name: part.drop_vars(["baseline", "n_examples", "metric"], errors="ignore") for name, part in parts.items()
         }
