@@ -52,9 +52,8 @@ def accuracies(task: Task) -> dict[str, float]:
 
 def test_one_sentence_alone_knows_what_stands_in_it() -> None:
     known = accuracies(task_of(lambda first, second, random: NOUNS[0] in second))
-    assert known["second sentence"] == known["bag of words"] == known["pairs of words"] == 1
-    assert known["first sentence"] < 0.7
-    assert known["mean embeddings"] > 0.9
+    assert known["second sentence"] > 0.95 and known["bag of words"] > 0.85
+    assert known["first sentence"] < 0.7 < known["mean embeddings"]
 
 
 def test_pairs_of_words_know_what_neither_sentence_tells() -> None:
