@@ -58,6 +58,7 @@ def _taken(result: xr.Dataset, heuristic: str) -> Finding:
         holds=f"{name} is taken for entailment",
         fails=f"{name} is not taken for entailment",
         undecided=f"{name}: it cannot be told whether it is taken for entailment",
+        unit="pairs",
     )
 
 
@@ -99,6 +100,7 @@ def _carriers(result: xr.Dataset, heuristics: list[str]) -> Finding:
         holds=f"In {several(count, 'case')} fewer pairs follow a shortcut without a head",
         fails=none,
         undecided=none,
+        unit="pairs",
     )
 
 

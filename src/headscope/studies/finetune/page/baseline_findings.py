@@ -72,6 +72,7 @@ def one_sentence(result: xr.Dataset) -> Iterator[Finding]:
                 holds=f"{task}: {words} alone tells part of the answer",
                 fails=f"{task}: one sentence alone tells nothing",
                 undecided=f"{task}: one sentence alone tells nothing for sure",
+                unit="examples",
             )
 
 
