@@ -103,10 +103,13 @@ def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
 
 
 def unlearned(result: xr.Dataset) -> Finding | None:
-    """The finding that the whole model has not learned the task; None where it has, or that is not known."""
+    """The finding that the whole model has not learned the task; None where it has, or that is not known.
+
+    Of the shortcuts a model that follows them is no better than always the same answer.
+    """
     metric = str(result["metric"].values[0])
     score = measured(result, "baseline", metric=metric)
-    if score is None or "chance" not in result:
+    if score is None or "chance" not in result or "case_score" in result:
         return None
     n, chance = (n_examples(score) or (0, 0))[0], float(result["chance"].sel(metric=metric))
     return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
