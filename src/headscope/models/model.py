@@ -121,7 +121,7 @@ class Model:
 
         * `disabled`: see `heads.parse`.
         * `mode`: "uniform", attention is 1/L over the keys that a query sees (Kovaleva et al. 2019, 4.6); "zero",
-          the head's output is 0; "mean", the head's output is its vector in `means` (`ablation.head_means`).
+          the head's output is 0; "mean", the head's output is its vector in `means` (`ablation.strategies.head_means`).
 
         An observer sees uniform or zero attention; in mode "mean" it sees the unused attention.
 

@@ -85,11 +85,11 @@ def test_heads_of_tasks_that_need_the_same_one_are_shared(found: xr.Dataset) -> 
 
 
 def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
-    told = topics(found)
-    assert told["The heads of ablate cost 0.010 of accuracy or more"] == "fails"
-    assert told["The heads of ablate (else) are not shown to cost less than 0.010 of accuracy"] == "undecided"
-    assert told["No two heads replace each other"] == "fails"
-    assert told["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
+    verdicts = topics(found)
+    assert verdicts["The heads of ablate cost 0.010 of accuracy or more"] == "fails"
+    assert verdicts["The heads of ablate (else) are not shown to cost less than 0.010 of accuracy"] == "undecided"
+    assert verdicts["No two heads replace each other"] == "fails"
+    assert verdicts["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
     names = [table.name for table in study_page(found).tables()]
     assert names == ["heads", "layers", "special", "pairs", "parts"]
 

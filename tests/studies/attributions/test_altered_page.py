@@ -45,22 +45,22 @@ def planted(measured: xr.Dataset, changes: dict[str, float], far: float, inputs:
 
 
 def test_what_was_planted_holds(measured: xr.Dataset) -> None:
-    told = planted(measured, {"largest_10": 0.4, "permuted": 0.3}, far=0.6)
-    assert ("Outputs depend on the largest attention weights more than on random ones", "holds") in told
-    assert ("Outputs depend on which tokens heads attend to", "holds") in told
-    assert ("Another attention, farther than a permuted one, has the same outputs", "holds") in told
+    claims = planted(measured, {"largest_10": 0.4, "permuted": 0.3}, far=0.6)
+    assert ("Outputs depend on the largest attention weights more than on random ones", "holds") in claims
+    assert ("Outputs depend on which tokens heads attend to", "holds") in claims
+    assert ("Another attention, farther than a permuted one, has the same outputs", "holds") in claims
     heads = measured.sizes["layer"] * measured.sizes["head"]
-    assert (f"For {heads} of {heads} heads", None) in told
+    assert (f"For {heads} of {heads} heads", None) in claims
 
 
 def test_what_was_not_planted_fails(measured: xr.Dataset) -> None:
-    told = planted(measured, {"permuted": 0.01, "largest_10": 0.08}, far=0.1)
-    assert ("The largest attention weights matter no more than random ones", "fails") in told
-    assert ("Outputs hardly depend on which tokens heads attend to", "fails") in told
-    assert ("No attention as far as a permuted one was found to have the same outputs", "fails") in told
+    claims = planted(measured, {"permuted": 0.01, "largest_10": 0.08}, far=0.1)
+    assert ("The largest attention weights matter no more than random ones", "fails") in claims
+    assert ("Outputs hardly depend on which tokens heads attend to", "fails") in claims
+    assert ("No attention as far as a permuted one was found to have the same outputs", "fails") in claims
 
 
 @pytest.mark.parametrize(("inputs", "spread"), [(3, 0.02), (60, 2.0)])
 def test_few_inputs_or_noise_decide_nothing(measured: xr.Dataset, inputs: int, spread: float) -> None:
-    told = planted(measured, {"permuted": 0.06}, 0.31, inputs, spread)
-    assert {verdict for topic, verdict in told if "attention" in topic or "attend" in topic} <= {"undecided", None}
+    claims = planted(measured, {"permuted": 0.06}, 0.31, inputs, spread)
+    assert {verdict for topic, verdict in claims if "attention" in topic or "attend" in topic} <= {"undecided", None}
