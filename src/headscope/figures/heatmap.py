@@ -106,11 +106,13 @@ def _description(array: xr.DataArray) -> str:
     return f"Heatmap of {size}{by_panel}: {named(array)}. Values from {low:.3g} to {high:.3g}."
 
 
-def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart | alt.FacetChart:
+def classes(
+    array: xr.DataArray, *, names: Sequence[str], dim: str, colours: Sequence[str] = CATEGORIES
+) -> alt.Chart | alt.FacetChart:
     """One cell for each head, coloured by its class; a third dimension gives small multiples.
 
     * `array`: names of classes ("" for a head that is not there), dimensions layer, head and at most one more.
-    * `names`: all classes in the order of their colours; `dim`: the dimension that they are labels of.
+    * `names`: all classes in the order of their `colours`; `dim`: the dimension that they are labels of.
 
     Raises `ValueError` for other dimensions.
 
@@ -131,7 +133,7 @@ def classes(array: xr.DataArray, *, names: Sequence[str], dim: str) -> alt.Chart
         .encode(
             x=alt.X("head:O", title="Head", axis=_axis(n_heads)),
             y=alt.Y("layer:O", title="Layer", axis=_axis(n_layers)),
-            color=alt.Color("class:N", scale=alt.Scale(domain=words, range=list(CATEGORIES)), title=None),
+            color=alt.Color("class:N", scale=alt.Scale(domain=words, range=list(colours)), title=None),
             tooltip=[
                 alt.Tooltip("name:N", title="head"),
                 alt.Tooltip("class:N", title=dim),

@@ -19,6 +19,7 @@ from headscope.errors import HeadscopeError
 from headscope.figures.export import DEFAULT_FORMATS
 from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import Source, models_in, read_all
+from headscope.report.corpora_page import write_corpora
 from headscope.report.heads_page import write_heads
 from headscope.report.layers_page import write_layers
 from headscope.report.result_page import write
@@ -48,10 +49,11 @@ def rebuild_all(
     processes: int = 1,
     on_total: Callable[[int], None] = lambda total: None,
 ) -> Iterator[Path]:
-    """Write the pages of all results in some folders again, `heads.html` and `layers.html` in the first of these.
+    """Write the pages of all results in some folders again, and those of all heads, layers and corpora.
 
     The atlas of each page shows what all results of its model say of the heads. `heads.html` has all cards,
-    `layers.html` the numbers of every layer; each is left out where no result has any.
+    `layers.html` the numbers of every layer, `corpora.html` what heads do on several corpora; each stands in the first
+    folder, and is left out where no result has any.
 
     * `again`: write pages, too, that are made of these results by this program already.
     * `processes`: how many processes write pages of results; each reads the results itself.
@@ -102,7 +104,7 @@ class _Pages:
         return _made_of([path, *(other.path for other in self._others(path))], self.formats)
 
     def of_all_results(self, again: bool) -> Iterator[Path]:
-        """Write `heads.html` and `layers.html`, unless they are made of these results already; their paths."""
+        """Write the pages of all heads, layers and corpora, unless they are made of these results; their paths."""
         folder, made_of = Path(self.directories[0]), _made_of(list(self.results), self.formats)
         with_heads = [model for model in self.models if len(model.numbers)]
         if with_heads:
@@ -112,6 +114,11 @@ class _Pages:
             page = folder / "layers.html"
             if again or not _bears(page, made_of):
                 write_layers(self.models, folder, made_of=made_of)
+            yield page
+        page = folder / "corpora.html"
+        if not again and _bears(page, made_of):
+            yield page
+        elif page := write_corpora(self.models, folder, made_of=made_of):
             yield page
 
     def _others(self, path: Path) -> list[Source]:

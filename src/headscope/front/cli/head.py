@@ -222,10 +222,11 @@ def _ranking(models: "list[MeasuredModel]", by: str, ascending: bool, top: int |
 
 
 def _page_of_all(models: "list[MeasuredModel]", out: Path, show: Printer) -> None:
+    from headscope.report.corpora_page import write_corpora
     from headscope.report.heads_page import write_heads
     from headscope.report.layers_page import write_layers
 
-    for page in filter(None, (write_heads(models, out), write_layers(models, out))):
+    for page in filter(None, (write_heads(models, out), write_layers(models, out), write_corpora(models, out))):
         show.line(f"page: {page}")
         show.add({"page": str(page)})
 

@@ -7,6 +7,7 @@ from headscope.papers import Judgement, judge, read_papers
 from headscope.papers.portrait import write_portrait
 from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import gather_all
+from headscope.report.corpora_page import write_corpora
 from headscope.report.heads_page import write_heads
 from headscope.report.layers_page import write_layers
 
@@ -14,7 +15,7 @@ from headscope.report.layers_page import write_layers
 def portrait(
     places: Sequence[str | Path], directory: Path, *, left_out: Sequence[tuple[str, str]] = ()
 ) -> tuple[list[Path], list[tuple[MeasuredModel, list[Judgement]]]]:
-    """Write `index.html`, `heads.html` and `layers.html` of all results in some folders.
+    """Write `index.html`, `heads.html`, `layers.html` and `corpora.html` of all results in some folders.
 
     Returns: the pages, the portrait first; and the models with the verdicts on the claims of the papers.
 
@@ -23,7 +24,7 @@ def portrait(
     models, papers = gather_all(places), read_papers()
     with_heads = [model for model in models if len(model.numbers)]
     pages = [write_heads(with_heads, directory)] if with_heads else []
-    pages += filter(None, [write_layers(models, directory)])
+    pages += filter(None, [write_layers(models, directory), write_corpora(models, directory)])
     names = [page.name for page in pages]
     first = write_portrait(models, papers, directory, left_out=left_out, beside=names)
     return [first, *pages], [(model, judge(model, papers)) for model in models]

@@ -1,0 +1,109 @@
+"""What heads do on several corpora as one offline page: which keep their kind, and which do not."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import xarray as xr
+
+from headscope.figures import classes
+from headscope.figures.export import DEFAULT_FORMATS, save_spec
+from headscope.figures.labels import head_name
+from headscope.report.cards.model_results import MeasuredModel
+from headscope.report.claims import above
+from headscope.report.kinds import COLOURS, MIXED, NAMES
+from headscope.report.kinds_by_corpus import kinds_by_corpus
+from headscope.report.page import Page
+from headscope.report.parts import Figure, Finding
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import estimate
+
+CAPTION = (
+    "The main kind of each head on each corpus: the most specific one of the atlas. A head without one is mixed. "
+    "After the question of Kovaleva et al. (2019), section 6."
+)
+MOST_ROWS = 200
+
+
+def write_corpora(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
+    """Write `directory/corpora.html` of the models that were measured on several corpora; return its path.
+
+    * `made_of`: a mark that the page bears.
+
+    None where no model was: two results of one study, on two corpora, are the least.
+    Raises `HeadscopeError` if the folder cannot be written to.
+    """
+    compared = [(model, kinds_by_corpus([source.result for source in model.sources])) for model in models]
+    contents = [
+        {"model": model, "findings": findings(made), "figures": [figure(made, index)], "tables": list(tables(made))}
+        for index, (model, made) in enumerate(compared, 1)
+        if made is not None
+    ]
+    if not contents:
+        return None
+    page = Page(Path(directory) / "corpora.html", "corpora.html", {"models": contents, "formats": DEFAULT_FORMATS})
+    page.contents["made_of"] = made_of
+    page.draw([one for content in contents for one in content["figures"]], save_spec)
+    return page.write()
+
+
+def findings(made: xr.Dataset) -> list[Finding]:
+    """How many heads keep their kind, beside chance, and which kinds are kept."""
+    same, chance = estimate(made, "same_kind"), float(made["same_kind_chance"])
+    heads, corpora = int(made["same_kind_n_examples"]), made["corpus"].values.tolist()
+    share = f"{same.value:.0%} of the heads do the same on {'both' if len(corpora) == 2 else 'all'} corpora"
+    kept = ", ".join(
+        f"{NAMES[name]} {estimate(made, 'kept_kind', kind_name=name).text}"
+        for name in made["kind_name"].values.tolist()
+        if name != MIXED
+    )
+    return [
+        Finding.judged(
+            above(same, chance, heads),
+            f"Heads with the same main kind on {', '.join(corpora)}: {same.percent} of {heads}, by "
+            f"{made.attrs['studies']}. If each corpus had its kinds at other heads, it would be {chance:.0%}. The "
+            "interval is over heads.",
+            holds=share,
+            fails="Heads keep their kind no more than by chance",
+            undecided=f"{share}, perhaps by chance",
+        ),
+        Finding(
+            "Kinds that are kept",
+            f"Of the heads that have a kind on any corpus, the share that has it on all: {kept or 'no head has one'}.",
+        ),
+    ]
+
+
+def figure(made: xr.Dataset, index: int) -> Figure:
+    """The kinds of all heads, a panel for each corpus."""
+    names = made["kind_name"].values.tolist()
+    words = made["kind"].copy(
+        data=[[[NAMES.get(one, "") for one in row] for row in grid] for grid in made["kind"].values]
+    )
+    chart = classes(words, names=[NAMES[name] for name in names], dim="kind", colours=[COLOURS[name] for name in names])
+    return Figure(f"corpora-{index}", "", chart, CAPTION, "")
+
+
+def tables(made: xr.Dataset) -> Iterator[Table]:
+    """The number of heads of each kind by corpus, and the heads that do not keep theirs."""
+    corpora = made["corpus"].values.tolist()
+    rows: list[tuple[str, Cells]] = []
+    for name in made["kind_name"].values.tolist():
+        counts: Cells = [(str(int((made["kind"].sel(corpus=corpus) == name).sum())), "") for corpus in corpora]
+        rows.append((NAMES[name], [*counts, estimate(made, "kept_kind", kind_name=name).cell(".2f")]))
+    caption = (
+        "Heads of each main kind by corpus, and the share of them, of any corpus, that have it on all (95% interval)."
+    )
+    yield titled("kinds", caption, "Kind", [*corpora, "Kept"], rows)
+    changed = [(name, cells) for name, cells in _heads(made) if len(set(cells)) > 1]
+    if changed:
+        more = f" The first {MOST_ROWS} of {len(changed)}." if len(changed) > MOST_ROWS else ""
+        heads: list[tuple[str, Cells]] = [(name, [(kind, "") for kind in kinds]) for name, kinds in changed[:MOST_ROWS]]
+        yield titled("changed", f"Heads whose main kind is not the same on all corpora.{more}", "Head", corpora, heads)
+
+
+def _heads(made: xr.Dataset) -> Iterator[tuple[str, list[str]]]:
+    for layer in made["layer"].values.tolist():
+        for head in made["head"].values.tolist():
+            kinds = made["kind"].sel(layer=layer, head=head).values.tolist()
+            if kinds[0]:
+                yield head_name(layer, head), [NAMES[kind] for kind in kinds]
