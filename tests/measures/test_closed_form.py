@@ -13,10 +13,12 @@ from headscope.measures import (
     cls_feature_attention,
     entropy,
     feature_attention,
+    segment_end,
     sep_to_sep,
+    sink_by_part_of_speech,
     token_attention,
 )
-from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES
+from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES, UPOS
 from headscope.testing.hand_made import looks_at, measured, tokens, uniform
 
 PAIR = "coopsoos"  # [CLS] a b . [SEP] c d [SEP]
@@ -142,3 +144,24 @@ def test_a_token_with_no_attention_at_all_is_0_and_not_missing() -> None:
 
 def test_the_only_token_of_a_text_attends_to_itself() -> None:
     assert values(_template, uniform(1), tokens("o")) == 1
+
+
+def test_segment_end_is_the_last_token_of_each_segment_that_is_not_special() -> None:
+    assert values(segment_end, looks_at([3, 3, 3, 3, 6, 6, 5, 4]), tokens(PAIR)) == 6 / 8
+    assert values(segment_end, uniform(8), tokens(PAIR)) == 2 / 8
+    assert values(segment_end, looks_at([2, 2, 0]), tokens("ooo")) == pytest.approx(2 / 3)
+    assert values(segment_end, uniform(2), tokens("cs")) != values(segment_end, uniform(2), tokens("cs"))
+
+
+def test_attention_to_the_sink_is_told_by_the_part_of_speech_of_the_query() -> None:
+    tagged = tokens("coops", upos=["", "NOUN", "VERB", "", ""])
+    found = values(sink_by_part_of_speech, looks_at([1, 4, 1, 0, 0]), tagged)
+    assert (at(UPOS, found, "NOUN"), at(UPOS, found, "VERB")) == (1, 0)
+    assert sum(value != value for value in found) == len(UPOS) - 2
+    both = tokens("coops", upos=["", "NOUN", "NOUN", "", ""])
+    assert at(UPOS, values(sink_by_part_of_speech, looks_at([1, 4, 1, 0, 0]), both), "NOUN") == 0.5
+
+
+def test_without_special_tokens_the_sink_is_the_first_token() -> None:
+    tagged = tokens("ooo", upos=["DET", "NOUN", "NOUN"])
+    assert at(UPOS, values(sink_by_part_of_speech, looks_at([0, 0, 2]), tagged), "NOUN") == 0.5

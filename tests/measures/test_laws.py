@@ -19,13 +19,15 @@ each_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURE
 
 @st.composite
 def inputs(draw: st.DrawFn) -> Encoded:
-    """An input with [CLS] perhaps, a few separators, and any features and links."""
+    """An input with [CLS] perhaps, a few separators, any features and links, and perhaps words of a pair."""
     body = draw(st.text("spo", min_size=1, max_size=8))
     classes = draw(st.sampled_from(["c", ""])) + body
     token = st.integers(0, len(classes) - 1)
     features = draw(st.lists(st.tuples(st.sampled_from(FEATURES), token), unique=True, max_size=6))
     links = draw(st.lists(st.tuples(st.sampled_from(RELATIONS), token, token), unique=True, max_size=5))
-    return tokens(classes, features, links)
+    pair = draw(st.text("aab.", min_size=len(classes), max_size=len(classes)) | st.just(""))
+    upos = draw(st.lists(st.sampled_from(["NOUN", "VERB", ""]), min_size=len(classes), max_size=len(classes)))
+    return tokens(classes, features, links, pair=pair, upos=upos)
 
 
 batches = st.lists(inputs(), min_size=1, max_size=5)

@@ -38,7 +38,14 @@ def made(words: Sequence[tuple[int, int, int, int, str]], right: np.ndarray) -> 
     """Predictions from (input, place, head place, length, relation) of each word, and right [word, head, direction]."""
     columns = [np.array(column) for column in zip(*words, strict=True)]
     return HeadPredictions(
-        columns[0], columns[0], columns[1], *columns[1:4], relation=columns[4], equals=right.astype(np.uint8)
+        columns[0],
+        columns[0],
+        columns[1],
+        *columns[1:4],
+        relation=columns[4],
+        equals=right.astype(np.uint8),
+        tokens=np.ones(len(words), int),
+        sink=np.zeros(right.shape[:2]),
     )
 
 

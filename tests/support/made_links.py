@@ -88,4 +88,5 @@ def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1)
         columns[1],
         np.ones(number, dtype=int),
         *(both(each) for each in columns[2:]),
+        *np.zeros((2, number, heads, 2)),
     )

@@ -11,9 +11,11 @@ from scipy import stats
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.linguistics.sentence import Example
+from support import reference_segments as segments
 from support.reference_tokens import RELATIONS, Read, read_example, texts_of
 
 CLASSES = ["cls", "sep", "punct", "other"]
+UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
 FEATURES = ["noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct"]
 
 
@@ -109,6 +111,27 @@ def _token_attention(read: Read) -> np.ndarray:
     return _largest(read, lambda kind: sorted(read.links[kind]), RELATIONS, lambda pair: read.maps[:, :, *pair])
 
 
+def _segment_end(read: Read) -> np.ndarray:
+    length, special = len(read.classes), ["cls", "sep"]
+    ends = [
+        token
+        for token in range(length)
+        if read.classes[token] not in special and (token + 1 == length or read.classes[token + 1] in special)
+    ]
+    if not ends:
+        return np.full(read.maps.shape[:2], np.nan)
+    return np.mean([read.maps[:, :, i, ends].sum(-1) for i in range(length)], axis=0)
+
+
+def _sink_by_part_of_speech(read: Read) -> np.ndarray:
+    sink = [*read.tokens("cls"), *read.tokens("sep")] or [0]
+    nothing, columns = np.full(read.maps.shape[:2], np.nan), []
+    for name in UPOS:
+        queries = [token for token in range(len(read.classes)) if read.upos.get(token) == name]
+        columns.append(np.mean([read.maps[:, :, i, sink].sum(-1) for i in queries], axis=0) if queries else nothing)
+    return np.stack(columns, axis=-1)
+
+
 STATISTICS: dict[str, tuple[Callable[[Read], np.ndarray], dict[str, list]]] = {
     "attention_to": (_attention_to, {"token_class": CLASSES}),
     "sep_to_sep": (_sep_to_sep, {}),
@@ -118,6 +141,11 @@ STATISTICS: dict[str, tuple[Callable[[Read], np.ndarray], dict[str, list]]] = {
     "feature_attention": (_feature_attention, {"feature": FEATURES}),
     "cls_feature_attention": (_cls_feature_attention, {"feature": FEATURES}),
     "token_attention": (_token_attention, {"relation": RELATIONS}),
+    "segment_end": (_segment_end, {}),
+    "sink_by_part_of_speech": (_sink_by_part_of_speech, {"part_of_speech": UPOS}),
+    "same_word": (segments.same_word, {"word_pair": ["copies", "as_far_apart", "from_others"]}),
+    "same_word_gain": (segments.same_word_gain, {"baseline": ["as_far_apart", "from_others"]}),
+    "segment_attention": (segments.segment_attention, {"segments": ["same", "different"]}),
 }
 
 

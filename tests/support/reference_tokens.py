@@ -1,6 +1,8 @@
 """What each token of an example is, read naively: loops over characters, independent of `headscope.models`."""
 
+import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,17 +11,28 @@ from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerBase
 from headscope.linguistics.sentence import Example, Mention, Sentence
 
 RELATIONS = ["verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun"]
+WORD = r"\w+(?:['’-]\w+)*|[^\w\s]"
 NEGATIONS = ["neither", "nor", "not", "never", "none", "nothing", "nowhere"]
+
+
+class Word(NamedTuple):
+    """A word, the segment that it stands in, and its tokens."""
+
+    form: str
+    segment: int
+    tokens: list[int]
 
 
 @dataclass
 class Read:
-    """An example as a model reads it: its maps, the class and features of each token, and the linked tokens."""
+    """An example as a model reads it: its maps, the class and features of each token, the linked tokens, its words."""
 
     maps: np.ndarray
     classes: list[str]
     features: list[set[str]]
     links: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: {relation: set() for relation in RELATIONS})
+    words: list[Word] = field(default_factory=list)
+    upos: dict[int, str] = field(default_factory=dict)
 
     def tokens(self, kind: str) -> list[int]:
         return [token for token, of in enumerate(self.classes) if of == kind]
@@ -55,7 +68,11 @@ def read_example(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, e
     for number, segment in enumerate(example.segments):
         for place, sentence in enumerate(segment):
             before = sum(len(each.text) + 1 for each in segment[:place])
-            _annotate(read, sentence, _covered(encoding, number, before, sentence))
+            tokens = _covered(encoding, number, before, sentence)
+            _annotate(read, sentence, tokens)
+            for start, end in sentence.words or [match.span() for match in re.finditer(WORD, sentence.text)]:
+                at = sorted(set[int]().union(*tokens[start:end]))
+                read.words.append(Word(sentence.text[start:end].casefold(), number, at))
     return read
 
 
@@ -80,6 +97,8 @@ def _annotate(read: Read, sentence: Sentence, tokens: list[set[int]]) -> None:
     words = [set[int]().union(*tokens[start:end]) for start, end in sentence.words]
     for word, at in enumerate(words):
         for token in at:
+            if sentence.upos:
+                read.upos.setdefault(token, sentence.upos[word])
             read.features[token] |= _features(sentence, word)
     for start, end in _negations(sentence.text):
         for token in set[int]().union(*tokens[start:end]):

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
+from headscope.encoding.pair_sums import PairSums, pair_sums
 from headscope.linguistics.sentence import Example
 
 QUERY_GROUPS = ("all", "sep", "cls")
@@ -32,6 +33,8 @@ class Batch:
     * `link_ends`: how many rows of `links` belong to the examples before the one with that number.
     * `examples`: the examples themselves, and `pieces`: rows (example, word, token), words numbered through all
       sentences of an example; only where the words are asked for (`Words(aligned=True)`).
+    * `upos`: the number of the part of speech of each token in `results.UPOS`; -1 where it has none.
+    * `pair_words`: rows (example, word, form, segment, token) of the words of pairs of segments.
     """
 
     inputs: Mapping[str, Int[Tensor, "example token"]]
@@ -45,11 +48,24 @@ class Batch:
     unit: Int[Tensor, " example"]
     examples: tuple[Example, ...] = ()
     pieces: Int[Tensor, "piece_row 3"] | None = None
+    pair_words: Int[Tensor, "pair_row 5"] | None = None
+    upos: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
 
     @cached_property
     def lengths(self) -> Float[Tensor, " example"]:
         """The number of real tokens of each example."""
         return self.real.sum(-1).to(torch.float32)
+
+    @cached_property
+    def has_pairs(self) -> bool:
+        """Whether any example is a pair of segments."""
+        return self.pair_words is not None and len(self.pair_words) > 0
+
+    @cached_property
+    def pair_sums(self) -> PairSums:
+        """Weights of attention between the words of two segments."""
+        rows = self.index.new_zeros(0, 5) if self.pair_words is None else self.pair_words
+        return pair_sums(rows, (self.real.shape[0], self.real.shape[1]))
 
     @cached_property
     def query_groups(self) -> Float[Tensor, "example group token"]:

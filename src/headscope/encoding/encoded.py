@@ -1,7 +1,5 @@
 """One input of a model, with the class of each token: annotations reach tokens through the tokenizer's offsets."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -10,13 +8,17 @@ from jaxtyping import Int
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
+from headscope.encoding.pair_words import pair_words
+from headscope.encoding.tokens import located
 from headscope.linguistics.features import NUMBER, features, links
-from headscope.linguistics.sentence import Example, Sentence, segment_text
-from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.linguistics.sentence import Example, segment_text
+from headscope.results.vocabulary import TOKEN_CLASSES, UPOS
 
+UPOS_NUMBER = {name: number for number, name in enumerate(UPOS)}
 CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
 NO_PIECES = np.empty((0, 2), dtype=np.int64)
-Span = tuple[int, int]
+NO_UPOS = np.empty(0, dtype=np.int64)  # of an input without annotation
+NO_PAIR_WORDS = np.empty((0, 4), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Encoded:
     * `inputs`: what the model is called with, each [token].
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
     * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
+    * `upos`: the number of the part of speech of each token in `results.UPOS`, of its first word; -1 where it has none.
+    * `pair_words`: rows (word, form, segment, token), see `pair_words`; none where the example is no pair.
     * `example`: what it is an input of, and `pieces`: rows (word, token), see `pieces`; only where the
       words are asked for.
     """
@@ -40,6 +44,8 @@ class Encoded:
     example: Example | None = None
     pieces: Int[np.ndarray, "piece_row 2"] = field(default_factory=lambda: NO_PIECES)
     document: int | None = None
+    pair_words: Int[np.ndarray, "pair_row 4"] = field(default_factory=lambda: NO_PAIR_WORDS)
+    upos: Int[np.ndarray, " token"] = field(default_factory=lambda: NO_UPOS)
 
     def __len__(self) -> int:
         return len(self.token_class)
@@ -48,23 +54,6 @@ class Encoded:
     def unit(self) -> int:
         """The number of what is resampled as a whole: its document if that is known, else itself."""
         return self.index if self.document is None else self.document
-
-
-class Tokens:
-    """The tokens of one segment of an input."""
-
-    def __init__(self, encoding: Encoding, segment: int):
-        numbers = [token for token, of in enumerate(encoding.sequence_ids) if of == segment]
-        self.first = numbers[0] if numbers else 0
-        offsets = encoding.offsets  # made anew at each access
-        self.starts = [offsets[token][0] for token in numbers]
-        self.ends = [offsets[token][1] for token in numbers]
-
-    def covering(self, span: Span, base: int) -> range:
-        """The tokens that share a character with the span [start, end), counted from `base`."""
-        first = bisect_right(self.ends, span[0] + base)
-        last = bisect_left(self.starts, span[1] + base)
-        return range(self.first + first, self.first + max(first, last))
 
 
 def encoded(
@@ -88,6 +77,8 @@ def encoded(
         np.array(link_rows, dtype=np.int64).reshape(-1, 3),
         example if words else None,
         pieces(example, encoding) if words else NO_PIECES,
+        pair_words=pair_words(example, encoding),
+        upos=_upos(example, encoding),
     )
 
 
@@ -139,13 +130,16 @@ def _annotations(example: Example, encoding: Encoding) -> tuple[list[tuple[int, 
     return feature_rows, link_rows
 
 
-def located(example: Example, encoding: Encoding) -> Iterator[tuple[Sentence, Tokens, int]]:
-    """Each sentence of an example, the tokens of its segment, and where in the segment's text it begins."""
-    for number, sentences in enumerate(example.segments):
-        tokens, base = Tokens(encoding, number), 0
-        for sentence in sentences:
-            yield sentence, tokens, base
-            base += len(sentence.text) + 1
+def _upos(example: Example, encoding: Encoding) -> Int[np.ndarray, " token"]:
+    """The part of speech of each token; none where the example is not annotated."""
+    if not any(sentence.upos for sentence in example.sentences):
+        return NO_UPOS
+    numbers = np.full(len(encoding.ids), -1)
+    for sentence, tokens, base in located(example, encoding):
+        tagged = list(zip(sentence.words, sentence.upos, strict=False))
+        for span, upos in reversed(tagged):  # words may share a token: the first one counts
+            numbers[tokens.covering(span, base)] = UPOS_NUMBER.get(upos, -1)
+    return numbers
 
 
 def pieces(example: Example, encoding: Encoding) -> Int[np.ndarray, "piece_row 2"]:

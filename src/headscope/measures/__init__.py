@@ -9,4 +9,9 @@ SURFACE = (
     "feature_attention",
     "cls_feature_attention",
     "token_attention",
+    "same_word",
+    "same_word_gain",
+    "segment_attention",
+    "segment_end",
+    "sink_by_part_of_speech",
 )

@@ -95,6 +95,8 @@ def collate(
         torch.tensor([encoded.unit for encoded in group]),
         examples,
         rows([encoded.pieces for encoded in group], 3) if examples else None,
+        rows([encoded.pair_words for encoded in group], 5),
+        padded([encoded.upos for encoded in group], -1),
     )
 
 

@@ -28,12 +28,14 @@ COLOURS = {
     "retrieval": "#88ccee",
     "copying": "#661100",
     "link": "#117733",
+    "same_word": "#7f5539",
     "previous": "#d55e00",
     "next": "#e69f00",
     "itself": "#000000",
     "cls": "#0072b2",
     "sep": "#56b4e9",
     "punct": "#b8a000",
+    "end": "#6b6b00",
     "sink": "#6d8ba3",
     "broad": "#8a8a8a",
     "vertical": "#6699cc",
@@ -44,7 +46,7 @@ COLOURS = {
     "changed": "#762a83",
     MIXED: "#d9dee4",
 }
-NAMES = {kind: kind for kind in COLOURS} | {"duplicate": "earlier copy"} | CLASSES | PATTERNS
+NAMES = {kind: kind for kind in COLOURS} | {"duplicate": "earlier copy", "same_word": "same word"} | CLASSES | PATTERNS
 MEANINGS = {
     "relation": "finds a syntactic relation better than a fixed word, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
@@ -53,12 +55,14 @@ MEANINGS = {
     "retrieval": "looks behind the only earlier copy wherever it stands in a long text, 0.1 more than without it",
     "copying": "raises the prediction of three quarters of the tokens where it looks at them",
     "link": "attends to linked words more than to others",
+    "same_word": "looks at the same word in the other segment of a pair, 0.1 more than both baselines",
     "previous": "gives the previous token 0.4 of its attention or more",
     "next": "gives the next token 0.4 of its attention or more",
     "itself": "gives the token itself 0.4 of its attention or more",
     "cls": "gives [CLS] 0.4 of its attention or more",
     "sep": "gives [SEP] 0.4 of its attention or more",
     "punct": "gives punctuation 0.4 of its attention or more",
+    "end": "gives the last token of a segment 0.4 of its attention or more",
     "sink": "gives the first token, delimiters, or periods and commas 0.4 of its attention or more",
     "broad": "has 0.9 of the entropy of uniform attention or more",
     "vertical": "has vertical stripes in more than half of its maps",

@@ -6,6 +6,13 @@ OFFSETS = (-1, 0, 1)
 FEATURES = ("noun", "verb", "pron", "subj", "obj", "neg", "cls", "sep", "punct")
 PATTERNS = ("vertical", "diagonal", "vertical_diagonal", "block", "heterogeneous")
 DIRECTIONS = ("dependent_to_head", "head_to_dependent")
+UPOS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ"),
+    *("SYM", "VERB", "X"),
+)
+SEGMENTS = ("same", "different")
+PAIR_BASELINES = ("as_far_apart", "from_others")
+WORD_PAIRS = ("copies", *PAIR_BASELINES)
 RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun")
 
 DIMENSIONS = {
@@ -56,6 +63,8 @@ DIMENSIONS = {
     "root": "root of a tree: the gold root, the best root, or none (undirected)",
     "distance": "distance between the attention of two neighbouring words",
     "gap": "difference of the positions of two tokens, in tokens",
+    "part_of_speech": "universal part of speech of the word that looks",
+    "word_pair": "words of two segments: copies of each other, as far apart as these, or another word and a copy",
     "segments": "whether two tokens stand in the same segment of a text pair",
     "dimension_rank": "place of a dimension of hidden states by its share, from 1 for the largest",
     "attribution": "method that says how important the tokens of an input are",

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
-from headscope.encoding.encoded import Encoded
+from headscope.encoding.encoded import UPOS_NUMBER, Encoded
 from headscope.linguistics.features import LINK, NUMBER
 from headscope.passes.batches import collate
 from headscope.passes.observing import MeasureObserver
@@ -39,19 +39,31 @@ def tokens(
     features: Sequence[tuple[str, int]] = (),
     links: Sequence[tuple[str, int, int]] = (),
     index: int = 0,
+    pair: str = "",
+    upos: Sequence[str] = (),
 ) -> Encoded:
-    """An input from the class of each token (c: cls, s: sep, p: punct, o: other), its features and its links."""
+    """An input from the class of each token (c: cls, s: sep, p: punct, o: other), its features and its links.
+
+    * `pair`: for a pair of segments, whose second one begins behind the first separator, a letter for each token: the
+      form of a word of one token, or "." for a token of no word; `upos`: the part of speech of each token, or "".
+    """
+    second = classes.find("s")
+    words = [(letter, int(token > second), token) for token, letter in enumerate(pair) if letter != "."]
     return Encoded(
         index,
         {"input_ids": np.zeros(len(classes), dtype=np.int64)},
         np.array([CLASSES.index(letter) for letter in classes]),
         np.array([(NUMBER[name], token) for name, token in features], dtype=np.int64).reshape(-1, 2),
         np.array([(LINK[name], *ends) for name, *ends in links], dtype=np.int64).reshape(-1, 3),
+        pair_words=np.array([(word, ord(form), *at) for word, (form, *at) in enumerate(words)], dtype=np.int64).reshape(
+            -1, 4
+        ),
+        upos=np.array([UPOS_NUMBER.get(name, -1) for name in upos], dtype=np.int64),
     )
 
 
 def random_input(random: np.random.Generator) -> Encoded:
-    """An input with [CLS] perhaps, a few separators, and any features and links."""
+    """An input with [CLS] perhaps, a few separators, any features and links, and perhaps words of a pair."""
     classes = "c"[: random.integers(2)] + "".join(random.choice([*"spo"], random.integers(1, 9)))
 
     def token() -> int:
@@ -59,7 +71,9 @@ def random_input(random: np.random.Generator) -> Encoded:
 
     features = {(str(random.choice(FEATURES)), token()) for _ in range(random.integers(7))}
     links = {(str(random.choice(RELATIONS)), token(), token()) for _ in range(random.integers(6))}
-    return tokens(classes, sorted(features), sorted(links))
+    pair = "".join(random.choice([*"aab."], len(classes))) if random.random() < 0.5 else ""
+    upos = [str(random.choice(["NOUN", "VERB", ""])) for _ in classes]
+    return tokens(classes, sorted(features), sorted(links), pair=pair, upos=upos)
 
 
 def maps_of(inputs: Sequence[Encoded], heads: int, seed: int = 0) -> list[Map]:

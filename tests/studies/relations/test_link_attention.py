@@ -72,3 +72,12 @@ def test_all_places_are_as_likely() -> None:
         (Counter(draw.other_target.target for draw in draws if draw.other_target), 4),
     ):
         assert len(counts) == places and max(counts.values()) < 1.25 * min(counts.values())
+
+
+def test_ends_of_links_across_segments_stay_in_their_segments() -> None:
+    sentence = spaced("a b c", Link("x", (1,), (4,)))
+    for seed in range(20):
+        (one,) = baselines(sentence, Random(seed), ((0, 3), (3, 7)))
+        assert one.elsewhere and one.elsewhere.source[0] in (0, 2) and one.elsewhere.target[0] in (3, 5)
+        assert one.other_source and one.other_source.source[0] in (0, 2)
+        assert one.other_target and one.other_target.target[0] in (3, 5, 6)

@@ -74,6 +74,18 @@ PAIR = Example(
 )
 
 
+def test_attention_to_special_tokens_is_that_of_the_end_that_looks_and_of_other_words() -> None:
+    (encoded,) = inputs_of(FIGURE_3)
+    (maps,) = maps_of([encoded], 2)
+    found = found_by(LinkObserver(), [[maps]], [encoded], block=2)
+    special = maps.numpy()[:, :, encoded.token_class < 2].sum(-1)  # [head, query]
+    tokens = {word: [token for other, token in encoded.pieces.tolist() if other == word] for word in range(5)}
+    for direction, word in enumerate((0, 3)):
+        others = [token for other in tokens if other != word for token in tokens[other]]
+        np.testing.assert_allclose(found.sink[0, :, direction], special[:, tokens[word]].mean(-1), atol=1e-3)
+        np.testing.assert_allclose(found.sink_others[0, :, direction], special[:, others].mean(-1), atol=1e-3)
+
+
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, FIGURE_3)
     maps = maps_of(inputs)

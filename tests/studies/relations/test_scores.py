@@ -36,6 +36,7 @@ def known() -> LinkAttention:
         np.ones(INPUTS, int),
         values[0],
         *values[1:],
+        *np.zeros((2, INPUTS, HEADS, 2)),
     )
 
 
@@ -112,7 +113,15 @@ def test_the_best_head_gains_most_on_the_harder_baseline() -> None:
     linked[:, 1, 0], elsewhere[:, 1, 0] = 0.7, 0.7
     linked[:, 2, 1], elsewhere[:, 2, 1], others[:, 2, 1] = 0.5, 0.3, 0.1
     made = LinkAttention(
-        np.arange(4), np.arange(4), np.full(4, 9), np.full(4, "x"), np.ones(4, int), linked, elsewhere, others
+        np.arange(4),
+        np.arange(4),
+        np.full(4, 9),
+        np.full(4, "x"),
+        np.ones(4, int),
+        linked,
+        elsewhere,
+        others,
+        *np.zeros((2, 4, 3, 2)),
     )
     assert largest_gain(made) == (2, 1)
     np.testing.assert_allclose(least_gain(made), [[0, 0], [0, 0], [0, 0.2]], atol=1e-7)
@@ -125,7 +134,16 @@ def two_faced() -> tuple[LinkAttention, np.ndarray]:
     linked[first, 0, 0] = linked[~first, 1, 1] = 0.5
     nothing = np.full((40, 2, 2), 0.125, np.float32)
     return LinkAttention(
-        np.arange(40), np.arange(40), np.full(40, 9), np.full(40, "x"), np.ones(40, int), linked, nothing, nothing / 2
+        np.arange(40),
+        np.arange(40),
+        np.full(40, 9),
+        np.full(40, "x"),
+        np.ones(40, int),
+        linked,
+        nothing,
+        nothing / 2,
+        nothing,
+        nothing,
     ), first
 
 

@@ -18,7 +18,7 @@ from headscope.models.random_weights import untrained as random_weights
 from headscope.studies.relations import study
 from support.killed import CtrlC
 from support.made_inputs import corpus_of, spaced
-from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted
+from support.planted import looks_at_copies, looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20, batch_tokens=200)
@@ -227,3 +227,22 @@ def test_ctrl_c_keeps_the_sentences_that_were_done(model: headscope.Model) -> No
     assert "untrained" not in result
     with pytest.raises(KeyboardInterrupt):
         study.run(model, LINKED, Settings(on_progress=CtrlC(), batch_tokens=100))
+
+
+def test_links_of_the_same_word_go_to_the_other_segment() -> None:
+    pairs = [
+        Example(str(number), (Sentence("the old cat ran"),), (Sentence("a dog saw the cat by night"),))
+        for number in range(60)
+    ]
+    model = headscope.wrap(planted({(1, 2): looks_at_copies(), (2, 1): looks_at_offset(1)}), tiny_tokenizer())
+    found = study.run(model, corpus_of(pairs), QUICK, links="same_word", untrained=False).sel(relation="same word")
+    assert found["link_attention"].sel(layer=1, head=2).values == pytest.approx(0.5, abs=1e-3)
+    assert [found[f"chosen_{name}"].item() for name in ("layer", "head")] == [1, 2]
+    assert found["special"].sum("direction").values.tolist() == [[0, 3, 0, 0], [0] * 4]
+    assert found["link_attention_n_examples"] == 60
+
+
+def test_a_corpus_without_pairs_has_no_links_of_the_same_word() -> None:
+    model = headscope.wrap(planted({}), tiny_tokenizer())
+    with pytest.raises(HeadscopeError, match="no pair of segments that share a word"):
+        study.run(model, corpus_of([Example("1", (spaced("the cat the"),))]), QUICK, links="same_word")

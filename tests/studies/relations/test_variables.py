@@ -31,6 +31,7 @@ def found_of(level: float) -> LinkAttention:
         linked,
         elsewhere,
         others,
+        *np.zeros((2, *others.shape)),
     )
 
 

@@ -65,6 +65,28 @@ def test_answers_are_what_the_definition_says(as_coded: bool, made: list[Example
         for word, its in naive(encoded.example, np.concatenate([maps[number] for maps in layers]), as_coded).items()
     }
     assert found == expected
+    of_sink = {
+        (encoded.index, word): [
+            float(np.mean([of_head[token, encoded.token_class < 2].sum() for token in tokens])) for of_head in stacked
+        ]
+        for place, encoded in enumerate(inputs)
+        for stacked in [np.concatenate([maps[place].numpy() for maps in layers])]
+        for word, tokens in tokens_of(encoded.pieces).items()
+    }
+    lengths = {(one.index, word): len(its) for one in inputs for word, its in tokens_of(one.pieces).items()}
+    assert answers.tokens.tolist() == [
+        lengths[at] for at in zip(answers.input.tolist(), answers.word.tolist(), strict=True)
+    ]
+    for input, word, sink in zip(answers.input.tolist(), answers.word.tolist(), answers.sink.tolist(), strict=True):
+        assert sink == pytest.approx(of_sink[input, word], abs=1e-3)  # two bytes
+
+
+def tokens_of(pieces: np.ndarray) -> dict[int, list[int]]:
+    """The tokens of each word."""
+    words: dict[int, list[int]] = {}
+    for word, token in pieces.tolist():
+        words.setdefault(word, []).append(token)
+    return words
 
 
 PAIR = Example(

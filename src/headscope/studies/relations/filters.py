@@ -8,7 +8,7 @@ from functools import partial
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence, number_of
-from headscope.studies.relations.link_kinds import LinkKind, links_of
+from headscope.studies.relations.link_kinds import LinkKind, with_links
 
 IN_MEMORY = 4_000
 WITHOUT = "sentences without a link"
@@ -98,9 +98,10 @@ def relinked(example: Example, kind: LinkKind, limits: Limits, dropped: Counter[
     counts = Counter[str]() if dropped is None else dropped
 
     def kept(sentence: Sentence) -> Sentence:
-        return replace(sentence, links=_kept(sentence, links_of(sentence, kind), limits, counts))
+        return replace(sentence, links=_kept(sentence, sentence.links, limits, counts))
 
-    return replace(example, first=tuple(map(kept, example.first)), second=tuple(map(kept, example.second)))
+    linked = with_links(example, kind)
+    return replace(linked, first=tuple(map(kept, linked.first)), second=tuple(map(kept, linked.second)))
 
 
 def _again(corpus: Corpus, kind: LinkKind, limits: Limits, dropped: Counter[str]) -> Iterator[Example]:

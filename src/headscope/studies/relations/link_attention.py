@@ -5,6 +5,7 @@ The baselines are a link of the same shape elsewhere, and other words at an end 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ class LinkAttention(Columns):
     * `linked`: the largest attention of any token of a source to any of its target (direction 0), and back (1).
     * `elsewhere`: the same for links elsewhere; `others`: from other words to the same end (see `Baselines`); NaN where
       one of the links has no baseline.
+    * `sink`: attention to special tokens, the mean over the tokens of the ends that look (sources in direction 0);
+      `sink_others`: over the tokens of all other words; NaN where there is none, and of all relations together.
     """
 
     input: Int[np.ndarray, " row"]
@@ -41,6 +44,8 @@ class LinkAttention(Columns):
     linked: Float[np.ndarray, "row head 2"]
     elsewhere: Float[np.ndarray, "row head 2"]
     others: Float[np.ndarray, "row head 2"]
+    sink: Float[np.ndarray, "row head 2"]
+    sink_others: Float[np.ndarray, "row head 2"]
 
     @property
     def compared(self) -> Bool[np.ndarray, " row"]:
@@ -71,6 +76,7 @@ class LinkAttention(Columns):
             np.maximum.reduceat(self.linked, starts),
             np.maximum.reduceat(self.elsewhere, starts),
             np.maximum.reduceat(self.others, starts),
+            *np.full((2, len(inputs), *self.sink.shape[1:]), np.nan),
         )
 
 
@@ -103,8 +109,12 @@ class Baselines(NamedTuple):
     other_target: Link | None
 
 
-def baselines(sentence: Sentence, random: Random) -> tuple[Baselines, ...]:
+def baselines(
+    sentence: Sentence, random: Random, parts: Sequence[tuple[int, int]] | None = None
+) -> tuple[Baselines, ...]:
     """For each link of a sentence random others with as many words, where no link of the sentence stands.
+
+    * `parts`: words [start, end), in one of which each end stays; by default the sentence.
 
     >>> sentence = Sentence("a b c d", ((0, 1), (2, 3), (4, 5), (6, 7)), links=(Link("x", (0,), (2,)),))
     >>> first = baselines(sentence, Random(0))[0]
@@ -112,21 +122,23 @@ def baselines(sentence: Sentence, random: Random) -> tuple[Baselines, ...]:
     (((1,), (3,)), (2,))
     """
     taken = {ends for link in sentence.links for ends in ((link.source, link.target), (link.target, link.source))}
-    words = len(sentence.words)
+    steps = partial(_steps, random, parts or ((0, len(sentence.words)),))
     compared = []
     for link in sentence.links:
-        both = ((_by(link.source, step), _by(link.target, step)) for step in _steps(random, words, link, both=True))
-        sources = ((_by(link.source, step), link.target) for step in _steps(random, words, link, source=True))
-        targets = ((link.source, _by(link.target, step)) for step in _steps(random, words, link))
+        both = ((_by(link.source, step), _by(link.target, step)) for step in steps(link.source, link.target))
+        sources = ((_by(link.source, step), link.target) for step in steps(link.source))
+        targets = ((link.source, _by(link.target, step)) for step in steps(link.target))
         apart = ((ends for ends in others if not _overlap(ends, link)) for others in (sources, targets))
         compared.append(Baselines(*(_first(link, candidates, taken) for candidates in (both, *apart))))
     return tuple(compared)
 
 
-def _steps(random: Random, words: int, link: Link, *, both: bool = False, source: bool = False) -> list[int]:
-    """By how many words an end (or both together) can be moved, in random order; 0 is one of them."""
-    moved = (*link.source, *link.target) if both else link.source if source else link.target
-    steps = range(-min(moved), words - max(moved))
+def _steps(random: Random, parts: Sequence[tuple[int, int]], *ends: Words) -> list[int]:
+    """By how many words some ends can be moved together, in random order; 0 is one of them."""
+    bounds = [(end, part) for end in ends for part in parts if part[0] <= end[0] < part[1]]
+    lowest = max(start - min(end) for end, (start, _) in bounds)
+    highest = min(stop - max(end) for end, (_, stop) in bounds)
+    steps = range(lowest, highest)
     return random.sample(steps, len(steps))
 
 

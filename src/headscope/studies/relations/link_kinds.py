@@ -1,21 +1,57 @@
-"""Kinds of links of a sentence: those that the corpus carries, those of its trees, or pairs of words."""
+"""Kinds of links: those that the corpus carries, those of its trees, pairs of words, and copies across segments."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, get_args
 
 from headscope.corpora import Corpus
+from headscope.encoding.pair_words import copies, with_words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.features import LINK, links
-from headscope.linguistics.sentence import Link, Sentence
+from headscope.linguistics.sentence import Example, Link, Sentence
 
-LinkKind = Literal["annotated", "dependency", "pairs", "possessives"]
+LinkKind = Literal["annotated", "dependency", "pairs", "possessives", "same_word"]
 # Of the four directed relations of section 4.5, two are the other two the other way round.
 PAIRS = {LINK["verb_to_subject"]: "verb and subject", LINK["pronoun_to_noun"]: "pronoun and noun"}
 CLITICS = ("'s", "’s", "'", "’")
 
 
+def with_links(example: Example, kind: LinkKind) -> Example:
+    """The example whose sentences have the links of a kind.
+
+    Links of "same_word" go from each word of the first segment to its copies in the second (Kovaleva et al. 2019,
+    section 5). They stand in the first sentence, with words that are numbered through all sentences.
+
+    >>> pair = Example("1", (Sentence("It rained."),), (Sentence("It did."),))
+    >>> with_links(pair, "same_word").first[0].links
+    (Link(relation='same word', source=(0,), target=(3,), core=None),)
+    """
+    if kind == "same_word":
+        example = with_words(example)
+        across = tuple(Link("same word", (one,), (other,)) for one, other in copies(example))
+        sentences = iter((across, *[()] * len(example.sentences)))
+    else:
+        sentences = iter([links_of(sentence, kind) for sentence in example.sentences])
+    segments = [
+        tuple(replace(sentence, links=next(sentences)) for sentence in segment)
+        for segment in (example.first, example.second)
+    ]
+    return replace(example, first=segments[0], second=segments[1])
+
+
+def parts_of(example: Example, sentence: Sentence) -> tuple[tuple[int, int], ...]:
+    """The words [start, end) in which an end of the sentence's links stays: the sentence, or for links across segments
+    each of these.
+    """
+    words = len(sentence.words)
+    if all(word < words for link in sentence.links for word in (*link.source, *link.target)):
+        return ((0, words),)
+    first = sum(len(sentence.words) for sentence in example.first)
+    return ((0, first), (first, example.n_words))
+
+
 def links_of(sentence: Sentence, kind: LinkKind) -> tuple[Link, ...]:
-    """The links of a sentence.
+    """The links within a sentence.
 
     * "annotated": those that come with it, such as from frame elements to the word that evokes the frame.
     * "dependency": from each word to its syntactic head; relations without their subtypes.
@@ -35,12 +71,16 @@ def link_kind(corpus: Corpus, name: str | None = None) -> LinkKind:
 
     Raises `HeadscopeError` if a corpus has none, or the name is unknown.
     """
-    if name is not None and name not in LINKS:
-        raise HeadscopeError(f"links '{name}' are unknown; use one of {', '.join(LINKS)}")
+    if name is not None and name not in get_args(LinkKind):
+        raise HeadscopeError(f"links '{name}' are unknown; use one of {', '.join(get_args(LinkKind))}")
     kinds: tuple[LinkKind, ...] = get_args(LinkKind)[:2] if name is None else (name,)  # type: ignore[assignment]
     for kind in kinds:
-        if any(links_of(sentence, kind) for example in corpus for sentence in example.sentences):
+        if any(sentence.links for example in corpus for sentence in with_links(example, kind).sentences):
             return kind
+    if name == "same_word":
+        raise HeadscopeError(
+            f"corpus '{corpus.name}' has no pair of segments that share a word; read pairs, such as those of MRPC"
+        )
     raise HeadscopeError(
         f"corpus '{corpus.name}' has no {name or 'annotated or dependency'} links; name a treebank (CoNLL-U), "
         "FrameNet (--kind framenet) or links of your own (--kind links)"

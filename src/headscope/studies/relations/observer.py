@@ -17,9 +17,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
+from headscope.encoding.sink import sink_of
 from headscope.linguistics.sentence import Example, Link
 from headscope.passes.observing import RowsObserver
 from headscope.studies.relations.link_attention import Baselines, LinkAttention, baselines
+from headscope.studies.relations.link_kinds import parts_of
 
 # A link, the same elsewhere, with another source, with another target.
 KINDS = 4
@@ -67,6 +69,9 @@ class LinkObserver(RowsObserver):
             for pair in pairs
         ]
         self.cells = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)  # [cell, 4]
+        self.to_sink: dict[tuple[int, int], Float[Tensor, "example head token"]] = {}
+        self.at_sink = sink_of(batch.token_class)[:, None, :, None]
+        self.lookers = _lookers(self.rows, tokens, batch.real)
         self.ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
         # By layer and the first of some heads.
         self.largest: dict[tuple[int, int], Float[Tensor, "row head direction"]] = {}
@@ -85,10 +90,15 @@ class LinkObserver(RowsObserver):
             weights = rows.attention[example[inside] - examples.start, :, query[inside] - queries.start, key[inside]]
             maxima = self.largest[heads][..., direction]
             maxima.scatter_reduce_(0, row[inside, None].expand_as(weights), weights, "amax")
+        if heads not in self.to_sink:
+            self.to_sink[heads] = rows.attention.new_zeros(len(self.batch.real), rows.attention.shape[1], self.width)
+        keys = self.at_sink[examples, :, rows.keys or slice(None)]
+        self.to_sink[heads][examples, :, queries] += (rows.attention @ keys)[..., 0]
 
     def finish(self) -> LinkAttention:
         """The rows of the batch."""
         parts = [self.largest[heads] for heads in sorted(self.largest)]
+        sinks = self._sinks()
         # [row, kind, head, direction]
         weights = torch.cat(parts, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
         examples = np.array([row.example for row in self.rows], dtype=np.int64)
@@ -103,7 +113,22 @@ class LinkObserver(RowsObserver):
             elsewhere=np.where(compared[:, None, None], weights[:, 1], np.nan),
             # The end that looks is the other word: the source in direction 0, the target in direction 1.
             others=np.where(compared[:, None, None], np.stack([weights[:, 2, :, 0], weights[:, 3, :, 1]], -1), np.nan),
+            sink=sinks[..., 0],
+            sink_others=sinks[..., 1],
         )
+
+    @property
+    def width(self) -> int:
+        """The number of tokens of the batch."""
+        return self.batch.real.shape[1]
+
+    def _sinks(self) -> Float[np.ndarray, "row head direction 2"]:
+        """Attention to special tokens of the ends that look, and of all other words; two bytes a number."""
+        to_sink = torch.cat([self.to_sink[heads] for heads in sorted(self.to_sink)], dim=1)
+        example = torch.tensor([row.example for row in self.rows], dtype=torch.long, device=to_sink.device)
+        # [row, head, token] and [row, direction, kind, token]
+        means = torch.einsum("rht,rdkt->rhdk", to_sink[example], self.lookers)
+        return means.to(torch.float16).cpu().numpy()
 
     def _rows(self, example: int, tokens: dict[int, list[int]]) -> Iterator[LinkRow]:
         """The relations of an example that have a pair of tokens."""
@@ -123,9 +148,27 @@ class LinkObserver(RowsObserver):
         """Each link, its baselines, and how many words of the example stand before its sentence."""
         before = 0
         for number, sentence in enumerate(example.sentences):
-            others = baselines(sentence, Random(f"{self.seed} {number} {example.id}"))
+            random = Random(f"{self.seed} {number} {example.id}")
+            others = baselines(sentence, random, parts_of(example, sentence))
             yield from ((link, other, before) for link, other in zip(sentence.links, others, strict=True))
             before += len(sentence.words)
+
+
+def _lookers(
+    rows: list[LinkRow], tokens: list[dict[int, list[int]]], real: Tensor
+) -> Float[Tensor, "row direction kind token"]:
+    """Weights of a mean over the tokens of the ends that look, and over those of all other words; NaN without any."""
+    weights = torch.zeros(len(rows), 2, 2, real.shape[1], device=real.device)
+    for number, row in enumerate(rows):
+        words = {token for of_word in tokens[row.example].values() for token in of_word}
+        for direction in range(2):
+            ends = {pair[direction] for pair in row.pairs[0]}
+            for kind, group in enumerate((ends, words - ends)):
+                if group:
+                    weights[number, direction, kind, sorted(group)] = 1 / len(group)
+                else:
+                    weights[number, direction, kind] = torch.nan
+    return weights
 
 
 def tokens_of(batch: Batch) -> list[dict[int, list[int]]]:

@@ -21,12 +21,14 @@ from headscope.models.random_weights import untrained as random_weights
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
+from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.split_half import split_of
 from headscope.studies.relations.example_maps import picks, zoomed
 from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed, relinked
 from headscope.studies.relations.link_attention import MOST_RELATIONS, LinkAttention, joined, with_either
 from headscope.studies.relations.link_kinds import LinkKind, link_kind, of_frames
+from headscope.studies.relations.no_op import no_op
 from headscope.studies.relations.observer import LinkObserver
 from headscope.studies.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.relations.variables import to_variables
@@ -41,7 +43,7 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    links: Literal["annotated", "dependency", "pairs", "possessives"] | None = None,
+    links: Literal["annotated", "dependency", "pairs", "possessives", "same_word"] | None = None,
     limits: str | None = None,
     untrained: bool = True,
     as_coded: bool = False,
@@ -64,6 +66,8 @@ def run(
       any head of the untrained model does.
     * `chosen_...`: the head that gains most on one half of the sentences (split by the seed), scored on the other. The
       gain on `elsewhere` alone may come of words with more tokens: read it with `chosen_gain_others`.
+    * `sink_applies`, `sink_otherwise`, `sink_gain`: attention to special tokens in these heads, from the ends of links
+      that look and from all other words of the same inputs, and the difference (`relations.no_op`).
     * `map`: of heads that gain most, in a typical sentence.
 
     The filter of FrameNet's sentences is that of the paper (`limits`); words stand between blanks, where the released
@@ -78,8 +82,8 @@ def run(
     * `model`: Model to measure.
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `links`: Kind of links (pairs: section 4.5; possessives: owner and 's); by default annotated links, else
-      dependency relations.
+    * `links`: Kind of links (pairs: section 4.5; possessives: owner and 's; same_word: words of the first segment and
+      their copies in the second, section 5); by default annotated links, else dependency relations.
     * `limits`: WORDS,SPAN,DISTANCE: most words of a sentence, most words of an end, least distance; 12,3,2 for
       FrameNet, else none.
     * `untrained`: Also measure a model with random weights, as a baseline.
@@ -101,7 +105,7 @@ def run(
     settings.on_total(kept.n_examples * (1 + SEEDS * untrained))
     words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
     # Where no example is dropped, the corpus itself is read: other studies may share its pass.
-    all_kept = kept.n_examples == corpus.n_examples
+    all_kept = kept.n_examples == corpus.n_examples and kind != "same_word"  # which may need words of its own
     measure = partial(
         _measure,
         corpus=corpus if all_kept else kept,
@@ -123,12 +127,16 @@ def run(
         by_seed[seed] = mean_gain(rows["all"])
         attributes["duration_s"] = round(float(attributes["duration_s"]) + float(more["duration_s"]), 3)
         attributes |= {name: value for name, value in more.items() if name == "interrupted"}
+    chosen = {name: best(rows, split.draws, split.selection_half) for name, rows in relations.items()}
     variables = to_variables(
         {name: score(rows, split.draws) for name, rows in relations.items()},
-        {name: best(rows, split.draws, split.selection_half) for name, rows in relations.items()},
+        chosen,
         model.capture.heads,
         beside if set(beside) >= set(relations) else None,
         by_seed if "interrupted" not in attributes else None,
+    )
+    variables |= no_op_variables(
+        "relation", no_op(relations, chosen, split.draws, split.selection_half), list(relations)
     )
     together = {name: rows for name, rows in relations.items() if name not in APART.get(kind, ())}
     variables |= zoomed(model, kept, _again(words), picks(together), settings)

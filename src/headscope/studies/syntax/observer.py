@@ -16,6 +16,7 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
+from headscope.encoding.sink import sink_of
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
 from headscope.passes.observing import RowsObserver
 from headscope.studies.syntax.scores import HeadPredictions
@@ -29,7 +30,7 @@ Equals = UInt8[Tensor, "example head word direction"]
 
 
 class DependencyObserver(RowsObserver):
-    """Keep, of the attention of a batch, only the words whose syntactic head each attention head predicts.
+    """Keep, of the attention of a batch, whether each head predicts the syntactic head of a word, and its sink's share.
 
     * `subtypes`: whether relations keep their subtypes.
     * `as_coded`: attention from a word is that of its first token, as in the released code, not the mean over them; of
@@ -44,6 +45,7 @@ class DependencyObserver(RowsObserver):
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare the words of this one."""
         self.batch, self.equals = batch, BlockParts(batch.real.shape[1], self._count)
+        self.sink, self.at_sink = BlockParts(batch.real.shape[1]), sink_of(batch.token_class)[:, None, :, None]
         self.candidates = _candidates(batch)
         self.words = self._with_tokens(batch)
         self.syntactic_heads = torch.full(batch.has_token.shape, ROOT, device=batch.real.device)
@@ -56,6 +58,9 @@ class DependencyObserver(RowsObserver):
         """See `RowsObserver`; words are counted as soon as all queries of some examples are there."""
         between = rows.from_words(self.batch.first_of_pieces) if self.as_coded else rows.between_words
         self.equals.add(layer, rows, between)
+        to_sink = rows.attention @ self.at_sink[rows.examples, :, rows.keys or slice(None)]  # [example, head, query, 1]
+        from_words = self.batch.mean_of_pieces[rows.examples, None, :, rows.queries]
+        self.sink.add(layer, rows, (from_words @ to_sink)[..., 0])
 
     def _count(self, between: Between, rows: Rows) -> Equals:
         count = _first if self.as_coded else _equals
@@ -77,6 +82,8 @@ class DependencyObserver(RowsObserver):
             length=numbers[:, 3],
             relation=np.array([word.relation for word in words], dtype=str),
             equals=equals.cpu().numpy(),
+            tokens=self.batch.sum_of_pieces.sum(1)[example, word].to(torch.int64).cpu().numpy(),
+            sink=self.sink.joined()[example, :, word].to(torch.float16).cpu().numpy(),
         )
 
     def _with_tokens(self, batch: Batch) -> list[list[Dependency]]:

@@ -24,13 +24,15 @@ HELD_OUT = ("accuracy", "baseline", "gain")
 
 @dataclass(frozen=True)
 class HeadPredictions(Columns):
-    """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 29 MB.
+    """A row for each word, in the order of the corpus; a hundred thousand words and a BERT-base make 58 MB.
 
     * `input`: the number of the input that the word is in, `unit`: of its document; `word`: its own number there.
     * `position`: of the word in its sentence, `head`: of its syntactic head, -1 for a root; `length`: of the sentence.
     * `relation`: of the word to its head.
     * `equals`: how many words each head of the model predicts alike, in each of `results.DIRECTIONS`, where the
       syntactic head is one of them; 0 where it is not, 255 for more.
+    * `tokens`: how many the word has.
+    * `sink`: attention of the word to special tokens, of each head; half as many numbers as `equals`, of two bytes.
     """
 
     input: Int[np.ndarray, " word"]
@@ -41,6 +43,8 @@ class HeadPredictions(Columns):
     length: Int[np.ndarray, " word"]
     relation: np.ndarray
     equals: UInt8[np.ndarray, "word head direction"]
+    tokens: Int[np.ndarray, " word"]
+    sink: Float[np.ndarray, "word head"]
 
     @property
     def shares(self) -> Float[np.ndarray, "word head direction"]:

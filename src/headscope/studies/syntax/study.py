@@ -12,10 +12,12 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
+from headscope.results.no_op import no_op_variables
 from headscope.statistics.split_half import split_of
+from headscope.studies.syntax.no_op import no_op
 from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.scores import best, joined, score
-from headscope.studies.syntax.variables import to_variables
+from headscope.studies.syntax.variables import split_words, to_variables
 
 ABOUT = "heads"
 REQUIRED = ("baseline_offset",)
@@ -38,6 +40,10 @@ def run(
       q < 0.05, in a relation of at least 50 words.
     * `chosen_...`: the best head and the best fixed word of each relation on one half of the sentences (split by the
       seed), scored on the other.
+    * `sink_applies`, `sink_otherwise`, `sink_gain`: attention to special tokens in that head, from the words to which
+      the relation applies and from the others of the same sentences, and the difference (`syntax.no_op`).
+
+    * `split_words`: the share of words that the tokenizer splits.
 
     A word that is one of k with the same attention counts 1/k, as do words that share all of their tokens. Relation
     "all" is without punctuation and roots.
@@ -71,10 +77,13 @@ def run(
     predictions = joined(result.value)
     split = split_of(predictions.input, predictions.unit, settings.seed, settings.resamples)
     relations = predictions.by_relation(everything=as_coded)
+    chosen = {name: best(words, split.draws, split.selection_half, as_coded) for name, words in relations.items()}
     variables = to_variables(
         {name: score(words, split.draws, split.selection_half, as_coded) for name, words in relations.items()},
-        {name: best(words, split.draws, split.selection_half, as_coded) for name, words in relations.items()},
+        chosen,
         model.capture.heads,
     )
+    variables |= split_words(predictions, split.draws)
+    variables |= no_op_variables("relation", no_op(predictions, chosen, split), list(relations))
     attributes |= {"n_words": len(predictions), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}
     return results.check(xr.Dataset(variables, attrs=attributes | result.attributes))

@@ -8,9 +8,10 @@ import xarray as xr
 from headscope.linguistics.dependencies import FixedWord
 from headscope.results.variables import Count, Label, Variables, add_held_out, add_place, by_layer, place_labels
 from headscope.results.vocabulary import DIRECTIONS
+from headscope.statistics.bootstrap import tally_by_input
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column
-from headscope.studies.syntax.scores import RelationScore
+from headscope.studies.syntax.scores import Draws, HeadPredictions, RelationScore
 
 SOURCE = "Clark et al. 2019, section 4.2"
 SHARE = "share of words"
@@ -45,6 +46,9 @@ LABELS = {
 }
 
 
+SPLIT = Label("words that the tokenizer splits", SHARE)
+
+
 def to_variables(
     scores: Mapping[str, RelationScore], best: Mapping[str, BestHead | None], heads: tuple[int, ...]
 ) -> dict[str, xr.DataArray]:
@@ -53,6 +57,15 @@ def to_variables(
     _add_heads(variables, list(scores.values()), heads)
     _add_baselines(variables, list(scores.values()))
     _add_best(variables, list(best.values()), heads)
+    return variables.arrays
+
+
+def split_words(words: HeadPredictions, draws: Draws) -> dict[str, xr.DataArray]:
+    """The share of words that have several tokens (Clark et al. 2019, section 4.1), with its interval."""
+    split = tally_by_input((words.tokens > 1)[:, None], words.input, draws)
+    variables = Variables({}, "Clark et al. 2019, section 4.1", {"split_words": SPLIT})
+    count = Count(int(split.count), "words", "words")
+    variables.add("split_words", split.mean[0], interval=split.share_interval[0], count=count)
     return variables.arrays
 
 

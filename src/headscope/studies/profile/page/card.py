@@ -8,9 +8,12 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_labels, of_variable
 from headscope.report.cards.wording import cases, ordinal, ranked, value
-from headscope.report.parts import Finding
-from headscope.report.wording import number
+from headscope.report.kinds import SHARE, at_least, where_true
+from headscope.report.parts import Finding, HeadKind
+from headscope.report.wording import measured, number, rate
 from headscope.results.vocabulary import FEATURES
+from headscope.statistics.significance import LEAST_CASES
+from headscope.studies.profile.page.pairs import least_gain, q_of_gain, special
 
 FIRST = 5
 COLUMNS = (
@@ -22,11 +25,13 @@ COLUMNS = (
     "attention_offset.1",
     "entropy",
     "cls_entropy",
+    "segment_end",
+    "same_word.copies",
 )
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
-    """Attention to classes of tokens and neighbours, and breadth."""
+    """Attention to classes of tokens and neighbours, breadth, and attention to copies in the other segment."""
     return COLUMNS
 
 
@@ -36,22 +41,65 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {name: result[share] for name, share in uniform.items() if share in result}
 
 
+def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """False discovery rates at which heads look at copies more than either baseline says, corrected for all heads."""
+    gain = least_gain(result)
+    return {} if gain is None else {"same_word_gain": q_of_gain(gain)}
+
+
+def kinds(result: xr.Dataset) -> list[HeadKind]:
+    """Heads that look at the same word in the other segment, and those that look at the last token."""
+    gain, end = least_gain(result), measured(result, "segment_end")
+    return [
+        *([] if gain is None else where_true(special(gain), "same_word", "same word")),
+        *([] if end is None else at_least(end, SHARE, "end", "end")),
+    ]
+
+
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """Classes of tokens, neighbours, breadth, and the features and links in which the head has a high rank."""
     if goes := of_variable(numbers, "attention_to"):
         shares = ", ".join(f"{row.words} {value(row)}{_uniform(row)}" for row in goes)
         yield Finding("Attends to", f"{shares}; {cases(goes[0])}.")
+    yield from _sink(numbers)
+    if (row := of_labels(numbers, "segment_end")) is not None:
+        yield Finding("End of a segment", f"Its last token {value(row)} ({ranked(row)}); {cases(row)}.")
     if near := of_variable(numbers, "attention_offset"):
         texts = "; ".join(f"{row.words} {value(row)} ({ranked(row)})" for row in near)
         yield Finding("Neighbours", f"{texts}; {cases(near[0])}.")
     if (row := of_labels(numbers, "entropy")) is not None:
         uniform = "" if pd.isna(row.baseline) else f", uniform attention {number(row.baseline)}"
         yield Finding("Breadth", f"Entropy {value(row)} nats ({ranked(row)}{uniform}); {cases(row)}.")
+    yield from _same_word(numbers)
     yield from _features(numbers)
 
 
 def _uniform(row: Row) -> str:
     return "" if pd.isna(row.baseline) else f" (uniform attention {number(row.baseline)})"
+
+
+def _sink(numbers: list[Row]) -> Iterator[Finding]:
+    rows = [row for row in of_variable(numbers, "sink_by_part_of_speech") if row.n >= LEAST_CASES]
+    if len(rows) > 1:
+        first, *_, last = sorted(rows, key=lambda row: -row.value)
+        yield Finding(
+            "Special tokens",
+            f"Most from {first.words} {value(first)}, least from {last.words} {value(last)}; {cases(first)} and "
+            f"{cases(last)}.",
+        )
+
+
+def _same_word(numbers: list[Row]) -> Iterator[Finding]:
+    shares = {row.labels[0]: row for row in of_variable(numbers, "same_word")}
+    if row := shares.get("copies"):
+        gains = of_variable(numbers, "same_word_gain")
+        least = min(gains, key=lambda gain: gain.value)
+        yield Finding(
+            "Same word",
+            f"A word gives its copy in the other segment {value(row)} ({ranked(row)}); words as far apart give "
+            f"{value(shares['as_far_apart'])}, other words give the copy {value(shares['from_others'])}; the smaller "
+            f"gain is {value(least)}, q = {rate(least.q)}; {cases(row)}.",
+        )
 
 
 def _features(numbers: list[Row]) -> Iterator[Finding]:

@@ -11,11 +11,16 @@ from headscope.report.parts import Figure
 from headscope.results.vocabulary import FEATURES
 
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
+SPOKEN = ("NOUN", "VERB", "ADJ", "PRON", "DET", "ADP")
+PAIRS = "The other segment"
 LINGUISTIC, SPECIAL = FEATURES[:6], FEATURES[6:]
 CAPTIONS = {
     "attention_to-by_layer": "A dot for each head, a line for the layer's mean. After Clark et al. (2019), Figure 2.",
     "attention_to": "The same, head by head; the four shares of a head sum to 1.",
     "sep_to_sep-by_layer": "What separators look at. After Clark et al. (2019), Figure 2, lower part.",
+    "segment_end-by_layer": "The last token that is not special, often a period. Raganato and Tiedemann (2018).",
+    "sink_by_part_of_speech": "From words of six parts of speech. A head whose function does not apply to a word may "
+    "look at special tokens. After Clark et al. (2019), section 3.2.",
     "attention_offset-by_layer": "Heads above 0.5 attend mostly to a neighbour. Clark et al. (2019), section 3.1.",
     "attention_offset": "The same, head by head, with attention of a token to itself.",
     "entropy-by_layer": "The rule marks uniform attention, the broadest there is. After Clark et al. (2019), Figure 4.",
@@ -28,6 +33,9 @@ CAPTIONS = {
     "cls_feature_attention-special": "The same for special tokens and punctuation; mind the other scale.",
     "cls_feature_attention-words": "The paper reads the last layer. After Kovaleva et al. (2019), Figure 7.",
     "token_attention": "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5.",
+    "same_word": "A word and its copy in the other segment; other words as far apart; other words and the same copy. "
+    "After Kovaleva et al. (2019), section 5.",
+    "segment_attention-by_layer": "Between tokens of words; what is missing to 1 goes to special tokens.",
 }
 
 
@@ -48,6 +56,10 @@ def _plan(result: xr.Dataset) -> Iterator[tuple[str, str, xr.DataArray, Callable
     yield "attention_to-by_layer", GOES, array["attention_to"].sel(token_class=["cls", "sep", "punct"]), by_layer
     yield "attention_to", GOES, array["attention_to"], heatmap
     yield "sep_to_sep-by_layer", GOES, array["sep_to_sep"], by_layer
+    if "segment_end" in array:
+        yield "segment_end-by_layer", GOES, array["segment_end"], by_layer
+        by_speech = array["sink_by_part_of_speech"]
+        yield "sink_by_part_of_speech", GOES, by_speech.sel(part_of_speech=list(SPOKEN)), heatmap
     yield "attention_offset-by_layer", NEAR, array["attention_offset"].sel(offset=[-1, 1]), by_layer
     yield "attention_offset", NEAR, array["attention_offset"], heatmap
     yield "entropy-by_layer", BROAD, array["entropy"], layers
@@ -57,3 +69,6 @@ def _plan(result: xr.Dataset) -> Iterator[tuple[str, str, xr.DataArray, Callable
         yield f"{name}-words", WORDS, array[name].sel(feature=list(LINGUISTIC)), heatmap
         yield f"{name}-special", WORDS, array[name].sel(feature=list(SPECIAL)), heatmap
     yield "token_attention", WORDS, array["token_attention"], heatmap
+    if "same_word" in array:
+        yield "same_word", PAIRS, array["same_word"], heatmap
+        yield "segment_attention-by_layer", PAIRS, array["segment_attention"], by_layer

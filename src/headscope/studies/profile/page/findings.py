@@ -25,6 +25,8 @@ from headscope.report.wording import (
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
 from headscope.statistics.significance import RATE
+from headscope.studies.profile.page.pairs import across, same_word
+from headscope.studies.profile.page.sinks import by_part_of_speech, segment_end
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9
@@ -35,8 +37,9 @@ NEIGHBOURS = {-1: "Previous token", 1: "Next token"}
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """Special tokens beside uniform attention, neighbours, breadth, and the feature that a head is apart by."""
-    return [*_most_attended(result), *_positional(result), *_breadth_in_brief(result), *_clearest_feature(result)]
+    """Special tokens beside uniform attention, neighbours, copies in the other segment, breadth, and features."""
+    heads = [*_most_attended(result), *_positional(result), *same_word(result)]
+    return [*heads, *_breadth_in_brief(result), *_clearest_feature(result)]
 
 
 def no_claim(result: xr.Dataset) -> Finding:
@@ -143,8 +146,9 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, without variables that the model does not have."""
-    made = [*_classes(result), *_separators(result), *_neighbours(result), *_breadth(result), *_start_breadth(result)]
-    return [*made, *_features(result), *_start_features(result), *_links(result)]
+    goes = [*_classes(result), *_separators(result), *by_part_of_speech(result), *segment_end(result)]
+    made = [*goes, *_neighbours(result), *_breadth(result), *_start_breadth(result)]
+    return [*made, *_features(result), *_start_features(result), *_links(result), *same_word(result), *across(result)]
 
 
 def _classes(result: xr.Dataset) -> Iterator[Finding]:

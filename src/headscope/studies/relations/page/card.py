@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
+from headscope.report.best_heads.no_op import sink_of_head
 from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.kinds import by_name
@@ -54,6 +55,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         heads = chosen_for(result, RELATIONS, numbers[0].layer, numbers[0].head)
         scores = [_scores(head) for head in heads if head.enough]
         yield from best_head_of(scores[:SHOWN], "the other half of the sentences", "Chosen head of links")
+        yield from sink_of_head(result, [head for head in heads if head.enough][:SHOWN])
 
 
 def _sentence(row: Row) -> str:

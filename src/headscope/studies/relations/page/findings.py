@@ -7,6 +7,7 @@ from math import isfinite
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_claim, special_heads, tests_made
+from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted, of_all_cases
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
@@ -28,7 +29,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     if not _is_compared(result):
         return [NOT_COMPARED]
     heads = relations(result)
-    return [*_best_head(heads), *_special_heads(result), *_clearest(heads), *_random_weights(result)]
+    known = [*_best_head(heads), *_special_heads(result), *_clearest(heads)]
+    return [*known, *no_op(result, heads), *_random_weights(result)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -41,6 +43,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_above(result),
         *_special(result),
         *_best(heads),
+        *no_op(result, heads),
         *beside_thresholds(heads, _sentence, lambda head: f"{head.gain.value:+.2f}", rule),
         *_untrained(result),
         *_filter(result),

@@ -6,6 +6,7 @@ import xarray as xr
 
 from headscope.figures import bars, with_interval
 from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
+from headscope.report.best_heads.no_op import sink_of_head
 from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.kinds import by_name
@@ -50,6 +51,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         frequent = sorted((head for head in heads if head.enough), key=lambda head: -head.gain.value)
         where = "the same sentences" if as_coded(result) else "the other half of the sentences"
         yield from best_head_of([_scores(head) for head in frequent], where)
+        yield from sink_of_head(result, [head for head in frequent if head.labels["relation"] != "all"][:SHOWN])
 
 
 def _sentence(row: Row) -> str:

@@ -16,9 +16,10 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
+from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted, of_all_cases
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, first_of, several
+from headscope.report.wording import agree, estimate, first_of, several
 from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.syntax.page.tables import (
     as_coded,
@@ -33,7 +34,8 @@ from headscope.studies.syntax.page.tables import (
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The chosen head of all words, the special heads, the clearest relation, and the relations without a head."""
     heads = relations(result)
-    return [*_best(result, heads), *_special_heads(result), *_clearest(heads), *_missing(result, heads)]
+    known = [*_best(result, heads), *_special_heads(result), *_clearest(heads)]
+    return [*known, *no_op(result, _functions(heads)), *_missing(result, heads)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -48,8 +50,13 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_special(result),
         *beside_thresholds(heads, _sentence, lambda head: head.gain.cell("+.0f", 100)[0], rule),
         *_directions(heads),
+        *no_op(result, _functions(heads)),
         *_caution(result, heads),
     ]
+
+
+def _functions(heads: list[ChosenHead]) -> list[ChosenHead]:
+    return [head for head in heads if head.labels["relation"] != "all"]
 
 
 def _best(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
@@ -173,6 +180,9 @@ def _caution(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
         if as_coded(result)
         else "",
         OF_THIS_HEAD,
+        f"The tokenizer splits {estimate(result, 'split_words').percent} of the words."
+        if "split_words" in result
+        else "",
         "The tests treat the words of a sentence as independent, which is not quite true.",
     ]
     yield Finding("Limits", " ".join(filter(None, texts)))

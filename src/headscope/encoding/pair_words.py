@@ -1,0 +1,68 @@
+"""Words of a pair of segments: which are written alike, and which tokens they have."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int
+from tokenizers import Encoding
+
+from headscope.corpora.parsing.words import words
+from headscope.encoding.tokens import located
+from headscope.linguistics.sentence import Example
+
+# The form of a word without a letter or digit, which is no copy of another.
+NO_FORM = -1
+MOST_WORDS = 1_000
+
+
+def with_words(example: Example) -> Example:
+    """The example whose sentences have words, also where the corpus does not have them.
+
+    >>> from headscope.linguistics.sentence import Sentence
+    >>> with_words(Example("1", (Sentence("It's late."),))).first[0].words
+    ((0, 4), (5, 9), (9, 10))
+    """
+    first, second = (
+        tuple(sentence if sentence.words else replace(sentence, words=words(sentence.text)) for sentence in segment)
+        for segment in (example.first, example.second)
+    )
+    return replace(example, first=first, second=second)
+
+
+def pair_words(example: Example, encoding: Encoding) -> Int[np.ndarray, "row 4"]:
+    """Rows (word, form, segment, token) of the words of both segments; none where the example is no pair.
+
+    A pair of more than 1,000 words has none, either: measures compare each of its words with each. Words are those of
+    the corpus; where it has none, letters and digits with the apostrophes and hyphens between them. Words with one form
+    are alike but for their case.
+    """
+    if not example.second:
+        return np.empty((0, 4), dtype=np.int64)
+    example, rows, number = with_words(example), [], 0
+    if example.n_words > MOST_WORDS:
+        return np.array(rows, dtype=np.int64).reshape(-1, 4)
+    segments = [segment for segment, sentences in enumerate(example.segments) for _ in sentences]
+    forms = _forms(example)
+    for segment, (sentence, tokens, base) in zip(segments, located(example, encoding), strict=True):
+        for span in sentence.words:
+            form = forms[number]
+            rows += [(number, form, segment, token) for token in tokens.covering(span, base)]
+            number += 1
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+
+def copies(example: Example) -> Iterator[tuple[int, int]]:
+    """Each word of the first segment with each of its copies in the second, numbered through the example."""
+    forms = _forms(example)
+    first = sum(len(sentence.words) for sentence in example.first)
+    for one, form in enumerate(forms[:first]):
+        if form != NO_FORM:
+            yield from ((one, other) for other in range(first, len(forms)) if forms[other] == form)
+
+
+def _forms(example: Example) -> list[int]:
+    """A number for each word of an example; words with one number are alike but for their case."""
+    forms: dict[str, int] = {}
+    texts = [form.casefold() for sentence in example.sentences for form in sentence.forms]
+    return [forms.setdefault(text, len(forms)) if any(map(str.isalnum, text)) else NO_FORM for text in texts]

@@ -1,0 +1,51 @@
+"""Attention to special tokens by the part of speech of the token that looks, as a share of its attention.
+
+Clark et al. 2019, section 3.2: whether a head looks at [SEP] where its function does not apply. The mean over the
+tokens of the words of a part of speech; of a model without special tokens, attention to the first token.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
+from headscope.encoding.sink import sink_of
+from headscope.results.variables import Variable
+from headscope.results.vocabulary import UPOS
+
+VARIABLE = Variable(
+    name="sink_by_part_of_speech",
+    long_name="attention to special tokens from the words of each part of speech",
+    units="share of attention",
+    source="Clark et al. 2019, section 3.2",
+    coords={"part_of_speech": UPOS},
+)
+
+
+def observe(rows: Rows) -> Float[Tensor, "example head part_of_speech"]:
+    """The attention of the block's queries to its special tokens, added up by part of speech."""
+    keys, members = rows.block.once(_keys), rows.block.once(_members)
+    if members is None:
+        return rows.attention.new_zeros(*rows.attention.shape[:2], len(UPOS))
+    return (rows.attention @ keys).squeeze(-1) @ members
+
+
+def finish(observed: Float[Tensor, "example head part_of_speech"], batch: Batch) -> Values:
+    """The means; examples without the part of speech, or without annotation, are not valid."""
+    counts = _one_hot(batch.upos).sum(1)
+    return Values(observed / counts.clamp_min(1)[:, None], counts > 0)
+
+
+def _keys(block: BlockIndex) -> Float[Tensor, "example 1 key 1"]:
+    return sink_of(block.batch.token_class)[block.examples, None, block.keys, None]
+
+
+def _members(block: BlockIndex) -> Float[Tensor, "example query part_of_speech"] | None:
+    upos = block.batch.upos[block.examples, block.queries]
+    return _one_hot(upos) if bool((upos >= 0).any()) else None
+
+
+def _one_hot(upos: Tensor) -> Float[Tensor, "example token part_of_speech"]:
+    """1 for the part of speech of each token, of which some have none."""
+    return one_hot(upos + 1, len(UPOS) + 1)[..., 1:].to(torch.float32)

@@ -1,0 +1,41 @@
+"""Attention of chosen heads to special tokens, where their function applies and where it does not, as variables.
+
+Clark et al. 2019, section 3.2; Rogers et al. 2020, section 5.1.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+
+from headscope.results.variables import Count, Label, Variables
+from headscope.statistics.bootstrap import Tally
+from headscope.statistics.significance import benjamini_hochberg
+
+NAMES = ("sink_applies", "sink_otherwise", "sink_gain")
+SHARE = "share of attention"
+WORDS = (
+    "attention to special tokens in the chosen head, on the other half, from words to which its function applies",
+    "attention to special tokens in the chosen head, on the other half, from other words",
+    "attention to special tokens from other words less that from words to which the function applies",
+)
+
+
+def no_op_variables(dim: str, tallies: Mapping[str, Tally], labels: Sequence[str]) -> dict[str, xr.DataArray]:
+    """The variables by label of a dimension, NaN for labels without a tally; see `statistics.paired_groups`.
+
+    `sink_q_value` is the false discovery rate at which other words give special tokens no more (a t test over inputs or
+    documents, corrected for all labels).
+    """
+    named = {name: Label(words, SHARE, (dim,)) for name, words in zip(NAMES, WORDS, strict=True)}
+    rate = Label("false discovery rate at which other words give special tokens no more", "rate", (dim,))
+    variables = Variables({dim: labels}, "Clark et al. 2019, section 3.2", named | {"sink_q_value": rate})
+    known = [tally if (tally := tallies.get(label)) is not None and int(tally.count) else None for label in labels]
+    counts = Count([int(one.count) if one else 0 for one in known], "inputs with words of both kinds", "inputs", (dim,))
+    for row, name in enumerate(NAMES):
+        means = [one.mean[row] if one else np.nan for one in known]
+        interval = [one.interval[row] if one else [np.nan, np.nan] for one in known]
+        variables.add(name, means, interval=interval, count=counts)
+    p = np.array([one.p_above_zero[-1] if one else np.nan for one in known])
+    variables.add("sink_q_value", benjamini_hochberg(p))
+    return variables.arrays
