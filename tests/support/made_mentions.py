@@ -72,5 +72,10 @@ def rows(
         "guesses": np.zeros((number, 4)) if guesses is None else guesses,
         "right": np.packbits(right.astype(bool), axis=1),
         "toward": np.zeros((number, 0)),
+        "sink": np.zeros((number, right.shape[1])),
+        "sink_others": np.ones((number, right.shape[1])),
+        "confusion": np.zeros((number, 0)),
+        "condition": np.array([""] * number),
+        "candidates": np.full(number, 2),
     }
     return AntecedentPredictions(**(columns | {name: np.array(values) for name, values in fields.items()}))

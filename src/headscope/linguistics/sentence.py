@@ -52,6 +52,7 @@ class Question:
     * `stereotype`: "pro" where the pronoun has the gender that is expected of the first candidate's occupation, "anti"
       where it has the other one, else "".
     * `pair`: an identifier that a sentence of each of the two shares with its partner.
+    * `condition`: the name of its kind of sentence, where the corpus has several.
     """
 
     pronoun: tuple[int, int]
@@ -59,6 +60,7 @@ class Question:
     answer: int | None
     stereotype: str = ""
     pair: str = ""
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)

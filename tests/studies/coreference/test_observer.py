@@ -96,6 +96,20 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
     assert whole.input.tolist() == [0, 1] and whole.kind.tolist() == ["pronoun", "pronoun"]
 
 
+def test_attention_to_special_tokens_is_that_of_the_mention_and_the_mean_of_other_words() -> None:
+    (encoded,) = inputs_of(LONG)
+    (maps,) = maps_of([encoded], 2, 0)
+    answers = answered(MentionObserver(CASES), [[maps]], [encoded])
+    special = maps.numpy()[:, :, encoded.token_class < 2].sum(-1)  # [head, query]
+    of_word = {
+        word: special[:, [token for other, token in encoded.pieces.tolist() if other == word]].mean(-1)
+        for word in range(5)
+    }
+    # The case is that of "her"; all other words are others.
+    np.testing.assert_allclose(answers.sink, [of_word[3]], atol=1e-3)
+    np.testing.assert_allclose(answers.sink_others, [np.mean([of_word[word] for word in (0, 1, 2, 4)], 0)], atol=1e-3)
+
+
 def test_words_that_are_no_candidates_are_not_looked_at() -> None:
     """All of the attention of "her" goes to words that are not mentioned, but for a little to "cat"."""
     (encoded,) = inputs_of(LONG)

@@ -14,8 +14,10 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
+from headscope.encoding.sink import sink_of
 from headscope.passes.observing import RowsObserver
 from headscope.studies.coreference.cases import Case
+from headscope.studies.coreference.confusion import confusion
 from headscope.studies.coreference.scores import AntecedentPredictions, predictions
 
 
@@ -23,14 +25,19 @@ class MentionObserver(RowsObserver):
     """Keep, of the attention of a batch, only the mentions whose antecedent each attention head predicts.
 
     * `cases`: the cases of each example, by its id.
-    * `toward`: whether the attention to the first candidate is kept too.
+    * `toward`: whether the attention to the first candidate is kept too; `confused`: whether the confusion is.
     * `counts`: number of cases left out, because some of their words have no token in the input.
     """
 
     def __init__(
-        self, cases: Mapping[str, tuple[Case, ...]], *, toward: bool = False, counts: Counter[str] | None = None
+        self,
+        cases: Mapping[str, tuple[Case, ...]],
+        *,
+        toward: bool = False,
+        confused: bool = False,
+        counts: Counter[str] | None = None,
     ):
-        self.cases, self.toward = cases, toward
+        self.cases, self.toward, self.confused = cases, toward, confused
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
@@ -61,13 +68,23 @@ class MentionObserver(RowsObserver):
                 right[example, row, [at[word] for word in case.right]] = True
                 first[example, row] = at[case.candidates[0].word]
         device, examples = self.batch.real.device, torch.arange(len(words))[:, None]
+        self.sink = sink_of(self.batch.token_class)[:, None, :, None]
         self.allowed, self.is_right, self.at_first = (
             torch.from_numpy(mask).to(device) for mask in (allowed, right, first)
         )
         if most[0]:
-            self.sources = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]
+            of_cases = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]
+            self.sources = torch.cat([of_cases, self._other_words()], dim=1)
             # [example, token, candidate]
             self.targets = self.batch.sum_of_pieces.mT[examples, torch.from_numpy(target)].mT
+
+    def _other_words(self) -> Float[Tensor, "example 1 token"]:
+        """The mean over the words of an example that no case asks about; NaN where there is none."""
+        other = self.batch.has_token.clone()
+        for example, cases in enumerate(self.kept):
+            other[example, [case.mention.word for case in cases]] = False
+        mean = other.to(torch.float32) / other.sum(1, keepdim=True)
+        return torch.where(other.any(1, keepdim=True), mean, torch.nan)[:, None] @ self.batch.mean_of_pieces
 
     def add(self, layer: int, rows: Rows) -> None:
         """See `RowsObserver`; mentions are read as soon as all queries of some examples are there."""
@@ -78,11 +95,18 @@ class MentionObserver(RowsObserver):
     def _read(
         self, summed: Float[Tensor, "example head case key"], rows: Rows
     ) -> Float[Tensor, "example head case answer"]:
-        """1 where the antecedent is predicted, else 0; where wanted also the attention to the first candidate."""
+        """1 where the antecedent is predicted, else 0; attention to special tokens, from the mention and from others.
+
+        Where wanted also the confusion, and the attention to the first candidate.
+        """
+        to_sink = summed @ self.sink[rows.examples]  # [example, head, case and others, 1]
+        summed, sink, others = summed[:, :, :-1], to_sink[:, :, :-1], to_sink[:, :, -1:]
         weights = summed @ self.targets[rows.examples, None]  # [example, head, case, target]
         allowed, right = self.allowed[rows.examples, None], self.is_right[rows.examples, None].expand(weights.shape)
         pointed_at = weights.masked_fill(~allowed, -1).max(-1, keepdim=True).indices
-        answers = [right.gather(-1, pointed_at).to(weights.dtype)]
+        answers = [right.gather(-1, pointed_at).to(weights.dtype), sink, others.expand_as(sink)]
+        if self.confused:
+            answers.append(confusion(weights, allowed.expand(weights.shape))[..., None])
         if self.toward:
             first = self.at_first[rows.examples, None, :, None].expand(*weights.shape[:-1], 1)
             answers.append(weights.gather(-1, first))
@@ -98,8 +122,10 @@ class MentionObserver(RowsObserver):
         rows = np.array(numbers, dtype=np.int64).reshape(-1, 3)  # [case, 3]
         cases = [case for kept in self.kept for case in kept]
         answers = _picked(self.answers, rows)  # [case, head, answer]
-        toward = answers[..., -1] if self.toward else np.zeros((len(cases), 0), dtype=np.float32)
-        return predictions(cases, rows[:, [2, 1]], answers[..., 0] > 0, toward)
+        nothing = np.zeros((len(cases), 0), dtype=np.float32)
+        toward = answers[..., -1] if self.toward else nothing
+        confused = answers[..., 3] if self.confused else nothing
+        return predictions(cases, rows[:, [2, 1]], answers[..., 0] > 0, toward, answers[..., 1:3], confused)
 
     def _with_tokens(self, case: Case, readable: list[bool]) -> Case | None:
         """The case as far as its words have tokens; None, and counted, where too few words have."""
@@ -118,7 +144,7 @@ class MentionObserver(RowsObserver):
 def _picked(parts: BlockParts, rows: np.ndarray) -> Float[np.ndarray, "case head answer"]:
     """The answers of each case, heads of all layers in a row."""
     if not parts.layers:
-        return np.zeros((len(rows), 0, 1), dtype=np.float32)
+        return np.zeros((len(rows), 0, 5), dtype=np.float32)
     answers = parts.joined()
     example, row = torch.from_numpy(rows[:, :2]).to(answers.device).unbind(-1)
     return answers[example, :, row].cpu().numpy()

@@ -36,6 +36,10 @@ class AntecedentPredictions(Columns):
     * `guesses`: whether each of `baselines.NAMES` is right, or how probably.
     * `right`: whether each head points at an antecedent; packed.
     * `toward`: attention of a pronoun to the first candidate; no columns for a corpus without stereotypes.
+    * `sink`: attention of the mention's head word to special tokens, `sink_others`: the mean over the words of the
+      input that are no such word, NaN where there is none.
+    * `confusion`: of each head, in bits; no columns for a corpus that does not ask itself.
+    * `condition`: of a question; `candidates`: how many there are.
     """
 
     unit: Int[np.ndarray, " case"]
@@ -51,6 +55,11 @@ class AntecedentPredictions(Columns):
     guesses: Float[np.ndarray, "case baseline"]
     right: UInt8[np.ndarray, "case byte"]
     toward: Float[np.ndarray, "case head"]
+    sink: Float[np.ndarray, "case head"]
+    sink_others: Float[np.ndarray, "case head"]
+    confusion: Float[np.ndarray, "case head"]
+    condition: np.ndarray
+    candidates: Int[np.ndarray, " case"]
 
     def unpacked(self, heads: int) -> UInt8[np.ndarray, "case head"]:
         """1 where a head is right."""
@@ -68,6 +77,8 @@ def predictions(
     numbers: Int[np.ndarray, "case 2"],
     right: Bool[np.ndarray, "case head"],
     toward: Float[np.ndarray, "case head"],
+    sinks: Float[np.ndarray, "case head 2"],
+    confusion: Float[np.ndarray, "case head"],
 ) -> AntecedentPredictions:
     """The rows of some cases; `numbers` are of their inputs, and of the cases in these."""
     questions = [case.question for case in cases]
@@ -86,6 +97,11 @@ def predictions(
         guesses=np.array([guesses(case) for case in cases], dtype=np.float64).reshape(len(cases), len(NAMES)),
         right=np.packbits(right, axis=1),
         toward=toward,
+        sink=sinks[..., 0].astype(np.float16),
+        sink_others=sinks[..., 1].astype(np.float16),
+        confusion=confusion,
+        condition=_words(question.condition if question else "" for question in questions),
+        candidates=np.array([len({candidate.word for candidate in case.candidates}) for case in cases], dtype=np.int64),
     )
 
 

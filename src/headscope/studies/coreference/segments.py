@@ -55,7 +55,7 @@ def plan(corpus: Corpus, sizes: Sizes, room: int, context: Context = "segments",
     if not any(sentence.mentions is not None for example in corpus for sentence in example.sentences):
         raise HeadscopeError(
             f"corpus '{corpus.name}' has no coreference; name a treebank with Entity= (CoNLL-U), a file of CoNLL-2012, "
-            "or --kind gap, winobias or winogender"
+            "or --kind gap, winobias, winogender or lin2019"
         )
     documents = [document if singletons else _without_singletons(document) for document in _documents(corpus)]
     counts: Counter[str] = Counter()

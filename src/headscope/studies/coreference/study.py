@@ -17,9 +17,12 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
+from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.coreference import variables
+from headscope.studies.coreference.confusion import confusion_variables
+from headscope.studies.coreference.no_op import no_op
 from headscope.studies.coreference.observer import MentionObserver
 from headscope.studies.coreference.question_scores import f1, pairs, pronoun_counts
 from headscope.studies.coreference.scores import AntecedentPredictions, Draws, best, joined, score
@@ -42,9 +45,9 @@ def run(
     """`accuracy[layer, head, mention_type]`: mentions whose head word attends most to that of one of its antecedents.
 
     Asked are the mentions that have an antecedent, an earlier mention of the same entity; the candidates are the
-    mentions whose head words stand before theirs. Of a corpus that asks itself (GAP, WinoBias, Winogender), asked
-    are its pronouns, and the candidates are those that it names, on both sides. Head words are found by the trees;
-    where there are none, they are the last words.
+    mentions whose head words stand before theirs. Of a corpus that asks itself (GAP, WinoBias, Winogender, and the
+    verbs and reflexives of Lin et al. 2019), asked are its pronouns, and the candidates are those that it names, on
+    both sides. Head words are found by the trees; where there are none, they are the last words.
 
     * `baseline_accuracy`: nearest, head match, rules and random on the same mentions (`coreference.baselines`).
     * `q_value`: of each head being no better than the better one of nearest and head match (one-sided;
@@ -54,6 +57,10 @@ def run(
     * `chosen_...`: the best head of each kind of mention on one half of the documents, scored on the other.
     * `f1`, `bias_ratio`: of GAP, by the gender of the pronoun (`coreference.question_scores`).
     * `attention_gap`, `preference_gap`: of WinoBias and Winogender (`coreference.question_scores`).
+    * `sink_applies`, `sink_otherwise`, `sink_gain`: attention to special tokens in these heads, from the mentions and
+      from other words of the same inputs, and the difference (`coreference.no_op`).
+    * `confusion`: of a corpus that asks itself, the entropy of attention over the candidates in bits, by condition
+      (`coreference.confusion`).
 
     Intervals are over documents, passages, or pairs of sentences.
 
@@ -79,7 +86,9 @@ def run(
     most = model.max_tokens if planned.questions else min(tokens, model.max_tokens)
     words = Words(model.tokenizer, most, settings.long, aligned=True)
     attributes = provenance("coreference", model, corpus, settings)
-    observer = MentionObserver(planned.cases, toward=planned.stereotypes, counts=words.counts)
+    observer = MentionObserver(
+        planned.cases, toward=planned.stereotypes, confused=planned.questions, counts=words.counts
+    )
     result = Pass(model, planned.inputs, settings, words).gather(observer)
     predictions = joined(result.value)
     if not predictions.answerable.any():
@@ -106,10 +115,15 @@ def _variables(predictions: AntecedentPredictions, model: Model, settings: Setti
     scores = {kind: score(cases, sum(heads), draws) for kind, cases in kinds.items()}
     chosen = {kind: best(cases, sum(heads), draws, selection_half) for kind, cases in kinds.items()}
     arrays = variables.score_variables(scores, heads) | variables.best_variables(chosen, heads)
+    arrays |= no_op_variables(variables.KIND, no_op(kinds, chosen, draws, selection_half), list(chosen))
+    if predictions.question.all():
+        arrays |= confusion_variables(predictions, draws, heads)
     head = chosen["all"].selected.head if chosen["all"] else None
     if predictions.stereotype.any():
         return arrays | _stereotypes(predictions, draws, selection_half, heads, head)
-    return arrays | (_genders(predictions, draws, selection_half, heads, head) if predictions.question.all() else {})
+    if not predictions.question.all() or predictions.condition.any():
+        return arrays
+    return arrays | _genders(predictions, draws, selection_half, heads, head)
 
 
 def _genders(

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.best_heads.chosen import chosen_for
+from headscope.report.best_heads.no_op import sink_of_head
 from headscope.report.best_heads.parts import beside_baseline, best_head_of
-from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.head_numbers import Row, of_labels, of_variable
 from headscope.report.cards.wording import ranked, value
 from headscope.report.kinds import by_name
 from headscope.report.parts import Finding, HeadKind
-from headscope.report.wording import rate
+from headscope.report.wording import number, rate
 from headscope.statistics.significance import LEAST_CASES, RATE, is_special
 from headscope.studies.coreference.page.tables import KINDS
 
@@ -25,8 +26,9 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 
 
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The better one of nearest and head match, by kind of mention."""
-    return {"accuracy": result["baseline_accuracy"].sel(baseline=["nearest", "head_match"]).max("baseline")}
+    """The better one of nearest and head match, by kind of mention; of confusion that of a uniform choice."""
+    uniform = {"confusion": result["uniform_confusion"]} if "confusion" in result else {}
+    return {"accuracy": result["baseline_accuracy"].sel(baseline=["nearest", "head_match"]).max("baseline")} | uniform
 
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -54,6 +56,10 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         heads = chosen_for(result, KINDS, numbers[0].layer, numbers[0].head)
         scores = [f"{kind.name} {kind.score.percent}, n = {kind.held_out:,}" for kind in heads]
         yield from best_head_of(scores, "the other half of the documents")
+        yield from sink_of_head(result, heads)
+    if (row := of_labels(numbers, "confusion", "all")) is not None:
+        text = f"Entropy over the candidates {value(row)} bits ({ranked(row)}); a uniform choice has"
+        yield Finding("Confusion", f"{text} {number(row.baseline)}; n = {int(row.n):,} questions.")
     for name, topic in GAPS.items():
         for row in of_variable(numbers, name):
             yield Finding(topic, f"Pro sentences minus anti sentences: {value(row)} ({ranked(row)}), q {rate(row.q)}.")

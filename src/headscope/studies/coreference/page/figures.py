@@ -7,6 +7,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.report.parts import Figure
 from headscope.results import same_bounds
+from headscope.studies.coreference.page.confusion import confusion_figures, has_conditions
 from headscope.studies.coreference.page.tables import WORDS, asks, baselines
 
 BEST, WHERE, GENDER = "The best heads", "Which heads", "Gender"
@@ -14,7 +15,7 @@ BEST, WHERE, GENDER = "The best heads", "Which heads", "Gender"
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result; those of gender for GAP, those of stereotypes for WinoBias and Winogender."""
-    return [*_antecedents(result), *_genders(result), *_stereotypes(result)]
+    return [*_antecedents(result), *_genders(result), *_stereotypes(result), *confusion_figures(result)]
 
 
 def _antecedents(result: xr.Dataset) -> Iterator[Figure]:
@@ -44,6 +45,8 @@ def _antecedents(result: xr.Dataset) -> Iterator[Figure]:
 
 
 def _what(result: xr.Dataset) -> str:
+    if has_conditions(result):
+        return "all questions"
     return "all pronouns that have one" if asks(result) else "all kinds of mentions"
 
 

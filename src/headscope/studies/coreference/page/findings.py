@@ -15,16 +15,20 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
+from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import OF_THIS_HEAD, counted
 from headscope.report.claims import Claim, Verdict, above, apart, below
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, of_array, several, strongest
 from headscope.statistics.significance import LEAST_CASES, RATE
+from headscope.studies.coreference.page.confusion import confused, has_conditions
 from headscope.studies.coreference.page.tables import WORDS, asks, kinds
 
 NAMED = 5
 KINDS = {"pronoun": "Pronouns", "proper": "Names", "nominal": "Noun phrases"}
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
+# Where the function of a head does not apply.
+WITHOUT = {"all": "antecedent", "proper": "name with an antecedent", "nominal": "noun phrase with an antecedent"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
 DOCUMENTS = (
     "The tests treat the mentions of a document as independent, which is not quite true; intervals are over documents."
@@ -40,23 +44,23 @@ LIMITS = {
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The chosen head, the special heads, and the effect of gender."""
     heads = [*_best_head(result), *_special_heads(result), *_gender_ratio(result), *_stereotyped(result)]
-    return [*heads, *_by_kind(result)]
+    return [*heads, *_by_kind(result), *no_op(result, kinds(result), WITHOUT), *confused(result)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, each with baselines, intervals and numbers of mentions."""
     heads = kinds(result)
-    antecedents = [*_best(result, heads), *_special(result), *_kinds(heads)]
-    return [*antecedents, *_gender(result), *_stereotypes(result), *_caution(result)]
+    antecedents = [*_best(result, heads), *_special(result), *_kinds(heads), *no_op(result, heads, WITHOUT)]
+    return [*antecedents, *_gender(result), *_stereotypes(result), *confused(result), *_caution(result)]
 
 
 def _mentions(result: xr.Dataset) -> str:
-    return "pronouns" if asks(result) else "mentions"
+    return "questions" if has_conditions(result) else "pronouns" if asks(result) else "mentions"
 
 
 def _best_head(result: xr.Dataset) -> Iterator[Finding]:
     for overall in kinds(result)[:1]:
-        reference = overall.baselines.get(overall.reference, Estimate(0.0))
+        reference = _baseline(overall, overall.reference)
         rule = f"the {WORDS[overall.reference]}"
         yield Finding.judged(
             overall.claim,
@@ -67,6 +71,11 @@ def _best_head(result: xr.Dataset) -> Iterator[Finding]:
             undecided=f"Too few {_mentions(result)} or documents to tell whether a head finds antecedents",
             unit=f"held-out {_mentions(result)}",
         )
+
+
+def _baseline(head: ChosenHead, name: str) -> Estimate:
+    """The score of a baseline; one that never finds an antecedent is not among those of the page."""
+    return head.baselines.get(name, Estimate(0.0))
 
 
 def _special_heads(result: xr.Dataset) -> Iterator[Finding]:
@@ -95,7 +104,7 @@ def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
     if len(frequent := [kind for kind in heads[1:] if kind.enough]) > 1:
         best, *others = sorted(frequent, key=lambda kind: -kind.score.value)
         share = f"Head {best.head} finds an antecedent for {best.score.value:.0%} of the {KINDS[best.name].lower()}"
-        rule = f"always choosing the {WORDS[best.reference]} finds {best.baselines[best.reference].value:.0%}"
+        rule = f"always choosing the {WORDS[best.reference]} finds {_baseline(best, best.reference).value:.0%}"
         beyond = [apart(best.score, kind.score, min(best.held_out, kind.held_out)) for kind in others]
         yield Finding.judged(
             _weakest([best.claim, *beyond]),
@@ -189,7 +198,8 @@ def _kinds(heads: list[ChosenHead]) -> Iterator[Finding]:
     if heads[1:]:
         texts = [
             f"{kind.name}: {kind.head} {kind.score.percent}, {WORDS[kind.reference]} "
-            f"{kind.baselines[kind.reference].percent}, rules {kind.baselines['rules'].percent}, n = {kind.held_out:,}"
+            f"{_baseline(kind, kind.reference).percent}, rules {_baseline(kind, 'rules').percent}, "
+            f"n = {kind.held_out:,}"
             for kind in heads[1:]
         ]
         yield Finding("By kind of mention", "; ".join(texts) + ".")

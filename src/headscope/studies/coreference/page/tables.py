@@ -10,6 +10,7 @@ from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_hea
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Cell, estimate, rate
 from headscope.statistics.significance import LEAST_CASES, RATE
+from headscope.studies.coreference.page.confusion import confusion_tables
 
 WORDS = {
     "nearest": "nearest mention",
@@ -58,12 +59,12 @@ def baselines(result: xr.Dataset) -> list[str]:
 
 def asks(result: xr.Dataset) -> bool:
     """True if the corpus names the pronouns and their candidates itself."""
-    return "f1" in result or "attention_gap" in result
+    return any(name in result for name in ("f1", "attention_gap", "confusion"))
 
 
 def tables(result: xr.Dataset) -> list[Table]:
     """Table 2; of GAP the scores by gender, of WinoBias and Winogender the heads with the largest gaps."""
-    return [*_table_2(result), *_by_gender(result), *_gaps(result)]
+    return [*_table_2(result), *_by_gender(result), *_gaps(result), *confusion_tables(result)]
 
 
 def _table_2(result: xr.Dataset) -> Iterator[Table]:
