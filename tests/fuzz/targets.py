@@ -489,6 +489,10 @@ HARMLESS = {"engine": "local", "address": "local", "workers": 1, "annotate": Non
 TSV = b"sentence1\tsentence2\tlabel\nIt rained.\tWe slept.\tno\nIt did.\tWe did.\tyes\n"
 JSONL = b'{"text": "It rained.", "label": 1}\n{"text": "We slept.", "label": 0.5}\n'
 LINKS = b'{"text": "She slept.", "words": ["She", "slept", "."], "links": [{"source": [0], "target": 1}]}\n'
+SPANS = (
+    b'{"text": "She slept.", "span": [0, 3], "other_span": [4, 9], "label": "agent", "group": "verbs"}\n'
+    b'{"text": "She slept.", "span": [4, 9], "other_span": [0, 3], "label": ["verb", 2], "document": "a"}\n'
+)
 PASSAGE = GAP + b"a\tAnn saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\tEve\t8\tFALSE\tu\n"
 BIAS = b"1 [The guard] saw the nurse because [he] was late.\n"
 STSB = b"index\tsentence1\tsentence2\tscore\n0\tIt rained.\tWe slept.\t3.5\n"
@@ -544,6 +548,8 @@ TARGETS: Mapping[str, Target] = {
     "brackets": corpus_file("x.mrg", b"( (S (NP (NNP Ann)) (VP (VBD slept)) (. .)) )\n(S (PRP It) (VBD rained))\n"),
     "penn": corpus_file("x.dp", b"Ann\tNNP\t2\nslept\tVBD\t0\n.\t.\t2\n\nIt\tPRP\t2\nrained\tVBD\t0\n"),
     "links": corpus_file("x.jsonl", LINKS, "links"),
+    "spans": corpus_file("x.jsonl", SPANS, "spans"),
+    "lin2019": corpus_file("aux.gen.tsv", b"the cat who can sleep could eat\t5\nour cat can see a dog\t2\n", "lin2019"),
     "framenet, xml": corpus_file("lu1.xml", LU),
     "framenet, jsonl": corpus_file("x.jsonl", json.dumps(FRAMENET).encode() + b"\n", "framenet"),
     "gap": corpus_file("x.tsv", PASSAGE, "gap"),

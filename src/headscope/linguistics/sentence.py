@@ -64,6 +64,19 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelledSpan:
+    """A case of a probing task of one's own: one or two spans of a sentence, and what they are labelled with.
+
+    * `spans`: words [start, end), counted from 0; `labels`: one, or a set of them.
+    * `group`: tested cases of a group are also scored apart; "" for none.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    labels: tuple[str, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A text, and where the corpus has it, its words and their annotation.
 
@@ -83,7 +96,10 @@ class Sentence:
     * `phrases`: the words [start, end), counted from 0, of each phrase of two or more words, the longest first; None
       where the corpus has no phrases.
     * `morphology`: the features of each word as CoNLL-U writes them ("Number=Sing|Person=3"), "" for none.
+    * `phrase_labels`: the category of each of `phrases`, without function tags ("NP"); the outermost, where several
+      have the same words. `top`: the categories of the parts of the outermost clause ("NP", "VP", ".").
     * `chunks`: the tag of each word: "B-NP" begins a chunk, "I-NP" continues it, "O" is in none.
+    * `labelled`: spans with labels, where the corpus is a probing task of its own.
 
     >>> Sentence("She slept.", words=((0, 3), (4, 9), (9, 10)), upos=("PRON", "VERB", "PUNCT")).forms
     ('She', 'slept', '.')
@@ -101,6 +117,9 @@ class Sentence:
     phrases: tuple[tuple[int, int], ...] | None = None
     morphology: tuple[str, ...] = ()
     chunks: tuple[str, ...] = ()
+    phrase_labels: tuple[str, ...] = ()
+    top: tuple[str, ...] = ()
+    labelled: tuple[LabelledSpan, ...] = ()
 
     @property
     def forms(self) -> tuple[str, ...]:

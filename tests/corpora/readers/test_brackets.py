@@ -30,6 +30,8 @@ def test_a_sentence_with_its_phrases_and_heads() -> None:
         ("dep", "dep", "dep", "root", "dep", "punct", "dep", "dep", "punct"),
         document="wsj.mrg",
         phrases=((0, 9), (3, 8), (4, 8), (0, 3), (5, 8)),
+        phrase_labels=("S", "VP", "PP", "NP", "NP"),
+        top=("NP", "VP", "."),
     )
     assert list(corpus("wsj.mrg", GOOD)) == [Example("wsj.mrg:2", (expected,))]
 

@@ -3,8 +3,10 @@
 import numpy as np
 import torch
 
+from headscope.statistics.intervals import Score
 from headscope.studies.layers.groups import Answers, CaseGroup
-from headscope.studies.layers.scalar_mix import centre_of_gravity, expected_layer, mixes
+from headscope.studies.layers.scalar_mix import centre_of_gravity, concentration, expected_layer, mixes
+from headscope.studies.layers.variables import expected_interval
 
 CASES, WIDTH, SPACES = 400, 8, 4
 
@@ -21,11 +23,30 @@ def test_the_space_with_the_answers_has_the_weight_and_the_gain() -> None:
         {part: np.arange(CASES)[each] for part, each in rows.items()},
         [Answers("task", 3, numbers), Answers("task", 3, numbers, control=True)],
     )
-    (mixed,) = mixes(group, tables, [1.0], 0, torch.device("cpu"))
+    mixed, of_control = mixes(group, tables, [1.0, 1.0], 0, torch.device("cpu"))
+    assert mixed and of_control is None
     right = 1 - mixed.loss.mean(0)
     assert mixed.weights[2] > 0.5 and abs(mixed.weights.sum() - 1) < 1e-5
     assert right[1] < 0.5 < 0.9 < right[2]
     assert 1.5 < expected_layer(right) < 2.5
+
+
+def test_the_interval_of_an_expected_layer_is_that_of_its_resamples() -> None:
+    random = np.random.default_rng(0)
+    later = random.uniform(0.6, 0.9, 400)
+    rising = Score(np.array([0.5, 0.75, 0.9]), np.stack([np.full(400, 0.5), later, np.full(400, 0.9)], axis=1), 50)
+    expected = [(0.5 * 0 + (at - 0.5) * 1 + (0.9 - at) * 2) / 0.4 for at in later]
+    np.testing.assert_allclose(expected_interval(rising), np.quantile(expected, [0.025, 0.975]))
+    falling = Score(rising.mean, np.where(np.arange(400)[:, None] < 40, 0.5, rising.resampled), 50)
+    assert np.isnan(expected_interval(falling)).all()  # a tenth of the resamples has no gain
+    assert np.isnan(expected_interval(Score(rising.mean, rising.resampled, 50, units=1))).all()
+
+
+def test_concentration_is_a_divergence_from_equal_weights() -> None:
+    weights = np.array([[0.7, 0.2, 0.1], [1 / 3, 1 / 3, 1 / 3]])
+    slow = [sum(weight * np.log(3 * weight) for weight in row) for row in weights]
+    np.testing.assert_allclose(concentration(weights), slow, atol=1e-12)
+    assert concentration(np.array([0.0, 1.0, 0.0])) == np.log(3)
 
 
 def test_closed_forms() -> None:

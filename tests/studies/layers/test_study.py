@@ -88,6 +88,22 @@ def test_right_answers_in_all_cases_are_not_surely_all(result: xr.Dataset) -> No
     assert gain.interval.tolist() == [[1, 1]]
 
 
+def test_late_cases_are_right_from_their_layer_on(result: xr.Dataset) -> None:
+    cases = json.loads(result.attrs["late"])
+    assert cases and {case["task"] for case in cases} <= {
+        "part of speech",
+        "index of the word",
+        "parent",
+        "dependency label",
+    }
+    for case in cases:
+        right = [answer == case["answer"] for answer in case["answers"]]
+        assert all(right[case["settled"] :]) and not right[case["settled"] - 1] and len(right) == 4
+        assert case["text"].count("[") >= 1 and case["text"].count("[") == case["text"].count("]")
+    (figure,) = (figure for figure in study_page(result).figures() if figure.name == "late")
+    assert figure.table is not None and len(figure.table.rows) == len(cases)
+
+
 def test_values_have_no_code_no_mix_and_no_control(result: xr.Dataset) -> None:
     value = result.sel(task="number_value")
     for name in ("compression", "centre_of_gravity", "selectivity", "cumulative_score"):

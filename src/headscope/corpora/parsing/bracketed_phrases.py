@@ -6,10 +6,14 @@ is the last noun among its own words, else the first noun phrase in it, and neve
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.problems import Bad
 
+# Labels around a sentence that are no category.
+ROOTS = ("", "TOP", "ROOT", "S1")
+CATEGORY = re.compile(r"[-=|]")
 LABEL = re.compile(r"\(([^()*]+)")
 NOUNS = ("NN", "NNS", "NNP", "NNPS", "NX", "NML", "PRP", "WP", "EX")
 NOMINAL = ("NP", "NX", "NML", "NAC", "WHNP", "QP")
@@ -44,9 +48,9 @@ def heads(bits: list[str], tags: list[str], line: int) -> tuple[int, ...]:
     return heads_of(_tree(bits, tags, line), len(bits)) if any("(" in bit for bit in bits) else ()
 
 
-def phrases(bits: list[str], tags: list[str], line: int) -> tuple[tuple[int, int], ...] | None:
-    """The phrases of a sentence, see `spans_of`; None where it has no parse. Arguments as of `heads`."""
-    return spans_of(_tree(bits, tags, line)) if any("(" in bit for bit in bits) else None
+def constituents(bits: list[str], tags: list[str], line: int) -> "Constituents":
+    """The constituents of a sentence, none where it has no parse. Arguments as of `heads`."""
+    return constituents_of(_tree(bits, tags, line)) if any("(" in bit for bit in bits) else Constituents(None, (), ())
 
 
 def heads_of(root: Phrase, words: int) -> tuple[int, ...]:
@@ -56,27 +60,43 @@ def heads_of(root: Phrase, words: int) -> tuple[int, ...]:
     return tuple(linked)
 
 
-def spans_of(root: Phrase) -> tuple[tuple[int, int], ...]:
-    """The words [start, end) of each phrase of two or more words, each once, the longest first.
+class Constituents(NamedTuple):
+    """Phrases of a sentence, as fields of `Sentence`."""
 
-    >>> house = Phrase("NP", [Phrase("DT", word=0), Phrase("NN", word=1)])
-    >>> spans_of(Phrase("", [Phrase("S", [house, Phrase("VBD", word=2)])]))
-    ((0, 3), (0, 2))
+    phrases: tuple[tuple[int, int], ...] | None
+    phrase_labels: tuple[str, ...]
+    top: tuple[str, ...]
+
+
+def constituents_of(root: Phrase) -> Constituents:
+    """The words [start, end) and category of each phrase of two or more words, the longest first; the parts of the top.
+
+    >>> house = Phrase("NP-SBJ", [Phrase("DT", word=0), Phrase("NN", word=1)])
+    >>> constituents_of(Phrase("", [Phrase("S", [house, Phrase("VP", [Phrase("VBD", word=2)])])]))
+    Constituents(phrases=((0, 3), (0, 2)), phrase_labels=('S', 'NP'), top=('NP', 'VP'))
     """
-    spans: set[tuple[int, int]] = set()
-    _span(root, spans)
-    return tuple(sorted(spans, key=lambda span: (span[0] - span[1], span)))
+    labels: dict[tuple[int, int], str] = {}
+    _span(root, labels)
+    spans = tuple(sorted(labels, key=lambda span: (span[0] - span[1], span)))
+    while len(root.parts) == 1 and root.parts[0].parts:
+        root = root.parts[0]
+    return Constituents(spans, tuple(labels[span] for span in spans), tuple(map(_category, root.parts)))
 
 
-def _span(phrase: Phrase, spans: set[tuple[int, int]]) -> tuple[int, int]:
-    """The words of a phrase; those of it and its parts join `spans`."""
+def _span(phrase: Phrase, labels: dict[tuple[int, int], str]) -> tuple[int, int]:
+    """The words of a phrase; `labels` gets those of it and its parts, the outermost label of the same words."""
     if not phrase.parts:
         return phrase.word, phrase.word + 1
-    parts = [_span(part, spans) for part in phrase.parts]
-    phrase_span = parts[0][0], parts[-1][1]
-    if phrase_span[1] - phrase_span[0] > 1:
-        spans.add(phrase_span)
-    return phrase_span
+    parts = [_span(part, labels) for part in phrase.parts]
+    span = parts[0][0], parts[-1][1]
+    if span[1] - span[0] > 1:
+        labels[span] = labels.get(span, "") if phrase.label in ROOTS else _category(phrase)
+    return span
+
+
+def _category(phrase: Phrase) -> str:
+    """The label without function tags and indices; tags such as -LRB- stay."""
+    return CATEGORY.split(phrase.label, maxsplit=1)[0] or phrase.label
 
 
 def _tree(bits: list[str], tags: list[str], line: int) -> Phrase:

@@ -96,6 +96,7 @@ def _named(example: Example) -> Iterator[tuple[str, str]]:
             yield from (("relation", relation) for relation in sentence.deprel)
             yield from (("part of speech", tag) for tag in sentence.upos)
             yield from (("relation", link.relation) for link in sentence.links)
+            yield from (("label", label) for span in sentence.labelled for label in (*span.labels, span.group))
 
 
 def _is_storable(text: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from headscope.corpora.options import Options, existing, in_folder
-from headscope.corpora.parsing.bracketed_phrases import Phrase, heads_of, spans_of
+from headscope.corpora.parsing.bracketed_phrases import Phrase, constituents_of, heads_of
 from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock
@@ -119,5 +119,5 @@ def _sentence(root: Phrase, words: list[tuple[str, str]]) -> Sentence:
         upos=tags,
         heads=heads,
         deprel=tuple(relation if head else "root" for relation, head in zip(relations, heads, strict=True)),
-        phrases=spans_of(root),
+        **constituents_of(root)._asdict(),
     )

@@ -77,7 +77,7 @@ def _sentence(block: Block, scope: tuple[str, ...]) -> Sentence:
         words=words,
         upos=tuple(upos(row.tag) for row in rows),
         heads=bracketed_phrases.heads(bits, tags, rows[0].line),
-        phrases=bracketed_phrases.phrases(bits, tags, rows[0].line),
+        **bracketed_phrases.constituents(bits, tags, rows[0].line)._asdict(),
         mentions=_mentions(rows),
         document=scope[0],
     )

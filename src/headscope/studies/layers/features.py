@@ -159,13 +159,13 @@ class TrainedTask:
     """The outcome of one task in all spaces.
 
     * `loss`: of each case of the report, 1 where a class is wrong, the squared error of a value; `base` is that of
-      knowing nothing: 1, or the squared distance from the mean of the training values.
+      knowing nothing: 1, or the squared distance from the mean of the training values; of sets see `label_sets`.
     * `choice`: the score on the cases for choices; `penalty`: the chosen one.
     * `code`: length of the online code of the training answers in bits, NaN for values; `uniform`: without training.
     """
 
     loss: Float[np.ndarray, "case space"]
-    base: Float[np.ndarray, " case"]
+    base: Float[np.ndarray, " case"] | Float[np.ndarray, "case space"]
     choice: Float[np.ndarray, " space"]
     penalty: Float[np.ndarray, " space"]
     code: Float[np.ndarray, " space"]

@@ -1,22 +1,24 @@
 """Tasks in groups that share their cases: the vectors of a group are read once for all of its tasks."""
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from headscope.studies.layers.sampling import TaskCases
-from headscope.studies.layers.tasks.task import ProbeCase, Span
+from headscope.errors import HeadscopeError
+from headscope.studies.layers.sampling import PURPOSES, RARE, TaskCases
+from headscope.studies.layers.tasks.task import ProbeCase, ProbingTask, Span
 from headscope.studies.layers.texts import PARTS, Part
 
 # Tasks share a group if at least this share of all their training cases is of both.
 SHARED = 0.5
 ABSENT = -1
 # The number of an answer that is no class of a classifier: whatever is read is wrong.
-RARE = -2
+NO_CLASS = -2
 WHOLE_TEXT = (-1, -1)
 Key = tuple[int, tuple[Span, ...]]
 Unit = tuple[int, int, int]
@@ -26,15 +28,17 @@ Unit = tuple[int, int, int]
 class Answers:
     """The answers of a task for the cases of a group, by part.
 
-    * `numbers`: of the class, `RARE` for an answer that is none, `ABSENT` for a case of other tasks; or values, NaN
+    * `numbers`: of the class, `NO_CLASS` for an answer that is none, `ABSENT` for a case of other tasks; or values, NaN
       for those.
     * `classes`: the number of classes, 0 for values; `control`: answers that each word has at random.
+    * `label`: of the task's label that is asked for, 1 or 0, where its answers are sets; else "".
     """
 
     name: str
     classes: int
     numbers: Mapping[Part, np.ndarray]
     control: bool = False
+    label: str = ""
 
     def present(self, part: Part) -> Bool[np.ndarray, " case"]:
         """Which cases are of this task."""
@@ -104,31 +108,54 @@ def _group(tasks: Sequence[TaskCases], units: Units, seed: int, controls: bool) 
         for part in PARTS
     }
     texts = {part: np.array([text for text, _ in places[part]]) for part in PARTS}
-    answers = [_answers(task, places) for task in tasks]
+    answers = [answers for task in tasks for answers in _answers(task, places)]
     if controls:
-        answers += [_control(task, places, seed) for task in tasks if any(case.word for case in task.cases["train"])]
+        with_words = [task for task in tasks if any(case.word for case in task.cases["train"])]
+        answers += [control for task in with_words for control in _control(task, places, seed)]
     return CaseGroup(rows, texts, answers)
 
 
-def _answers(task: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Answers:
-    number = {name: index for index, name in enumerate(task.classes)}
+def _answers(task: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Iterator[Answers]:
+    """The answers of a task; where they are sets, those of each label."""
     if not task.classes:
-        return Answers(task.task.name, 0, _by_part(task, places, np.nan, lambda case: case.answer))
-    numbers = _by_part(task, places, ABSENT, lambda case: number.get(str(case.answer), RARE))
-    return Answers(task.task.name, len(number), numbers)
+        yield Answers(task.task.name, 0, _by_part(task, places, np.nan, lambda case: case.answer))
+        return
+    for label, classes, number in _questions(task):
+        yield Answers(task.task.name, classes, _by_part(task, places, ABSENT, number), label=label)
 
 
-def _control(task: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Answers:
-    """Answers of a control task (Hewitt and Liang 2019): each word has one at random, as frequent as in the task."""
+def _questions(task: TaskCases) -> Iterator[tuple[str, int, Callable[[ProbeCase], int]]]:
+    """What is asked of each case: which class it has, or of a set whether it has each label.
+
+    Yields the label, the number of answers, and the number of the right one.
+    """
     number = {name: index for index, name in enumerate(task.classes)}
-    shares = np.bincount([number[str(case.answer)] for case in task.cases["train"]], minlength=len(number))
-    ends: Float[np.ndarray, " class"] = np.cumsum(shares) / shares.sum()
+    if not task.task.is_set:
+        yield "", len(number), lambda case: number.get(str(case.answer), NO_CLASS)
+        return
+    frequent = frozenset(number) - {RARE}
+    for label in task.classes:
+        yield label, 2, partial(_has, task.task, label, frequent)
 
-    def at_random(case: ProbeCase) -> int:
-        uniform = zlib.crc32(f"{seed} {task.task.name} {case.word}".encode()) / 2**32
-        return int(np.searchsorted(ends, uniform, side="right"))
 
-    return Answers(task.task.name, len(number), _by_part(task, places, ABSENT, at_random), control=True)
+def _has(task: ProbingTask, label: str, frequent: frozenset[str], case: ProbeCase) -> int:
+    """1 if a set has the label, or, for that of all rare ones, one that is not frequent; else 0."""
+    labels = task.classes_of(case)
+    return int(not frequent.issuperset(labels) if label == RARE else label in labels)
+
+
+def _control(task: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Iterator[Answers]:
+    """Answers of a control task (Hewitt and Liang 2019): each word has one at random, as frequent as in the task."""
+    for label, classes, number in _questions(task):
+        shares = np.bincount([number(case) for case in task.cases["train"]], minlength=classes)
+        ends: Float[np.ndarray, " class"] = np.cumsum(shares) / shares.sum()
+
+        def at_random(case: ProbeCase, of: str = f"{seed} {task.task.name}{label}", ends: np.ndarray = ends) -> int:
+            uniform = zlib.crc32(f"{of} {case.word}".encode()) / 2**32
+            return int(np.searchsorted(ends, uniform, side="right"))
+
+        numbers = _by_part(task, places, ABSENT, at_random)
+        yield Answers(task.task.name, classes, numbers, control=True, label=label)
 
 
 def _by_part(
@@ -152,3 +179,11 @@ def with_vectors(group: CaseGroup, filled: Bool[np.ndarray, " row"]) -> CaseGrou
     ]
     units, texts = ({part: numbers[part][kept[part]] for part in PARTS} for numbers in (group.units, group.texts))
     return CaseGroup(units, texts, answers)
+
+
+def refuse_without_cases(groups: Sequence[CaseGroup]) -> None:
+    """Raise `HeadscopeError` if a part of a task has no case with a vector: texts are longer than the model reads."""
+    for answers in (answers for group in groups for answers in group.answers):
+        if empty := next((part for part in PARTS if not answers.present(part).any()), None):
+            said = f"no case to {PURPOSES[empty]} has a token that the model reads"
+            raise HeadscopeError(f"task '{answers.name}': {said}; shorten the texts")

@@ -3,7 +3,7 @@
 Intervals are over sentences, or over documents where the corpora have them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -15,6 +15,8 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units
 from headscope.studies.layers.features import ClassifierSettings, TrainedTask
 from headscope.studies.layers.groups import Answers, CaseGroup
+from headscope.studies.layers.label_sets import f1_parts, joined_labels
+from headscope.studies.layers.late_cases import LateCase, late_cases
 from headscope.studies.layers.scalar_mix import MixedTask, mixes
 from headscope.studies.layers.train import train
 
@@ -39,13 +41,13 @@ class UnitDraws:
 
 def score(
     loss: Float[np.ndarray, "case space"],
-    base: Float[np.ndarray, " case"],
+    base: Float[np.ndarray, " case"] | Float[np.ndarray, "case space"],
     texts: Int[np.ndarray, " case"],
     draws: UnitDraws,
     *,
     of_answers: bool = False,
 ) -> Score:
-    """One less the share of the loss in that of `base`: the share right of classes, R^2 of values.
+    """One less the share of the loss in that of `base`: the share right of classes, R^2 of values, F1 of sets.
 
     * `of_answers`: whether each case is right or wrong.
 
@@ -54,14 +56,17 @@ def score(
     array([0.5])
     """
     present, row = np.unique(draws.unit[texts], return_inverse=True)
-    sums, bases = np.zeros((len(present), loss.shape[1])), np.bincount(row, base, len(present))
+    base = base.reshape(len(loss), -1)
+    sums, bases = np.zeros((len(present), loss.shape[1])), np.zeros((len(present), base.shape[1]))
     np.add.at(sums, row, loss)
+    np.add.at(bases, row, base)
     counts = draws.of(present)
     resampled_base = counts @ bases
     with np.errstate(invalid="ignore", divide="ignore"):
-        resampled = 1 - (counts @ sums) / resampled_base[:, None]
-    units = float(effective_units(resampled_base))
-    return Score(1 - sums.sum(0) / bases.sum(), resampled, len(loss), units, of_answers)
+        resampled = 1 - (counts @ sums) / resampled_base
+        mean = 1 - sums.sum(0) / bases.sum(0)
+    units = float(effective_units(resampled_base).min())
+    return Score(mean, resampled, len(loss), units, of_answers)
 
 
 def p_value(gain: Score) -> Float[np.ndarray, " space"]:
@@ -77,7 +82,7 @@ class MeasuredTask:
     * `score`: by space; `majority`: of the most frequent class or the mean, one value.
     * `control`: the score of the control task by space, None without one; `selectivity`: the score less that.
     * `cumulative`: scores of the mixes up to each space, None for values; `mix`: weights of the mix of all.
-    * `train_cases`, `report_cases`: their numbers.
+    * `train_cases`, `report_cases`: their numbers; `late`: single cases that mixes get right late, none of sets.
     """
 
     trained: TrainedTask
@@ -89,6 +94,7 @@ class MeasuredTask:
     mix: np.ndarray | None
     train_cases: int
     report_cases: int
+    late: tuple[LateCase, ...] = ()
 
     @property
     def chosen(self) -> int:
@@ -113,46 +119,69 @@ def measured(
     measured: dict[str, MeasuredTask] = {}
     for group in groups:
         trained = train(group, tables, settings, device, done)
-        tasks = [index for index, answers in enumerate(group.answers) if not answers.control]
-        controls = {answers.name: trained[index] for index, answers in enumerate(group.answers) if answers.control}
-        mix = [None] * len(tasks)
+        mixed_tasks: list[MixedTask | None] = [None] * len(trained)
         if mixed and group.answers[0].classes:
-            best = [float(trained[index].penalty[1 + int(np.argmax(trained[index].choice[1:]))]) for index in tasks]
-            mix = mixes(group, tables, best, draws.seed, device)
-        for index, of_mix in zip(tasks, mix, strict=True):
-            measured[group.answers[index].name] = _task(
-                group, group.answers[index], trained[index], controls, of_mix, draws
-            )
+            best = [float(task.penalty[1 + int(np.argmax(task.choice[1:]))]) for task in trained]
+            mixed_tasks = mixes(group, tables, best, draws.seed, device)
+        outcomes = list(map(_Outcome, group.answers, trained, mixed_tasks))
+        for name in dict.fromkeys(answers.name for answers in group.answers):
+            own = [outcome for outcome in outcomes if outcome.answers.name == name]
+            measured[name] = _task(group, own, draws)
         done(len(tables) if mixed else 0)
     return measured
 
 
-def _task(
-    group: CaseGroup,
-    answers: Answers,
-    trained: TrainedTask,
-    controls: Mapping[str, TrainedTask],
-    mix: MixedTask | None,
-    draws: UnitDraws,
-) -> MeasuredTask:
-    texts = group.texts["report"][answers.present("report")]
-    scored = partial(score, texts=texts, draws=draws, of_answers=bool(answers.classes))
+@dataclass(frozen=True)
+class _Outcome:
+    """The answers of a task, of its control task or of a label, and what was trained on them."""
+
+    answers: Answers
+    trained: TrainedTask
+    mix: MixedTask | None
+
+
+def _task(group: CaseGroup, outcomes: Sequence[_Outcome], draws: UnitDraws) -> MeasuredTask:
+    """The scores of a task and its control task."""
+    own = [outcome for outcome in outcomes if not outcome.answers.control]
+    control = [outcome for outcome in outcomes if outcome.answers.control]
+    answers = own[0].answers
+    present = answers.present("report")
+    scored = partial(
+        score,
+        texts=group.texts["report"][present],
+        draws=draws,
+        of_answers=bool(answers.classes) and not answers.label,
+    )
+    trained = _joined(own)
     scores = scored(trained.loss, trained.base)
     of_control = None
-    if answers.name in controls:
-        control = controls[answers.name]
-        of_control = scored(control.loss, control.base)
+    if control:
+        of_control = scored(_joined(control).loss, _joined(control).base)
+    mixed = [outcome.mix for outcome in own if outcome.mix]
     return MeasuredTask(
         trained,
         scores,
-        scored(_majority(answers, trained), trained.base),
+        scored(*_parts(own, [_majority(outcome.answers, outcome.trained) for outcome in own])),
         of_control,
         None if of_control is None else scores - of_control,
-        None if mix is None else scored(mix.loss, trained.base),
-        None if mix is None else mix.weights,
+        scored(*_parts(own, [mix.loss for mix in mixed])) if mixed else None,
+        mixed[0].weights if mixed else None,
         int(answers.present("train").sum()),
-        len(texts),
+        int(present.sum()),
+        late_cases(group, answers, mixed[0].guesses) if mixed and not answers.label else (),
     )
+
+
+def _joined(outcomes: Sequence[_Outcome]) -> TrainedTask:
+    """The outcome of a task: its own, or that of all of its labels."""
+    answers, trained = [outcome.answers for outcome in outcomes], [outcome.trained for outcome in outcomes]
+    return joined_labels(answers, trained) if answers[0].label else trained[0]
+
+
+def _parts(outcomes: Sequence[_Outcome], losses: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The loss of each case, and that of knowing nothing; `losses` are those of the task, or of each of its labels."""
+    answers = [outcome.answers for outcome in outcomes]
+    return f1_parts(answers, losses) if answers[0].label else (losses[0], outcomes[0].trained.base)
 
 
 def _majority(answers: Answers, trained: TrainedTask) -> np.ndarray:

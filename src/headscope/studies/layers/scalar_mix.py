@@ -6,15 +6,15 @@ and all tasks of a group train together. The last, of all spaces, gives the cent
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from scipy.special import rel_entr
 from torch import Tensor, nn
 
 from headscope.studies.layers.features import Vectors, standard, vectors
-from headscope.studies.layers.groups import ABSENT, CaseGroup
+from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
 from headscope.studies.layers.train import GPU_MEMORY
 
 EPOCHS, LEAST_STEPS, BATCH, RATE, MOST_CASES = 20, 200, 256, 0.03, 5000
@@ -27,10 +27,12 @@ class MixedTask:
 
     * `weights`: of each space in the mix of all.
     * `loss`: of each case of the report, 1 where the class is wrong, for the mixes up to each space.
+    * `guesses`: the class that each of these mixes says.
     """
 
     weights: Float[np.ndarray, " space"]
     loss: Float[np.ndarray, "case space"]
+    guesses: Int[np.ndarray, "space case"]
 
 
 def centre_of_gravity(weights: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
@@ -40,6 +42,17 @@ def centre_of_gravity(weights: Float[np.ndarray, "*task space"]) -> Float[np.nda
     1.25
     """
     return weights @ np.arange(weights.shape[-1])
+
+
+def concentration(weights: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
+    """The divergence of the weights of a mix from equal ones, in nats: 0 if they are equal, log(n) for one space alone.
+
+    That is K(s) of Tenney et al. 2019 (section 3).
+
+    >>> concentration(np.array([[0.5, 0.5], [1.0, 0.0]])).round(3).tolist()
+    [0.0, 0.693]
+    """
+    return rel_entr(weights, 1 / weights.shape[-1]).sum(-1)
 
 
 def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray, "*task"]:
@@ -58,15 +71,17 @@ def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray
 
 
 class _Mixes(nn.Module):
-    """Classifiers up to each space, with the weights of the spaces for each task."""
+    """Classifiers up to each space, with the weights of the spaces for each task; labels of one task share them."""
 
-    def __init__(self, spaces: int, dims: int, classes: Sequence[int]):
+    def __init__(self, spaces: int, dims: int, classes: Sequence[int], tasks: Sequence[int]):
         super().__init__()
         owner = torch.repeat_interleave(torch.arange(len(classes)), torch.tensor(classes))
         self.owner: Tensor
         self.register_buffer("owner", owner)
+        self.task: Tensor
+        self.register_buffer("task", torch.tensor(tasks))
         self.weights = nn.Parameter(torch.zeros(spaces, dims + 1, len(owner)))
-        self.mix = nn.Parameter(torch.zeros(spaces, len(classes), spaces))
+        self.mix = nn.Parameter(torch.zeros(spaces, max(tasks) + 1, spaces))
 
     def shares(self, last: int) -> Float[Tensor, "task space"]:
         """The weights of the spaces up to the last."""
@@ -76,19 +91,21 @@ class _Mixes(nn.Module):
         mixes = []
         for last in range(len(self.weights)):
             of_spaces = given[: last + 1] @ self.weights[last, :-1]  # [space, case, column]
-            share = self.shares(last).T[:, self.owner]  # [space, column]
+            share = self.shares(last).T[:, self.task[self.owner]]  # [space, column]
             mixes.append((of_spaces * share[:, None]).sum(0) + self.weights[last, -1])
         return torch.stack(mixes)
 
 
 def mixes(
     group: CaseGroup, tables: Sequence[np.ndarray], penalties: Sequence[float], seed: int, device: torch.device
-) -> list[MixedTask]:
-    """Train the mixes of all tasks of a group that have classes and are no control tasks.
+) -> list[MixedTask | None]:
+    """Train the mixes of the answers of a group that have classes; those of control tasks have none.
 
-    * `penalties`: of each task, as of its classifiers.
+    * `penalties`: of all answers, as of their classifiers.
     """
-    answers = [answers for answers in group.answers if answers.classes and not answers.control]
+    mixed = [index for index, answers in enumerate(group.answers) if answers.classes and not answers.control]
+    answers, penalties = [group.answers[index] for index in mixed], [penalties[index] for index in mixed]
+    names = list(dict.fromkeys(task.name for task in answers))
     rows = group.units["train"]
     dims = tables[0].shape[1] * (3 if rows.shape[1] == 2 else 1)
     number = min(len(rows), MOST_CASES, max(1, GPU_MEMORY // (4 * dims * len(tables))))
@@ -98,7 +115,9 @@ def mixes(
     axes, spread = _whitening(scale(raw))
     train = scale(raw) @ axes * spread
     right = torch.from_numpy(np.stack([task.numbers["train"][:number] for task in answers])).to(device)
-    model = _Mixes(len(tables), dims, [task.classes for task in answers]).to(device)
+    model = _Mixes(
+        len(tables), dims, [task.classes for task in answers], [names.index(task.name) for task in answers]
+    ).to(device)
     _fit(model, train, right, (torch.tensor(penalties, device=device), spread), seed)
     with torch.inference_mode():
         predicted = []
@@ -106,13 +125,18 @@ def mixes(
             some = vectors(tables, group.units["report"][first : first + 2048], layers).to(device)
             predicted.append(model(scale(some) @ axes * spread))
         scores = torch.cat(predicted, dim=1)  # [space, case, column]
-        return [_mixed(model, scores, task, of_task) for task, of_task in enumerate(answers)]
+        found: list[MixedTask | None] = [None] * len(group.answers)
+        for number, (index, of_task) in enumerate(zip(mixed, answers, strict=True)):
+            found[index] = _mixed(model, scores, number, of_task)
+        return found
 
 
-def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int, of_task: Any) -> MixedTask:
+def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int, of_task: Answers) -> MixedTask:
     guess = scores[..., model.owner == task].argmax(-1).cpu().numpy()  # [space, case]
-    loss = (guess != of_task.numbers["report"]).T[of_task.present("report")]
-    return MixedTask(model.shares(len(scores) - 1)[task].cpu().numpy(), loss.astype(float))
+    present = of_task.present("report")
+    loss = (guess != of_task.numbers["report"]).T[present]
+    weights = model.shares(len(scores) - 1)[model.task[task]].cpu().numpy()
+    return MixedTask(weights, loss.astype(float), guess[:, present])
 
 
 def _whitening(given: Vectors) -> tuple[Float[Tensor, "dim axis"], Float[Tensor, " axis"]]:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
@@ -23,9 +23,11 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training, Treebank
 from headscope.ranges import Range
 from headscope.studies.layers.features import ClassifierSettings
-from headscope.studies.layers.groups import Units, grouped, with_vectors
+from headscope.studies.layers.groups import Units, grouped, refuse_without_cases, with_vectors
+from headscope.studies.layers.late_cases import described
 from headscope.studies.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.sampling import TaskCases, named, sample
+from headscope.studies.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.texts import Part, Texts, Window, split, windows
 from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units
 from headscope.studies.layers.variables import to_variables
@@ -53,7 +55,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 ) -> xr.Dataset:
     """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
 
-    The score is the share of cases that are right; for values, the share of their variance (R^2).
+    The score is the share of cases that are right; of values, the share of their variance (R^2); of sets, F1.
 
     * `score_embeddings[task]`, `score_majority[task]`: of the embeddings, and of the most frequent answer.
     * `score_random[task, layer]`: of the same model with random weights, the mean of
@@ -61,8 +63,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `gain[task]`: of the chosen layer over the embeddings, with `p_value` and `q_value` (Benjamini-Hochberg).
     * `selectivity[task, layer]`: the score less that of a control task (Hewitt and Liang 2019).
     * `code_length[task, layer]`: the online code of the answers (Voita and Titov 2020); `compression` is its gain.
-    * `mix_weight[task, space]`, `centre_of_gravity[task]`, `cumulative_score[task, space]`, `expected_layer[task]`:
-      scalar mix (Tenney et al. 2019).
+    * `mix_weight[task, space]`, `centre_of_gravity[task]`, `cumulative_score[task, space]`, `expected_layer[task]`,
+      `mix_concentration[task]`: scalar mix (Tenney et al. 2019).
 
     Classifiers are trained on one part of the sentences, penalty and layer are chosen on a second one, and scores are
     of the third, which has documents of its own where 25 or more are known. Answers of fewer than 5 training cases are
@@ -80,6 +82,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       main_auxiliary, main_subject, sentence_length, tree_depth, subject_number, object_number, tense, word_content,
       order_shifted, odd_word, number_value, number_sum. These have to be named: number_beyond, number_sum_beyond,
       number_decimal, number_negative, number_word, number_largest.
+      Where a corpus has labelled spans (`kind="spans"`), all are span_label, for all spans and each group of them.
     * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
     * `cases`: Largest number of training cases of a task, and of tested cases.
     * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.
@@ -96,10 +99,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     texts = split(treebanks, trainings or (), held_out, settings.seed)
     texts.windows = _windows(texts, model, held_out, settings.seed)
-    sampled, left_out = sample(texts, named(tasks_), cases, settings.seed)
+    refuse_mixed_spans((*treebanks, *(trainings or ())))
+    chosen = named(tasks_, own_tasks(texts))
+    sampled, left_out = sample(texts, chosen, cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
     groups = grouped(sampled, units, settings.seed)
+    wanted = {
+        answers.name: [int(answers.present(part).sum()) for part in ("train", "report")]
+        for group in groups
+        for answers in group.answers
+    }
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(models, lambda used, store: read_units(used, texts, units.rows, pooling, settings, store), settings)
@@ -112,6 +122,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
         with captured_units(used, texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
             present = [with_vectors(group, states.filled) for group in groups]
+            refuse_without_cases(present)
             draws = UnitDraws(texts.units, settings.seed, settings.resamples)
             done = settings.on_progress
             return states, measured(present, states.tables, pass_settings, draws, model.device, mixed=mixed, done=done)
@@ -120,11 +131,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
     of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
     order = [cases.task for cases in sampled]
+    lost = {name: sum(counts) - tasks[name].train_cases - tasks[name].report_cases for name, counts in wanted.items()}
     variables = to_variables(order, tasks, of_random)
     attributes |= states.read | {
         "resampled": joint_resampled(treebanks),
-        "tasks": json.dumps({cases.task.name: _described(cases) for cases in sampled}, ensure_ascii=False),
+        "tasks": json.dumps(
+            {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}, ensure_ascii=False
+        ),
         "left_out": json.dumps(left_out),
+        "late": json.dumps(_late(sampled, tasks, units, texts), ensure_ascii=False),
         "training": json.dumps(
             {
                 "corpora": [corpus.name for corpus in trainings or ()],
@@ -145,9 +160,26 @@ def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Par
     return windows(texts, partial(piece_counts, model.tokenizer), room, held_out, seed)
 
 
-def _described(cases: TaskCases) -> dict[str, Any]:
-    """The words, source and classes of a task for its page."""
-    return {"words": cases.task.words, "source": cases.task.source, "classes": len(cases.classes), "rare": cases.rare}
+def _late(
+    sampled: Sequence[TaskCases], tasks: Mapping[str, MeasuredTask], units: Units, texts: Texts
+) -> list[dict[str, Any]]:
+    """Single cases of all tasks that mixes of layers get right late."""
+    of_rows = {row: unit for unit, row in units.rows.items()}
+    return [
+        case for cases in sampled for case in described(tasks[cases.task.name].late, cases, of_rows, texts.sentences)
+    ]
+
+
+def _described(cases: TaskCases, lost: int) -> dict[str, Any]:
+    """What the page says of a task beside its scores."""
+    return {
+        "words": cases.task.words,
+        "source": cases.task.source,
+        "classes": len(cases.classes),
+        "is_set": cases.task.is_set,
+        "rare": cases.rare,
+        "lost": lost,
+    }
 
 
 def _refuse_nothing(
@@ -157,7 +189,8 @@ def _refuse_nothing(
     if not (sampled if names != "all" else [cases for cases in sampled if not cases.task.is_value]):
         name, reason = next(iter(left_out.items()))
         corpora = ", ".join(f"'{corpus.name}'" for corpus in treebanks)
-        raise HeadscopeError(f"corpus {corpora} gives no task ({name}: {reason}); name a larger treebank (CoNLL-U)")
+        remedy = "give it more lines" if name.startswith(NAME) else "name a larger treebank (CoNLL-U)"
+        raise HeadscopeError(f"corpus {corpora} gives no task ({name}: {reason}); {remedy}")
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -4,19 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Float
 
 from headscope.results.variables import Count, Label, Variables
-from headscope.statistics.intervals import Score, mean_of
+from headscope.statistics.intervals import ONE_UNIT, Score, interval, mean_of
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.layers.measure import MeasuredTask, p_value
-from headscope.studies.layers.scalar_mix import centre_of_gravity, expected_layer
+from headscope.studies.layers.scalar_mix import centre_of_gravity, concentration, expected_layer
 from headscope.studies.layers.tasks.task import ProbingTask
 
-SHARE = "share of cases, or of variance"
+SHARE = "share of cases or of variance, or F1"
 HEWITT, VOITA = "Hewitt and Liang 2019, section 3", "Voita and Titov 2020, section 2.2"
 TENNEY = "Tenney et al. 2019, section 3"
 ALL = slice(None)
 LAYERS = slice(1, None)
+LEAST_WITH_GAIN = 0.975
 OF_TASKS, BY_LAYER = ("task",), ("task", "layer")
 LABELS = {
     "score": Label("score of a linear classifier", SHARE, BY_LAYER),
@@ -42,6 +44,7 @@ LABELS = {
     "mix_gain": Label("score of a mix of all spaces less that of the last layer", SHARE, OF_TASKS, TENNEY),
     "mix_weight": Label("weight of a space in the scalar mix of all", "share", ("task", "space"), TENNEY),
     "centre_of_gravity": Label("centre of gravity of the scalar mix, 0 for the embeddings", "layer", OF_TASKS, TENNEY),
+    "mix_concentration": Label("divergence of the scalar mix from equal weights", "nats", OF_TASKS, TENNEY),
     "expected_layer": Label("expected layer, by the gains of cumulative scores", "layer", OF_TASKS, TENNEY),
 }
 
@@ -123,7 +126,18 @@ def _add_mixes(variables: Variables, measured: Sequence[MeasuredTask], spaces: i
     weights = np.stack([nothing if task.mix is None else task.mix for task in measured])
     variables.add("mix_weight", weights)
     variables.add("centre_of_gravity", centre_of_gravity(weights))
-    variables.add("expected_layer", expected_layer(np.stack([score.mean for score in scores])))
+    variables.add("mix_concentration", concentration(weights))
+    expected = expected_layer(np.stack([score.mean for score in scores]))
+    variables.add("expected_layer", expected, interval=np.stack([expected_interval(score) for score in scores]))
+
+
+def expected_interval(cumulative: Score) -> Float[np.ndarray, " bound"]:
+    """The 95% interval of the expected layer over resamples; NaN where more than 2.5% of them show no gain at all."""
+    resampled = cumulative.resampled
+    gains = resampled[:, -1] > resampled[:, 0]
+    if not gains.mean() >= LEAST_WITH_GAIN or cumulative.units < ONE_UNIT:
+        return np.full(2, np.nan)
+    return interval(expected_layer(resampled[gains]), cumulative.units)
 
 
 def _or_nothing(score: Score | None, spaces: int, some: slice) -> Score:

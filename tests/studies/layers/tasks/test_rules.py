@@ -1,5 +1,6 @@
 """The cases of each task on sentences made by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,49 @@ def test_sentences() -> None:
     assert answers("tense") == ["present"]
 
 
+def test_constituents_and_the_parts_of_the_top() -> None:
+    parsed = replace(DOGS, phrases=((0, 10), (0, 5), (7, 9)), phrase_labels=("S", "NP", "NP"), top=("NP", "VP", "."))
+    assert cases("constituent", parsed) == [
+        (0, ((0, 10),), "S", "."), (0, ((0, 5),), "NP", "barked"), (0, ((7, 9),), "NP", "cat"),
+    ]  # fmt: skip
+    others = [replace(parsed, top=("NP", f"VP{number}")) for number in range(20)]
+    answers = [case[2] for case in cases("top_constituents", parsed, parsed, *others)]
+    assert answers[:2] == ["NP VP ."] * 2 and len(set(answers)) == 20 and answers.count("another") == 2
+
+
+CLAUSES = Sentence(
+    "He slept, but Ann ate.",
+    ((0, 2), (3, 8), (8, 9), (10, 13), (14, 17), (18, 21), (21, 22)),
+    ("PRON", "VERB", "PUNCT", "CCONJ", "PROPN", "VERB", "PUNCT"),
+    (2, 0, 6, 6, 6, 2, 2),
+    ("nsubj", "root", "punct", "cc", "nsubj", "conj", "punct"),
+)
+
+
+def test_coordinate_clauses_are_swapped_in_half_of_the_sentences() -> None:
+    made = texts(*[CLAUSES] * 40)
+    found = list(TASKS["coordination_inverted"].cases(made, "train", np.random.default_rng(0)))
+    assert {(case.answer, made.sentences[case.text].text) for case in found} == {
+        ("as written", "He slept, but Ann ate."), ("inverted", "Ann ate, but he slept."),
+    }  # fmt: skip
+    assert all(made.units[case.text] < 40 for case in found)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"deprel": ("nsubj", "root", "punct", "cc", "obj", "conj", "punct")},  # the second has no subject
+        {"deprel": ("obj", "root", "punct", "cc", "nsubj", "conj", "punct")},  # the first has none
+        {"deprel": ("nsubj", "root", "punct", "cc", "nsubj", "parataxis", "punct")},
+        {"deprel": ("nsubj", "root", "punct", "dep", "nsubj", "conj", "punct")},  # no conjunction
+        {"heads": (2, 0, 6, 6, 2, 2, 2)},  # the name is of the first clause, within the second
+        {"deprel": ("nsubj", "root", "punct", "cc", "nsubj", "conj", "advmod")},  # a part of the first follows
+    ],
+)
+def test_other_sentences_have_no_two_clauses(changed: dict) -> None:
+    assert cases("coordination_inverted", replace(CLAUSES, **changed)) == []
+
+
 def test_word_content_needs_frequent_words() -> None:
     assert cases("word_content", *[DOGS] * 19) == []
     other = Sentence("A cat.", ((0, 1), (2, 5), (5, 6)), upos=("DET", "NOUN", "PUNCT"))
@@ -115,7 +159,7 @@ def test_an_odd_word_has_the_part_of_speech_and_morphology_of_the_word_that_it_r
 def test_numbers_are_apart_in_the_three_parts() -> None:
     made = texts()
     values = {
-        part: [each.answer for each in TASKS["number_value"].cases(made, part, np.random.default_rng(0))]
+        part: [float(str(each.answer)) for each in TASKS["number_value"].cases(made, part, np.random.default_rng(0))]
         for part in PARTS
     }
     assert sorted(value for part in PARTS for value in values[part]) == list(range(1000))

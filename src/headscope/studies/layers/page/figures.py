@@ -2,23 +2,26 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import xarray as xr
 
 from headscope.figures import curve, with_interval
-from headscope.figures.layer_scores import layer_scores
+from headscope.figures.layer_scores import layer_grid, layer_scores
 from headscope.report.parts import Figure, LayerNumber
+from headscope.report.tables import Column, Table
 from headscope.report.wording import measured
 from headscope.results import same_bounds
 from headscope.studies.layers.page.tables import centres, from_embeddings, tasks
 
 RANDOM = "With random weights: score by layer, in per cent"
 GRID, CONTROLS, CODES, MIXES = "Tasks by layers", "Control tasks", "Online code", "Mixes of layers"
+LATE, MOST_LATE, LETTERS = "Single cases", 16, 60
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    return [*_grid(result), *_random(result), *_selectivity(result), *_codes(result), *_mixes(result)]
+    return [*_grid(result), *_random(result), *_selectivity(result), *_codes(result), *_mixes(result), *_late(result)]
 
 
 def _grid(result: xr.Dataset) -> Iterator[Figure]:
@@ -27,7 +30,8 @@ def _grid(result: xr.Dataset) -> Iterator[Figure]:
     marks = centres(result)
     mark = "centre of gravity of the scalar mix" if marks else "none"
     caption = (
-        "Score of a linear classifier in each layer in per cent: right cases, for numbers the share of the variance. "
+        "Score of a linear classifier in each layer in per cent: right cases, of numbers the share of the variance, of "
+        "sets of labels F1. "
         "The layer that held-out sentences choose is framed; a diamond marks the centre of gravity of the scalar mix. "
         "After Tenney et al. (2019), Figure 1, and Rogers et al. (2020), Figure 5."
     )
@@ -71,6 +75,35 @@ def _mixes(result: xr.Dataset) -> Iterator[Figure]:
     yield from _curves(result, "mix_weight", MIXES, caption, "space")
     caption = "Score of a mix of the embeddings (0) and the layers up to each. Tenney et al. (2019)."
     yield from _curves(result, "cumulative_score", MIXES, caption, "space")
+
+
+def _late(result: xr.Dataset) -> Iterator[Figure]:
+    """Single cases: the answer of the mix up to each layer."""
+    cases = json.loads(result.attrs.get("late", "[]"))[:MOST_LATE]
+    if cases:
+        coords = {
+            "number": [f"{number}. {case['task']}: {case['text']}"[:LETTERS] for number, case in enumerate(cases, 1)],
+            "layer": list(range(len(cases[0]["answers"]))),
+            "text": (("number", "layer"), [[answer[:7] for answer in case["answers"]] for case in cases]),
+            "chosen": ("number", [case["settled"] for case in cases]),
+        }
+        right = [[float(answer == case["answer"]) for answer in case["answers"]] for case in cases]
+        caption = (
+            "The answer of a mix of the embeddings (0) and the layers up to each, for single tested cases that are "
+            "settled late; dark where it is right. Framed: the layer from which on it stays right. After Tenney et al. "
+            "(2019), section 4.2. The cases are chosen for this and do not stand for others."
+        )
+        array = xr.DataArray(right, coords, ("number", "layer"))
+        columns = tuple(
+            Column(str(layer), f"Up to layer {layer}" if layer else "Embeddings") for layer in coords["layer"]
+        )
+        rows: list[Any] = [((_whole(case),), [(answer, "") for answer in case["answers"]]) for case in cases]
+        table = Table("late", "Answers for single cases by layer", ("Case and right answer",), columns, rows)
+        yield Figure("late", LATE, layer_grid(array, "Cases that are solved late"), caption, "cumulative_score", table)
+
+
+def _whole(case: dict[str, Any]) -> str:
+    return f"{case['task']}: {case['text']} ({case['answer']})"
 
 
 def _curves(result: xr.Dataset, name: str, section: str, caption: str, dim: str = "layer") -> Iterator[Figure]:

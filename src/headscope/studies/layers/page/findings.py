@@ -38,7 +38,9 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_selectivity(result, summaries),
         *_compression(result, summaries),
         *_mixes(result, summaries),
+        *_concentration(result, summaries),
         *_rare(summaries),
+        *_lost(summaries),
         *_limits(result),
     ]
 
@@ -143,12 +145,12 @@ def _random(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Findin
 
 
 def _finding(task: TaskSummary) -> Finding:
-    unit = "R²" if task.is_value else "right"
+    unit = {"variance": "R²", "cases": "right"}.get(task.unit, "F1")
     tested = "" if np.isnan(task.q) else f" Gain: {task.gain.points} points, q {rate(task.q)}."
     return Finding(
         _upper(task),
         f"Layer {task.layer}: {task.score.percent} {unit}; embeddings {task.embeddings.percent}, "
-        f"{'mean' if task.is_value else 'most frequent answer'} {_bare(task.majority.value)}.{tested}",
+        f"{'mean' if task.unit == 'variance' else 'most frequent answer'} {_bare(task.majority.value)}.{tested}",
     )
 
 
@@ -193,6 +195,19 @@ def _mixes(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding
         yield Finding("Centre of gravity", f"Mean layer by the weights of a scalar mix: {', '.join(parts)}.")
 
 
+def _concentration(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding]:
+    if "mix_concentration" not in result:
+        return
+    values = result["mix_concentration"].dropna("task")
+    parts = [
+        f"{task.words} {float(values.sel(task=task.name)):.2f}" for task in summaries if task.name in values["task"]
+    ]
+    if parts:
+        most = np.log(result.sizes["space"])
+        text = f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer): "
+        yield Finding("Concentration of the mix", f"{text}{', '.join(parts)}.")
+
+
 def _rare(summaries: list[TaskSummary]) -> Iterator[Finding]:
     parts = [f"{task.words} {task.rare:,} of {task.cases:,}" for task in summaries if task.rare]
     if parts:
@@ -200,6 +215,13 @@ def _rare(summaries: list[TaskSummary]) -> Iterator[Finding]:
             "Rare answers",
             f"Tested cases whose answer has fewer than 5 training cases count as wrong: {', '.join(parts)}.",
         )
+
+
+def _lost(summaries: list[TaskSummary]) -> Iterator[Finding]:
+    parts = [f"{task.words} {task.lost:,}" for task in summaries if task.lost]
+    if parts:
+        text = "Cases left out, since a span has no token in the part of the text that the model reads: "
+        yield Finding("Without a token", f"{text}{', '.join(parts)}.")
 
 
 def _limits(result: xr.Dataset) -> Iterator[Finding]:
@@ -216,7 +238,7 @@ def _limits(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _share(task: TaskSummary, score: Estimate) -> str:
-    return f"{_bare(score.value)} {'of the variance' if task.is_value else 'of the cases'}"
+    return f"{_bare(score.value)} of the {task.unit}"
 
 
 def _bare(value: float) -> str:

@@ -22,6 +22,7 @@ COLUMNS = {
     "selectivity": "Selectivity",
     "compression": "Compression",
     "centre_of_gravity": "Centre",
+    "mix_concentration": "Concentration",
     "expected_layer": "Expected layer",
 }
 
@@ -30,17 +31,18 @@ COLUMNS = {
 class TaskSummary:
     """A task at the layer that cases for choices choose.
 
-    * `words`, `source`: its name in words, and the paper it is from; `is_value`: answers are numbers.
+    * `words`, `source`: its name in words, and the paper it is from; `unit`: what the score is, "cases", "variance" or
+      "labels (F1)".
     * `score`, `embeddings`, `majority`, `gain`, `q`: there, and of baselines; `last`: the score of the last layer;
       `fall`: from that of the layer to it.
     * `cases`, `sentences`: the numbers of tested cases and sentences; `rare`: of cases whose answer has too few
-      training cases, which are wrong.
+      training cases, which are wrong; `lost`: of cases to train on or test without a token that the model reads.
     """
 
     name: str
     words: str
     source: str
-    is_value: bool
+    unit: str
     layer: int
     score: Estimate
     embeddings: Estimate
@@ -52,6 +54,7 @@ class TaskSummary:
     cases: int
     sentences: int
     rare: int
+    lost: int
 
     @property
     def complete(self) -> bool:
@@ -74,7 +77,7 @@ def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
         name,
         described["words"],
         described["source"],
-        described["classes"] == 0,
+        "labels (F1)" if described.get("is_set") else "cases" if described["classes"] else "variance",
         layer,
         score,
         estimate(result, "score_embeddings", task=name),
@@ -86,6 +89,7 @@ def _task(result: xr.Dataset, name: str, described: dict) -> TaskSummary:
         cases,
         json.loads(result.attrs["sentences"])["report"],
         described.get("rare", 0),
+        described.get("lost", 0),
     )
 
 
@@ -107,8 +111,9 @@ def centres(result: xr.Dataset) -> dict[str, float]:
 def tables(result: xr.Dataset) -> list[Table]:
     """One row for each task."""
     caption = (
-        "Score of a linear classifier in per cent (right cases; for numbers the share of the variance) in the layer "
-        "that held-out sentences choose, with 95% intervals; random weights in the same layer; selectivity in points."
+        "Score of a linear classifier in per cent (right cases; of numbers the share of the variance, of sets of "
+        "labels F1) in the layer that held-out sentences choose, with 95% intervals; random weights in the same layer; "
+        "selectivity in points; concentration is the divergence of the mix from equal weights, in nats."
     )
     columns = tuple(Column(name, words) for name, words in COLUMNS.items())
     return [Table("scores", caption, ("Task",), columns, list(_rows(result)))]
@@ -128,6 +133,7 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
                 _cell(result, "selectivity", labels, "+.1f", 100),
                 _cell(result, "compression", labels, ".2f"),
                 _cell(result, "centre_of_gravity", {"task": task.name}, ".2f"),
+                _cell(result, "mix_concentration", {"task": task.name}, ".2f"),
                 _cell(result, "expected_layer", {"task": task.name}, ".2f") if _gains(result, task.name) else None,
             ],
         )

@@ -1,4 +1,4 @@
-"""Tasks of sentences: main auxiliary and subject, length, depth, number, tense, words that occur."""
+"""Tasks of sentences: main auxiliary and subject, length, depth, top constituents, number, tense, words that occur."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -19,6 +19,7 @@ from headscope.studies.layers.tasks.task import (
 from headscope.studies.layers.texts import Part, Texts
 
 NOMINAL = ("NOUN", "PROPN", "PRON")
+MOST_TOPS, OTHER_TOP = 19, "another"
 LENGTHS = (5, 9, 13, 17, 21, 26, 34)
 DEPTHS = (1, 8)
 NUMBERS = {"Sing": "singular", "Plur": "plural"}
@@ -76,6 +77,15 @@ def tree_depth(sentence: Sentence) -> Iterator[tuple]:
         yield WHOLE, str(min(deepest, DEPTHS[1]))
 
 
+def top_constituents(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
+    """The categories of the parts of the outermost clause ("NP VP ."): the 19 most frequent of training, or another."""
+    counts = Counter(top for number in texts.order["train"] if (top := texts.sentences[number].top))
+    frequent = {top for top, _ in counts.most_common(MOST_TOPS)}
+    for number in texts.order[part]:
+        if top := texts.sentences[number].top:
+            yield ProbeCase(number, WHOLE, " ".join(top) if top in frequent else OTHER_TOP)
+
+
 def number_of(relation: str):
     """The rule of the number of the only subject ("nsubj") or object ("obj") of the root."""
 
@@ -129,6 +139,7 @@ TASKS = (
     ProbingTask("main_subject", "subject of the main clause", RELATIONS, LIN, each_sentence(main_of(NOMINAL, "nsubj"))),
     ProbingTask("sentence_length", "length of the sentence", "words", CONNEAU, each_sentence(sentence_length)),
     ProbingTask("tree_depth", "depth of the tree", "dependency trees", CONNEAU, each_sentence(tree_depth)),
+    ProbingTask("top_constituents", "top constituents", "phrases (brackets)", CONNEAU, top_constituents),
     ProbingTask("subject_number", "number of the subject", NUMBER, CONNEAU, each_sentence(number_of("nsubj"))),
     ProbingTask("object_number", "number of the object", NUMBER, CONNEAU, each_sentence(number_of("obj"))),
     ProbingTask("tense", "tense", "dependency trees and the feature Tense", CONNEAU, each_sentence(tense)),

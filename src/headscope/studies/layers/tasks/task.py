@@ -18,13 +18,13 @@ class ProbeCase(NamedTuple):
     """A case of a task.
 
     * `text`: its number; `spans`: words [start, end) of one or two spans of it; `WHOLE` for the whole text.
-    * `answer`: a class, or a number.
+    * `answer`: a class, a set of classes, or a number.
     * `word`: the form that decides the answer of the control task; "" where there is none.
     """
 
     text: int
     spans: tuple[Span, ...]
-    answer: str | float
+    answer: str | float | tuple[str, ...]
     word: str = ""
 
 
@@ -37,7 +37,7 @@ class ProbingTask:
 
     * `needs`: the annotation of a corpus without which there are no cases.
     * `cases`: the cases of some sentences of corpora, in their order.
-    * `is_value`: answers are numbers.
+    * `is_value`: answers are numbers; `is_set`: sets of classes.
     * `is_asked`: measured only where it is named.
     """
 
@@ -48,6 +48,11 @@ class ProbingTask:
     cases: Rule
     is_value: bool = False
     is_asked: bool = False
+    is_set: bool = False
+
+    def classes_of(self, case: ProbeCase) -> tuple[str, ...]:
+        """The classes of a case, one unless they are a set; none where the answer is a number."""
+        return case.answer if isinstance(case.answer, tuple) else () if self.is_value else (str(case.answer),)
 
 
 def each_sentence(rule: Callable[[Sentence], Iterator[tuple]]) -> Rule:

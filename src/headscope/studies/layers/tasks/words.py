@@ -1,4 +1,4 @@
-"""Tasks of words and of pairs of words: tag, index, ancestors in the tree, label of a dependency, its head."""
+"""Tasks of words and of pairs of words: tag, index, ancestors, constituent, label of a dependency, its head."""
 
 from collections.abc import Iterator
 
@@ -70,6 +70,12 @@ def dependency_arc(texts: Texts, part: Part, random: np.random.Generator) -> Ite
                 yield ProbeCase(number, _spans(word.position, int(random.choice(others))), "other")
 
 
+def constituent(sentence: Sentence) -> Iterator[tuple]:
+    """The category of each phrase of two or more words."""
+    labels = zip(sentence.phrases or (), sentence.phrase_labels, strict=True)
+    yield from (((span,), label, sentence.forms[span[1] - 1].lower()) for span, label in labels if label)
+
+
 def _spans(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (one, one + 1), (other, other + 1)
 
@@ -90,5 +96,6 @@ TASKS = (
         "Tenney et al. 2019",
         each_sentence(dependency_label),
     ),
+    ProbingTask("constituent", "constituent", "phrases (brackets)", "Tenney et al. 2019", each_sentence(constituent)),
     ProbingTask("dependency_arc", "head of a word", "dependency trees", "Liu et al. 2019, section 3", dependency_arc),
 )
