@@ -11,13 +11,14 @@ from headscope.report.cards import gather_all
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.layer_numbers import highlights
+from headscope.report.layers_beside import beside
 from headscope.report.layers_page import write_layers
 from headscope.report.parts import LayerNumber
 from headscope.report.study_page import study_page
 from headscope.results import read
 from support.every_study import STUDIES, Run
 
-OF_LAYERS = ("ablate", "attributions", "geometry", "gradients", "layers", "structure", "trees")
+OF_LAYERS = ("ablate", "attributions", "geometry", "gradients", "layers", "lens", "structure", "trees")
 
 
 def number(words: str, values: list[float], chosen: int | None, topic: str = "Trees") -> LayerNumber:
@@ -45,6 +46,28 @@ def test_page_has_all_numbers_of_a_model_with_intervals(ended: Callable[[str, st
     assert f"<i>{low:.1f}, {high:.1f}</i>" in text
     trees = json.loads(uuas.attrs["trees"])
     assert trees and text.count("-tree-") >= len(trees) == text.count("dashed edges are wrong")
+
+
+def of_model(name: str, sha256: str, numbers: list[LayerNumber]) -> MeasuredModel:
+    model = MeasuredModel((name,), sha256, ())
+    vars(model)["layers"] = numbers
+    return model
+
+
+def test_numbers_that_two_models_have_stand_beside_each_other() -> None:
+    one = of_model("small", "a", [number("Root", [0.1, 0.9], 2), number("Edges", [0.2, 0.1], None)])
+    other = of_model("large", "b", [number("Root", [0.7, 0.3], 1), number("Depths", [0.2, 0.1], None)])
+    third = of_model("small", "c", [number("Edges", [0.3, 0.4], None)])
+    figure = beside([one, other, third])
+    assert figure is not None and figure.table is not None
+    assert [column.words for column in figure.table.columns] == ["small (1)", "large", "small (3)"]
+    assert [(keys[0], [cell and cell[0] for cell in cells]) for keys, cells in figure.table.rows] == [
+        ("Root", ["layer 2 of 2: 90.0", "layer 1 of 2: 70.0", None]),
+        ("Edges", ["layer 1 of 2: 20.0", None, "layer 2 of 2: 40.0"]),
+    ]
+    names = [cell["number"] for cell in figure.chart.data.values]
+    assert list(dict.fromkeys(names)) == ["Root: small (1)", "Root: large", "Edges: small (1)", "Edges: small (3)"]
+    assert beside([one]) is None and beside([other, third]) is None
 
 
 def test_result_without_numbers_of_layers_has_no_page(ended: Callable[[str, str], Run], tmp_path: Path) -> None:

@@ -39,6 +39,20 @@ def words_of(one: LayerNumber, layer: int) -> str:
     return f"{share:.1%}" if one.is_share else number(share)
 
 
+def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
+    """All numbers as one array, with the words of each value and the chosen layers."""
+    rows = [number.array.reset_coords(drop=True) for number in numbers]
+    names = xr.Variable("number", [number.words for number in numbers])
+    grid = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
+    layers = grid["layer"].values.tolist()
+    texts = [
+        [words_of(number, layer) if layer in number.array["layer"].values else "" for layer in layers]
+        for number in numbers
+    ]
+    chosen = [-1 if number.chosen is None else number.chosen for number in numbers]
+    return grid.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
+
+
 def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
     """For each topic, the layers that were chosen as best, most numbers first."""
     for topic in dict.fromkeys(one.topic for one in numbers):

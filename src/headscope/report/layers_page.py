@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import xarray as xr
-
 from headscope.catalog import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec, svg
 from headscope.figures.fit import fitted
 from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.layer_numbers import highlights, value, words_of
+from headscope.report.layer_numbers import grid_of, highlights, value
+from headscope.report.layers_beside import beside
 from headscope.report.page import Page
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.render import fragment
@@ -24,6 +23,8 @@ from headscope.report.wording import Cell
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
     """Write `directory/layers.html` with the numbers of every layer; return its path, None if there are no numbers.
 
+    Numbers that several models have stand beside each other first.
+
     * `made_of`: a mark that the page bears.
 
     Raises `HeadscopeError` if the folder cannot be written to.
@@ -32,8 +33,10 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made
     contents = [{"model": model, "parts": layer_parts(model, name)} for model, name in named]
     if not contents:
         return None
-    figures = [figure for model in contents for part in model["parts"] for figure in part.figures]
-    page = Page(Path(directory) / "layers.html", "layers.html", {"models": contents, "formats": DEFAULT_FORMATS})
+    together = [figure for figure in [beside([model for model, _ in named])] if figure]
+    figures = [*together, *(figure for model in contents for part in model["parts"] for figure in part.figures)]
+    context = {"models": contents, "together": together, "formats": DEFAULT_FORMATS}
+    page = Page(Path(directory) / "layers.html", "layers.html", context)
     page.contents["made_of"] = made_of
     page.draw(figures, save_spec)
     return page.write()
@@ -67,7 +70,7 @@ def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
     """
     if not model.layers:
         return []
-    grid = Figure(name, "", layer_grid(_grid(model.layers), "Layers"), CAPTION, "")
+    grid = Figure(name, "", layer_grid(grid_of(model.layers), "Layers"), CAPTION, "")
     pictures = [figure for source in model.sources for figure in study_page(source.result).layer_figures()]
     pictures = [
         replace(figure, name=f"{name}-{index}-{figure.name}", variable="") for index, figure in enumerate(pictures)
@@ -94,20 +97,6 @@ def _images(figure: Figure) -> dict[str, str]:
     spec |= {"background": "transparent", "padding": {"left": ROOM, "top": 5, "right": 5, "bottom": 5}}
     pictures = {name: svg(fitted(spec, width - ROOM)).encode() for name, width in WIDTHS.items()}
     return {name: f"data:image/svg+xml;base64,{base64.b64encode(file).decode()}" for name, file in pictures.items()}
-
-
-def _grid(numbers: list[LayerNumber]) -> xr.DataArray:
-    """All numbers as one array, with the words of each value and the chosen layers."""
-    rows = [number.array.reset_coords(drop=True) for number in numbers]
-    names = xr.Variable("number", [number.words for number in numbers])
-    grid = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
-    layers = grid["layer"].values.tolist()
-    texts = [
-        [words_of(number, layer) if layer in number.array["layer"].values else "" for layer in layers]
-        for number in numbers
-    ]
-    chosen = [-1 if number.chosen is None else number.chosen for number in numbers]
-    return grid.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
 
 
 def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
