@@ -42,6 +42,7 @@ COMMANDS = {
     "attributions": "attributions {model} sample --limit 12 --scored 4 --flow 2",
     "pretrain-head": "pretrain-head {model} sample --limit 48 --epochs 1",
     "cloze": "cloze pretrain-head/model items.jsonl",
+    "lens": "lens pretrain-head/model sample --predictions 200 --map-predictions 200",
     "finetune": f"finetune {{model}} {TASK} --epochs 2 --batch 8",
     "finetune-table": f"finetune {{model}} {TASK} --table --epochs 1 --batch 8",
     "compare": f"compare {{model}} finetune/model {TASK} --restore 2",

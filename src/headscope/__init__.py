@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     gradients: Study
     induction: Study
     layers: Study
+    lens: Study
     patterns: Study
     pretrain_head: Study
     probe: Study
@@ -106,6 +107,7 @@ __all__ = [
     "induction",
     "kinds_by_corpus",
     "layers",
+    "lens",
     "load",
     "open_result",
     "patterns",

@@ -22,7 +22,7 @@ REFUSED = {
     **{("coreference", case): NO_MENTIONS for case in ("not annotated", "no feature")},
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
-    ("cloze", "uneven heads"): "without a head that predicts words; train one",
+    **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},
 }
 # The last is a number that nobody has rounded.

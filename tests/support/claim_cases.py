@@ -29,7 +29,7 @@ from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
 from support.planted_words import causal_table
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
-NO_CLAIMS = {"patterns": "shares of patterns are described"}
+NO_CLAIMS = {"patterns": "shares of patterns are described", "lens": "what each layer predicts is described"}
 QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 Network = Callable[[int], PreTrainedModel]
 

@@ -63,7 +63,9 @@ WHOLE = {
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
     "geometry": ("--other", "{folder}/other"),
+    "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
+    "structure": ("--tensor-products",),
 }
 # What makes a study quick.
 QUICK = {
@@ -71,6 +73,7 @@ QUICK = {
     "finetune": ("--epochs", "1", "--batch", "4"),
     "induction": ("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
     "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
+    "lens": ("--predictions", "40", "--map-predictions", "40"),
     "patterns": ("--shown", "1"),
     "pretrain_head": ("--epochs", "1", "--batch", "4"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
@@ -117,8 +120,9 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     source, limit = [str(folder / corpus[0]) if corpus[0].endswith(".txt") else corpus[0]], list(corpus[1:])
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
-    if "suites" in takes:
+    if "suites" in takes or study == "lens":
         models = [model if "/" in model else f"{model}-words"]
+    if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if "models" in takes else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())

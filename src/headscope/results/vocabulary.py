@@ -72,6 +72,8 @@ DIMENSIONS = {
     "alteration": "how attention is altered",
     "erased_share": "share of the keys of each query whose attention is erased",
     "space": "hidden states by layer, 0 for the embeddings that enter the first",
+    "lens": "how the states of a layer are read: plain, as they are; mapped to those of the last layer",
+    "role_scheme": "places of words in a sentence by which they are bound: from the left, from the right, in the tree",
     "phenomenon": "class of the items of a suite",
     "perturbation": "how examples of a task are changed",
     "case": "kind of pair within a heuristic of inference",

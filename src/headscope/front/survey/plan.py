@@ -37,6 +37,7 @@ ELSEWHERE: Mapping[str, str] = {
     "cloze": "suites of sentences: headscope cloze MODEL SUITE --data FOLDER",
     "compare": "a second model: headscope compare MODEL OTHER --corpus CORPUS",
     "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
+    "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
     "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
 }
 # Examples whose words are counted; tokens of a word, and special tokens of an example.

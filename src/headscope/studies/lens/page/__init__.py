@@ -1,0 +1,1 @@
+"""The page of `lens` for report and viewer; never imports torch."""

@@ -1,0 +1,152 @@
+"""The predictions of words at each layer: its states go through the last steps of the model, and its head.
+
+Without a map this is the logit lens (nostalgebraist 2020); with an affine map of the states of each layer to those of
+the last one, fitted by least squares, it is that of Din et al. 2024.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.capture.attention_switch import fast
+from headscope.capture.layer_stack import Stack, stack
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.words_head import refuse_without_words_head
+from headscope.outputs.words.few_tokens import chosen_states
+from headscope.outputs.words.inputs import PredictedPieces
+
+States = Float[Tensor, "read width"]
+Logits = Float[Tensor, "read piece"]
+
+
+@dataclass(frozen=True)
+class AffineMap:
+    """A map of the states of a layer: `states @ weight + bias`."""
+
+    weight: Float[Tensor, "width width"]
+    bias: Float[Tensor, " width"]
+
+    def __call__(self, states: Float[Tensor, "*token width"]) -> Float[Tensor, "*token width"]:
+        """The mapped states."""
+        return states @ self.weight.to(states.dtype) + self.bias.to(states.dtype)
+
+
+@dataclass(frozen=True)
+class LayerReader:
+    """Reads states and predictions at chosen tokens of each layer; space 0 are the embeddings.
+
+    Raises `HeadscopeError` for a model without a head for words, or whose layers are no stack.
+    """
+
+    model: Model
+    stack: Stack
+
+    @property
+    def spaces(self) -> int:
+        """The number of layers, and one for the embeddings."""
+        return len(self.stack.layers) + 1
+
+    @torch.inference_mode()
+    def states(self, part: PredictedPieces) -> Float[Tensor, "space read width"]:
+        """The states at each read: what enters the first layer, and the output of each."""
+        return torch.stack([states[part.row, part.token] for states in self._run(part)[0]]).float()
+
+    @torch.inference_mode()
+    def logits(self, part: PredictedPieces, maps: Sequence[AffineMap] = ()) -> Iterator[tuple[Logits, Logits]]:
+        """The logits of each space, as the head reads its states and as it reads the mapped states.
+
+        * `maps`: of all spaces but the last; without maps, both are the same.
+        """
+        states, last = self._run(part)
+        for space in range(self.spaces - 1):
+            own = self._finish(part, states[space])
+            yield own, self._finish(part, maps[space](states[space])) if maps else own
+        yield last, last
+
+    def _run(self, part: PredictedPieces) -> tuple[list[Float[Tensor, "row token width"]], Logits]:
+        """The states of all spaces at all tokens, and the model's own logits at each read."""
+        with self._at(part), _output_of(self.stack.layers[-1]) as outputs:
+            calls, answer = self.stack.calls(part.inputs(self.model.device, self.model.network.dtype))
+        return [*(call.states for call in calls), outputs[0]], _wide(answer.logits[0])
+
+    def _finish(self, part: PredictedPieces, states: Float[Tensor, "row token width"]) -> Logits:
+        with self._at(part):
+            inputs = part.inputs(self.model.device, self.model.network.dtype)
+            return _wide(self.stack.finish(inputs, states).logits[0])
+
+    @contextmanager
+    def _at(self, part: PredictedPieces) -> Iterator[None]:
+        """Within this context the head of the model reads the chosen tokens alone."""
+        network: Any = self.model.network
+        with fast(network), chosen_states(network.base_model, lambda states: states[part.row, part.token][None]):
+            yield
+
+
+def layer_reader(model: Model) -> LayerReader:
+    """The reader of a model; see `LayerReader` for what is raised."""
+    refuse_without_words_head(model)
+    layers = stack(model.network, len(model.capture.heads))
+    if layers is None:
+        kind = model.network.config.model_type
+        raise HeadscopeError(f"model type '{kind}': its layers are not called one after the other; use another model")
+    return LayerReader(model, layers)
+
+
+def fit_maps(
+    states: Float[Tensor, "space read width"], penalties: Sequence[float] = (1e-3, 1e-2, 1e-1)
+) -> list[AffineMap]:
+    """Affine maps of the states of each space to those of the last, by ridge regression (Din et al. 2024, section 3).
+
+    * `penalties`: of the squared weights, as shares of the mean variance of a dimension; the one with the least error
+      on a fifth of the reads is taken for each space, and the map is then fitted to all reads.
+
+    >>> states = torch.randn(1, 50, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    >>> (one,) = fit_maps(torch.cat([states, 2 * states + 1]), penalties=[1e-9])
+    >>> (one.weight.diagonal().round(decimals=3).tolist(), one.bias.round(decimals=3).tolist())
+    ([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])
+    """
+    target = states[-1]
+    held_out = torch.arange(len(target), device=target.device) % 5 == 4
+    maps = []
+    for given in states[:-1]:
+        errors = []
+        for penalty in penalties:
+            fitted = _ridge(given[~held_out], target[~held_out], penalty)
+            errors.append((fitted(given[held_out]) - target[held_out]).square().sum())
+        best = int(torch.stack(errors).argmin()) if held_out.any() else len(penalties) - 1
+        maps.append(_ridge(given, target, penalties[best]))
+    return maps
+
+
+def _ridge(given: States, target: States, penalty: float) -> AffineMap:
+    centre, aim = given.mean(0), target.mean(0)
+    centred = (given - centre).double()
+    gram = centred.T @ centred
+    added = penalty * gram.diagonal().mean().clamp_min(1e-12) * torch.eye(len(gram), device=gram.device)
+    weight = torch.linalg.solve(gram + added, centred.T @ (target - aim).double()).to(given.dtype)
+    return AffineMap(weight, aim - centre @ weight)
+
+
+@contextmanager
+def _output_of(module: nn.Module) -> Iterator[list[Tensor]]:
+    """Within this context the outputs of a module are added to a list."""
+    outputs: list[Tensor] = []
+
+    def keep(module: nn.Module, args: Any, output: Any) -> None:
+        outputs.append(output)
+
+    handle = module.register_forward_hook(keep)
+    try:
+        yield outputs
+    finally:
+        handle.remove()
+
+
+def _wide(logits: Logits) -> Logits:
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))

@@ -1,0 +1,103 @@
+"""The pieces of a corpus whose prediction is read, and the inputs in which they are predicted."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Int
+
+from headscope.corpora import Corpus
+from headscope.corpora.suites.item import sentence
+from headscope.encoding.parsed_sentences import every_fifth
+from headscope.linguistics.sentence import segment_text
+from headscope.models import Model
+from headscope.models.words_head import is_causal
+from headscope.outputs.words.inputs import (
+    PredictedPieces,
+    ScoredPieces,
+    causal_predictions,
+    masked_predictions,
+    scored_pieces,
+)
+
+# Of a text that a masked model reads, so many pieces are masked, each in a copy of its own.
+OF_TEXT = 4
+
+
+@dataclass(frozen=True)
+class ReadTexts:
+    """Texts with the pieces that are predicted.
+
+    * `texts`: pieces of each; `units`: the number of what each is resampled with.
+    * `left_out`: counts of texts that are too long, or without a piece.
+    """
+
+    texts: Sequence[ScoredPieces]
+    units: Int[np.ndarray, " text"]
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def parts(self, model: Model, batch_tokens: int) -> Iterator[PredictedPieces]:
+        """The inputs in batches; a masked model reads a copy for each piece, in which it alone is masked."""
+        if is_causal(model.network):
+            groups = causal_predictions(self.texts)
+        else:
+            groups = masked_predictions(self.texts, int(model.tokenizer.mask_token_id))  # type: ignore[arg-type]
+        for group in groups:
+            yield from group.batches(batch_tokens)
+
+    def first(self, pieces: int) -> "ReadTexts":
+        """The first texts, which together have at most so many pieces; of more than none at least one text."""
+        ends = np.cumsum([len(text.places) for text in self.texts])
+        number = max(int(np.searchsorted(ends, pieces, side="right")), int(pieces > 0))
+        return replace(self, texts=self.texts[:number], units=self.units[:number])
+
+    @property
+    def pieces(self) -> int:
+        """The number of predicted pieces."""
+        return sum(len(text.places) for text in self.texts)
+
+
+def split_texts(model: Model, corpus: Corpus, most: int, seed: int) -> tuple[ReadTexts, ReadTexts]:
+    """Texts to fit maps on, and texts to report: every fifth document (or text), each with at most `most` pieces.
+
+    Of fewer than five texts the last one is reported.
+    """
+    kept, apart = every_fifth(list(corpus.units), corpus.by_document)
+    kept, apart = (kept, apart) if apart else (kept[:-1], kept[-1:])
+    random, examples = np.random.default_rng(seed), list(corpus)
+    found = []
+    for numbers in (kept, apart):
+        order = random.permutation(np.array(list(numbers), int))
+        texts = [segment_text(examples[number].first) for number in order]
+        found.append(_chosen(model, texts, np.array(corpus.units)[order], most, random))
+    return found[0], found[1]
+
+
+def _chosen(
+    model: Model, texts: Sequence[str], units: Int[np.ndarray, " text"], most: int, random: np.random.Generator
+) -> ReadTexts:
+    kept, of_kept, left_out, pieces = list[ScoredPieces](), list[int](), Counter[str](), 0
+    for start in range(0, len(texts), 256):
+        window = slice(start, start + 256)
+        for text, unit in zip(scored_pieces(model, [*map(sentence, texts[window])]), units[window], strict=True):
+            if len(text.ids) > model.max_tokens:
+                left_out["too long"] += 1
+            elif not len(text.places):
+                left_out["no piece"] += 1
+            elif pieces < most:
+                kept.append(_some(text, model, most - pieces, random))
+                of_kept.append(int(unit))
+                pieces += len(kept[-1].places)
+        if pieces >= most:
+            break
+    return ReadTexts(kept, np.array(of_kept, np.int64), left_out)
+
+
+def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator) -> ScoredPieces:
+    """A text with some of its pieces to predict: of a causal model all, in order."""
+    number = min(most, len(text.places) if is_causal(model.network) else OF_TEXT)
+    places = text.places[:number]
+    if not is_causal(model.network):
+        places = np.sort(random.permutation(text.places)[:number])
+    return ScoredPieces(text.ids, places, places)
