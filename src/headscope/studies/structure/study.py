@@ -29,9 +29,10 @@ from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score
 from headscope.studies.structure.scores import example_trees, score, scores
+from headscope.studies.structure.tensor_products import EPOCHS, SCHEMES, DecomposedStates, decompose
 from headscope.studies.structure.train import FittedProbes, Maps, ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates, states_reader
-from headscope.studies.structure.variables import HeldOutScores, to_variables
+from headscope.studies.structure.variables import HeldOutScores, decomposed_variables, to_variables
 
 Captured = CapturedTreebanks[TreebankStates]
 ABOUT = "layers"
@@ -53,6 +54,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     full: bool = False,
     memory: Annotated[float, Range(0)] = 4.0,
     trees: Annotated[int, Range(0)] = 3,
+    tensor_products: bool = False,
 ) -> xr.Dataset:
     """`uuas[layer]`: the share of edges of the gold tree that the tree of a distance probe has, punctuation left out.
 
@@ -62,6 +64,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `X_random[layer]`: of the same model with random weights, the mean of `X_random_by_seed[seed, layer]`;
       `X_gain[layer]`: the gain over it.
     * `X_by_rank[probe_rank, layer]`: of each rank on held-out sentences, where there are several.
+    * `tensor_product_error[role_scheme, layer]`: of the vectors of sentences as sums of words bound to their places, as
+      a share of the error of their mean (McCoy et al. 2019); `tree_roles_gain[layer]`: what the places of the tree
+      leave out less than those of a shuffled tree.
 
     Probes are trained on `training`, or without one on four documents of five of the corpus, and tested on the
     fifth (where fewer than 25 documents are known, on sentences).
@@ -85,6 +90,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
     * `trees`: Number of sentences whose trees are drawn.
+    * `tensor_products`: Also decompose the vectors of sentences into tensor products of words and places.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or too few sentences, or the disk is full.
     """
@@ -96,19 +102,23 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
-    settings.on_total(read + _steps(trained_on(corpus, training), recipe, len(seeds)))
+    decomposing = EPOCHS * len(SCHEMES) * tensor_products
+    number = trained_on(corpus, training)
+    settings.on_total(read + _steps(number, recipe, len(seeds)) + decomposing * number)
     models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(
         models, lambda used, store: read_treebanks(states_reader(used, settings), corpus, training, store), settings
     )
     budget = int(memory * 1e9)
     with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, training, budget) as states:
-        settings.on_total(read + _steps(len(states.train), recipe, len(seeds)))
+        number = len(states.train)
+        settings.on_total(read + _steps(number, recipe, len(seeds)) + decomposing * number)
         fitted, tested = _probed(model, states, recipe, settings)
         held = _held_out_scores(states.train[fitted.held_out], fitted, model, settings)
         layer = 1 + int(np.argmax(held.chosen["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
         attributes |= _attributes(source, states)
         drawn = example_trees(states.test, fitted.maps, layer, trees, settings.seed, model.device)
+        decomposed = _decomposed(states, model, settings) if tensor_products else None
     del states  # those of both models would need twice the memory
     of_random = {
         seed: _random_scores(untrained(model, seed), corpus, training, recipe, settings, budget) for seed in seeds
@@ -119,7 +129,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "recipe": json.dumps(recipe.as_settings()),
         "duration_s": round(time.monotonic() - started, 3),
     }
-    return results.check(xr.Dataset(to_variables(tested, held, of_random, fitted), attrs=attributes))
+    variables = to_variables(tested, held, of_random, fitted)
+    if decomposed:
+        variables |= decomposed_variables(decomposed)
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _decomposed(states: Captured, model: Model, settings: Settings) -> DecomposedStates:
+    """The tensor product decompositions of the states of all layers."""
+    draws = poisson_draws((sentence.unit for sentence in states.test.sentences), settings.seed, settings.resamples)
+    return decompose(states.train, states.test, draws, settings.seed, model.device, settings.on_progress)
 
 
 def _random_scores(

@@ -8,6 +8,7 @@ import xarray as xr
 
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.intervals import Score, mean_of
+from headscope.studies.structure.tensor_products import SCHEMES, DecomposedStates
 from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 
@@ -47,6 +48,38 @@ LABELS = {
     "rank": Label("rank of a probe", "dimensions", ("probe", "layer")),
     "held_out_loss": Label("loss of a probe on held-out sentences", "edges", ("probe", "layer")),
 }
+
+
+DECOMPOSITION, MCCOY = ("role_scheme", "layer"), "McCoy et al. 2019; Jawahar et al. 2019, section 6"
+PRODUCTS = {
+    "tensor_product_error": Label(
+        "squared error of tensor products, as a share of that of the mean", "share of variance", DECOMPOSITION, MCCOY
+    ),
+    "tensor_product_parameters": Label("parameters of a layer's tensor products", "1", ("role_scheme",), MCCOY),
+    "tensor_product_roles": Label("roles of tensor products", "1", ("role_scheme",), MCCOY),
+    "tree_roles_gain": Label(
+        "error with the roles of shuffled trees less that with those of the trees",
+        "share of variance",
+        ("layer",),
+        MCCOY,
+    ),
+}
+
+
+def decomposed_variables(states: DecomposedStates) -> dict[str, xr.DataArray]:
+    """The errors of all schemes in all layers, and what trees gain on shuffled ones."""
+    variables = Variables({"role_scheme": SCHEMES}, MCCOY, PRODUCTS)
+    errors = [states.error[scheme] for scheme in SCHEMES]
+    variables.add(
+        "tensor_product_error",
+        np.stack([error.mean for error in errors]),
+        interval=np.stack([error.interval for error in errors]),
+        count=Count(errors[0].count, "sentences", "sentences"),
+    )
+    variables.add("tensor_product_parameters", [states.parameters[scheme] for scheme in SCHEMES])
+    variables.add("tensor_product_roles", [states.roles[scheme] for scheme in SCHEMES])
+    _add(variables, "tree_roles_gain", states.error["shuffled_tree"] - states.error["tree"])
+    return variables.arrays
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,30 @@ from headscope.figures.dependency_trees import dependency_trees
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.results import same_bounds
-from headscope.studies.structure.page.tables import BASELINES, NAMES, SHARES, chosen
+from headscope.studies.structure.page.tables import BASELINES, NAMES, ROLE_SCHEMES, SHARES, chosen
 
-SCORES, RANKS, TREES = "Scores by layer", "Scores by rank", "Trees"
+SCORES, RANKS, TREES, PRODUCTS = "Scores by layer", "Scores by rank", "Trees", "Words bound to places"
 MOST_LINES = 6  # layers, in one figure
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
     by_rank = [_by_rank(result, name) for name in NAMES if f"{name}_by_rank" in result]
-    return [*(_by_layer(result, name) for name in NAMES), *by_rank, *trees(result)]
+    return [*(_by_layer(result, name) for name in NAMES), *by_rank, *_products(result), *trees(result)]
+
+
+def _products(result: xr.Dataset) -> Iterator[Figure]:
+    """The error of tensor products by layer, a line for each scheme of roles."""
+    if "tensor_product_error" in result:
+        array = with_interval(result, "tensor_product_error").drop_vars("n_examples", errors="ignore")
+        words = [ROLE_SCHEMES[str(scheme)] for scheme in array["role_scheme"].values]
+        array = array.rename(role_scheme="series").assign_coords(series=words).transpose("layer", "series")
+        caption = (
+            "Error of sentence vectors as sums of words bound to their places, as a share of their variance; 95% "
+            "intervals over sentences. A place is a number from the left, from the right or both, a path in the tree, "
+            "or that of another word of the sentence. After McCoy et al. (2019) and Jawahar et al. (2019), section 6."
+        )
+        yield Figure("tensor-products", PRODUCTS, curve(array, "layer", percent=True), caption, "tensor_product_error")
 
 
 def _by_layer(result: xr.Dataset, name: str) -> Figure:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.report.claims import apart, tied
+from headscope.report.claims import apart, paired, tied
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import agree, estimate, layers_named
-from headscope.studies.structure.page.tables import NAMES, SHARES, best_baseline, chosen, training
+from headscope.studies.structure.page.tables import NAMES, ROLE_SCHEMES, SHARES, best_baseline, chosen, training
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
@@ -19,7 +19,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
         return findings(result)
     trees = _trees(result)
     last = _last(result) if trees.verdict == "holds" else ()
-    return [trees, *_roots(result), *_random(result), *last]
+    return [trees, *_roots(result), *_random(result), *last, *_products(result)]
 
 
 def _trees(result: xr.Dataset) -> Finding:
@@ -75,6 +75,31 @@ def _last(result: xr.Dataset) -> Iterator[Finding]:
             undecided="It cannot be told whether the last layer holds less",
             unit="edges",
         )
+
+
+def _products(result: xr.Dataset) -> Iterator[Finding]:
+    """Whether the places of the tree leave less error than those of a shuffled tree."""
+    if "tree_roles_gain" not in result:
+        return
+    layer, n = chosen(result).number, int(result["tensor_product_error_n_examples"])
+    tree, shuffled = (
+        estimate(result, "tensor_product_error", role_scheme=scheme, layer=layer)
+        for scheme in ("tree", "shuffled_tree")
+    )
+    others = ", ".join(
+        f"{words} {estimate(result, 'tensor_product_error', role_scheme=scheme, layer=layer).value:.0%}"
+        for scheme, words in ROLE_SCHEMES.items()
+        if scheme not in ("tree", "shuffled_tree")
+    )
+    yield Finding.judged(
+        paired(shuffled, tree, estimate(result, "tree_roles_gain", layer=layer), n),
+        f"Words bound to their places in the tree leave {tree.value:.0%} of the variance of the sentence vectors of "
+        f"layer {layer}, places of shuffled trees {shuffled.value:.0%}; {others}.",
+        holds="Sentence vectors hold where words stand in the tree",
+        fails="Sentence vectors are as well described by shuffled trees",
+        undecided="It cannot be told whether sentence vectors hold where words stand in the tree",
+        unit="sentences",
+    )
 
 
 def _cases(result: xr.Dataset, name: str) -> int:

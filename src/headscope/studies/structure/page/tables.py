@@ -23,6 +23,14 @@ BASELINES = {
     "decay": "nearest embeddings",
     "linear": "order of the words",
 }
+ROLE_SCHEMES = {
+    "bag_of_words": "no place",
+    "left_to_right": "from the left",
+    "right_to_left": "from the right",
+    "bidirectional": "from both ends",
+    "tree": "in the tree",
+    "shuffled_tree": "in a shuffled tree",
+}
 # Hewitt and Manning (2019), Table 1: Penn Treebank with Stanford dependencies.
 PAPER = {
     "BERT-base, layer 7 (paper)": (0.798, 0.880, 0.85, 0.87),
@@ -64,7 +72,27 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Paper: Hewitt and Manning (2019), Table 1: Penn Treebank with Stanford dependencies."
     )
     columns = tuple(Column(name, words) for name, words in NAMES.items())
-    return [Table("scores", caption, ("Vectors",), columns, list(_rows(result)))]
+    return [Table("scores", caption, ("Vectors",), columns, list(_rows(result))), *_products(result)]
+
+
+def _products(result: xr.Dataset) -> Iterator[Table]:
+    """Errors of tensor products: schemes of roles by layer."""
+    if "tensor_product_error" in result:
+        layers = result["layer"].values.tolist()
+        caption = (
+            "Error of the vectors of sentences as tensor products of words and places, in per cent of their variance, "
+            "by layer; with the number of roles and of parameters of a layer. After McCoy et al. (2019)."
+        )
+        columns = [Column(f"layer-{layer}", f"Layer {layer}") for layer in layers]
+        columns += [Column("roles", "Roles"), Column("parameters", "Parameters")]
+        rows = [((words,), _of_scheme(result, scheme, layers)) for scheme, words in ROLE_SCHEMES.items()]
+        yield Table("tensor-products", caption, ("Place of a word",), tuple(columns), rows)
+
+
+def _of_scheme(result: xr.Dataset, scheme: str, layers: list[int]) -> Cells:
+    errors = [estimate(result, "tensor_product_error", role_scheme=scheme, layer=layer) for layer in layers]
+    sizes = [int(result[f"tensor_product_{name}"].sel(role_scheme=scheme)) for name in ("roles", "parameters")]
+    return [*(error.known_cell(".1f", 100) for error in errors), *((f"{size:,}", "") for size in sizes)]
 
 
 def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:

@@ -1,0 +1,158 @@
+"""Vectors that are tensor products of words and tree places are found to be; others are not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+import headscope
+from headscope import Settings
+from headscope.encoding.parsed_sentences import Parsed
+from headscope.report.study_page import study_page
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.studies.structure import study
+from headscope.studies.structure.tensor_products import (
+    SCHEMES,
+    DecomposedStates,
+    TensorProducts,
+    decompose,
+    path,
+    role_numbers,
+    roles,
+)
+from headscope.studies.structure.treebank_states import TreebankStates
+from support.planted_trees import TREEBANK
+from support.tiny import tiny_bert, tiny_tokenizer
+
+CPU, WIDTH, FORMS = torch.device("cpu"), 12, 9
+# The places of words in a tree, and of words from the left and from the right.
+PLANTED = {"tree": lambda heads, word: path(heads, word), "left_to_right": lambda heads, word: word}
+
+
+def sentence(number: int, random: np.random.Generator) -> Parsed:
+    """A sentence of random words; each word's head is a word near it."""
+    words = int(random.integers(4, 9))
+    order = random.permutation(words)
+    heads = np.zeros(words, int)
+    for place in range(1, words):
+        heads[order[place]] = order[random.integers(0, place)] + 1
+    forms = tuple(f"w{form}" for form in random.integers(0, FORMS, words))
+    kinds = np.where(heads == 0, "root", "dep")
+    return Parsed(number, 0, number, np.arange(words), forms, heads, kinds, ((1,),) * words)
+
+
+def treebank(scheme: str, sentences: int, first: int) -> TreebankStates:
+    """Sentences whose states are a form's vector times the matrix of the word's place; embeddings are the form's."""
+    fixed = np.random.default_rng(0)
+    embedding, of_place = {}, {}
+    made, arrays = [], []
+    random = np.random.default_rng(first + 1)
+    for number in range(sentences):
+        one = sentence(first + number, random)
+        words = [embedding.setdefault(f"w{form}", fixed.normal(size=WIDTH)) for form in range(FORMS)]
+        own = np.stack([words[int(form[1:])] for form in one.forms])
+        states = []
+        for at in range(len(one)):
+            place = PLANTED[scheme](one.heads, at)
+            seed = abs(hash_of(place))
+            of_place.setdefault(place, np.random.default_rng(seed).normal(size=(WIDTH, WIDTH)))
+            states.append(own[at] @ of_place[place])
+        layers = np.stack([own, np.stack(states), own, own])  # two layers, then the embeddings and their decay
+        made.append(one)
+        arrays.append(torch.from_numpy(layers.astype(np.float32)))
+    return TreebankStates(made, arrays)
+
+
+def hash_of(place: Any) -> int:
+    return int.from_bytes(str(place).encode(), "big") % 2**31
+
+
+def decomposed(scheme: str) -> DecomposedStates:
+    train, test = treebank(scheme, 240, 0), treebank(scheme, 80, 240)
+    return decompose(train, test, poisson_draws(range(80), 0, 50), 0, CPU)
+
+
+@pytest.fixture(scope="module", params=PLANTED)
+def planted(request: pytest.FixtureRequest) -> tuple[str, DecomposedStates]:
+    return request.param, decomposed(request.param)
+
+
+def test_the_planted_places_leave_the_least_error(planted: tuple[str, DecomposedStates]) -> None:
+    scheme, found = planted
+    errors = {name: float(score.mean[1]) for name, score in found.error.items()}
+    rest = [error for name, error in errors.items() if name not in (scheme, "bidirectional")]
+    assert errors[scheme] < 0.7 * min(rest), errors
+    assert found.error[scheme].interval[1, 1] < min(rest)
+
+
+def test_a_sum_of_words_needs_no_places(planted: tuple[str, DecomposedStates]) -> None:
+    _, found = planted
+    assert all(score.mean[0] < 0.02 for score in found.error.values())
+
+
+def test_schemes_differ_in_parameters_by_their_roles_alone(planted: tuple[str, DecomposedStates]) -> None:
+    _, found = planted
+    of_roles = {scheme: found.parameters[scheme] - 10 * found.roles[scheme] for scheme in SCHEMES}
+    assert len(set(of_roles.values())) == 1 and found.roles["tree"] == found.roles["shuffled_tree"]
+
+
+def test_roles_of_a_sentence() -> None:
+    heads = np.array([2, 0, 4, 2])
+    one = Parsed(0, 0, 0, np.arange(4), ("a", "b", "c", "d"), heads, np.array(["x"] * 4), ((1,),) * 4)
+    found = {scheme: roles(one, scheme, np.random.default_rng(0)) for scheme in SCHEMES}
+    assert found["bag_of_words"] == [0] * 4 and found["left_to_right"] == [0, 1, 2, 3]
+    assert found["right_to_left"] == [3, 2, 1, 0] and found["bidirectional"] == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    assert found["tree"] == ["L", "", "RL", "R"]
+    assert sorted(map(str, found["shuffled_tree"])) == sorted(map(str, found["tree"])) != found["tree"]
+    assert path(np.array([0, *range(1, 12)]), 11) == "R" * 6
+
+
+def test_products_equal_a_loop_over_words() -> None:
+    random = torch.Generator().manual_seed(0)
+    model = TensorProducts(2, 3, 4, 5, 0).double()
+    fillers, places = torch.randn(2, 6, 3, generator=random).double(), torch.randint(0, 4, (2, 6), generator=random)
+    real = torch.arange(6) < torch.tensor([[6], [4]])
+    given = model(fillers, places, real)
+    for space in range(2):
+        for row, words in enumerate((6, 4)):
+            product = torch.zeros(20, 10).double()
+            for word in range(words):
+                filler = fillers[row, word] @ model.filler[space]
+                product += torch.outer(filler, model.role[space, places[row, word]]) / words
+            expected = product.flatten() @ model.out[space] + model.bias[space, 0]
+            torch.testing.assert_close(given[space, row], expected)
+
+
+def test_rare_roles_share_a_number() -> None:
+    assert role_numbers([["a"] * 4 + ["b"] * 5]) == {"b": 1}
+
+
+def test_the_study_has_errors_gain_and_a_claim() -> None:
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    options: dict[str, Any] = {"rank": "4", "epochs": 1, "random": False, "tensor_products": True}
+    result: xr.Dataset = study.run(model, TREEBANK, Settings(resamples=20), **options)
+    error = result["tensor_product_error"]
+    assert error.dims == ("role_scheme", "layer") and np.isfinite(error).all()
+    gain = error.sel(role_scheme="shuffled_tree", drop=True) - error.sel(role_scheme="tree", drop=True)
+    np.testing.assert_allclose(result["tree_roles_gain"], gain)
+    page = study_page(result)
+    assert "tensor-products" in {figure.name for figure in page.figures()} & {table.name for table in page.tables()}
+
+
+@pytest.mark.parametrize(
+    ("gain", "half", "title"),
+    [
+        (0.1, 0.02, "Sentence vectors hold where words stand in the tree"),
+        (0.0, 0.005, "Sentence vectors are as well described by shuffled trees"),
+        (0.02, 0.05, "It cannot be told whether sentence vectors hold where words stand in the tree"),
+    ],
+)
+def test_the_claim_has_a_title_for_each_verdict(gain: float, half: float, title: str) -> None:
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    options: dict[str, Any] = {"rank": "4", "epochs": 1, "random": False, "tensor_products": True}
+    result: xr.Dataset = study.run(model, TREEBANK, Settings(resamples=20), training=TREEBANK, **options)
+    result["tree_roles_gain"][:] = gain
+    result["tree_roles_gain_ci"][:] = np.array([gain - half, gain + half])
+    assert title in {finding.topic for finding in study_page(result).highlights()}
