@@ -45,6 +45,7 @@ QUICK = {
     "finetune": ["--epochs", "1"],
     "pretrain-head": ["--epochs", "1"],
     "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],
+    "lens": ["--predictions", "40", "--map-predictions", "40"],
     "probe": ["--epochs", "1", "--seeds", "1"],
     "attributions": ["--scored", "2", "--flow", "1", "--altered", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
@@ -113,7 +114,7 @@ def write_once(result: Dataset, directory: str | Path, **options: Any) -> Path:
 def run(command: str) -> str:
     """Run a command with a tiny model; return what it prints."""
     words = [INSTEAD.get(word, word) for word in shlex.split(command)[1:]]
-    words[1:2] = ["./my-words-model"] if words[0] == "cloze" else words[1:2]
+    words[1:2] = ["./my-words-model"] if words[0] in ("cloze", "lens") else words[1:2]
     words += QUICK.get(words[0], [])
     result = CliRunner().invoke(application(words), words)
     assert result.exit_code == 0, f"{command}: {result.output}"

@@ -143,6 +143,15 @@ def _texts(folder: Path, data: Path) -> None:
     lines = [line.split("\t")[1] for line in _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS).splitlines()[1:]]
     (folder / "texts.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
     (folder / "my.jsonl").write_text('{"text": "She left.", "links": [{"source": [0], "target": [1]}]}\n' * 4)
+    for name, spans in (("roles-train", 60), ("roles-dev", 20)):
+        rows = [
+            f'{{"text": "She saw {number}.", "span": [{(0, 4)[number % 2]}, 7], "label": {number % 2}}}'
+            for number in range(spans)
+        ]
+        (folder / f"{name}.jsonl").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    for part in ("train", "test", "gen"):
+        rows = _head(data / "lin2019" / f"aux.{part}.tsv.gz", 10 * LINES)
+        (folder / f"aux.{part}.tsv").write_text(rows.rstrip("\n") + "\n", encoding="utf-8")
     frames = _head(data / "framenet" / "framenet15_lu_short.jsonl.gz", 5 * ROWS)
     _pack(folder / "framenet" / "framenet15_lu_short.jsonl.gz", frames)
     (folder / "framenet.jsonl").write_text(frames, encoding="utf-8")

@@ -157,10 +157,14 @@ def test_spans_behind_the_end_of_what_the_model_reads_are_counted(model: headsco
         text = f"{LETTERS[number % 3]} {'a ' * room}{number}"
         spans = [[0, 1]] if number % 3 else [[0, 1], [2 * room, 2 * room + 1]]
         rows += [{"text": text, "span": span, "label": LETTERS[number % 3]} for span in spans]
-    result = study.run(model, (lines(tmp_path / "far.jsonl", rows),), QUICK, **FAST)
+    cut = Settings(resamples=20, long="truncate")
+    result = study.run(model, (lines(tmp_path / "far.jsonl", rows),), cut, **FAST)
     said = {finding.topic: finding.text for finding in study_page(result).findings()}
     lost = json.loads(result.attrs["tasks"])["span_label"]["lost"]
     assert 15 <= lost <= 20 and said["Without a token"].endswith(f"label of a span {lost}.")
     late = [row | {"span": [2 * room, 2 * room + 1]} for row in rows if row["span"] == [0, 1]]
+    with pytest.raises(HeadscopeError, match="no span has a token that the model reads; shorten the texts"):
+        study.run(model, (lines(tmp_path / "late.jsonl", late),), cut, **FAST)
+    tested = lines(tmp_path / "tested.jsonl", [row for row in rows if row["span"] == [0, 1]])
     with pytest.raises(HeadscopeError, match="no case to train on has a token that the model reads; shorten the texts"):
-        study.run(model, (lines(tmp_path / "late.jsonl", late),), QUICK, **FAST)
+        study.run(model, (tested,), cut, trainings=(lines(tmp_path / "late.jsonl", late),), **FAST)

@@ -127,7 +127,9 @@ def captured_units(
             for space, table in enumerate(tables):
                 table[batch.rows] = vectors[:, space].numpy()
         if not filled.any():
-            raise HeadscopeError(f"pooling '{pooling}': no text has the token that it needs; use --pooling mean")
+            if pooling == "cls":
+                raise HeadscopeError("pooling 'cls': no text has the token that it needs; use --pooling mean")
+            raise HeadscopeError("no span has a token that the model reads; shorten the texts, or use --long truncate")
         sizes = {text: size for batch in result.value for text, size in batch.sizes.items()}
         on_disk = sum(table.nbytes for table in tables if isinstance(table, np.memmap))
         in_memory = sum(table.nbytes for table in tables) - on_disk
