@@ -549,7 +549,10 @@ TARGETS: Mapping[str, Target] = {
     "penn": corpus_file("x.dp", b"Ann\tNNP\t2\nslept\tVBD\t0\n.\t.\t2\n\nIt\tPRP\t2\nrained\tVBD\t0\n"),
     "links": corpus_file("x.jsonl", LINKS, "links"),
     "spans": corpus_file("x.jsonl", SPANS, "spans"),
-    "lin2019": corpus_file("aux.gen.tsv", b"the cat who can sleep could eat\t5\nour cat can see a dog\t2\n", "lin2019"),
+    "linear_rule": corpus_file(
+        "aux.gen.tsv", b"the cat who can sleep could eat\t5\nour cat can see a dog\t2\n", "linear_rule"
+    ),
+    "lin2019": corpus_file("agr.tsv", b"6\tour lion by your worms can smile\t5\t0 1\t3 4 \n", "lin2019"),
     "framenet, xml": corpus_file("lu1.xml", LU),
     "framenet, jsonl": corpus_file("x.jsonl", json.dumps(FRAMENET).encode() + b"\n", "framenet"),
     "gap": corpus_file("x.tsv", PASSAGE, "gap"),

@@ -1,4 +1,4 @@
-"""Tasks of labelled spans: the corpus has their cases (kinds "spans" and "lin2019")."""
+"""Tasks of labelled spans: the corpus has their cases (kinds "spans" and "linear_rule")."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
