@@ -177,7 +177,7 @@ def test_the_survey_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: py
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     first, *_, last = shown.splitlines()
     assert (first, last) == (printed[0], printed[-1])
-    same = [line for line in shown.splitlines() if line.startswith(("[CLS] gets", "The loss hardly"))]
+    same = [line for line in shown.splitlines() if line.startswith(("[CLS] gets", "Attention to [CLS] hardly"))]
     assert len(same) == 2 and set(same) <= {*printed}
     counts = [
         re.findall(r"^Of (\d+) claims", "\n".join(lines), re.MULTILINE) for lines in (shown.splitlines(), printed)

@@ -80,7 +80,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bits(
             PASSES[name](model, corpus, killed.settings)
     last = Run(tmp_path / "killed")
     assert_same(PASSES[name](model, corpus, last.settings), expected)
-    assert all("inputs are done by" in each for each in killed.notices + last.notices)
+    assert all("inputs are done by" in each for each in killed.notices + last.notices), (killed.notices, last.notices)
     assert last.notices and last.batches < whole.batches
 
 
@@ -193,8 +193,9 @@ def test_values_of_other_names_or_sizes_start_the_pass_anew(
     if read is measured:
         state[0][0] = "other"
     else:
-        equals = decode_array(state[0]["equals"])
-        state[0]["equals"] = encode(np.hstack([equals, equals]))
+        for name in ("equals", "sink"):  # the arrays with an axis of heads
+            of_heads = decode_array(state[0][name])
+            state[0][name] = encode(np.hstack([of_heads, of_heads]))
     path.write_bytes(b"".join([first, line_of(record), *later]))
     run = Run(path.parent)
     result = read(model, corpus, run)

@@ -166,7 +166,8 @@ def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
     monkeypatch.setattr(accumulators, "TOGETHER", 5)
     monkeypatch.setattr(accumulators, "tally", interrupted_tally)
     result = pass_over(model, inputs, replace(KEEPING, on_progress=done.append)).collect(MeasureObserver(MEASURES))
-    assert {int(each.count.max()) for each in result.value.values()} == {sum(done)} == {result.coverage.inputs}
+    counts = {int(tally.count.max()) for tally in result.value.values()}
+    assert counts - {0} == {sum(done)} == {result.coverage.inputs}  # no example is a pair of sentences
     assert_same(result.value, tallies_of(model, list(chain(*groups_of(inputs)[: len(done)]))))
 
 

@@ -43,6 +43,9 @@ SENTENCES, ROWS, LINES, TOKENS = 10, 12, 60, 512
 TOKENIZER = "tokenizer"
 
 
+REFLEXIVE = "5\tmy queen who can kick her girl would remember your lady by herself\t12\t0 1\t5 6 9 10 \n"
+
+
 def stock(folder: Path, data: Path) -> Path:
     """Fill a folder with parts of the data sets in `data`; return it."""
     _treebanks(folder, data)
@@ -152,6 +155,10 @@ def _texts(folder: Path, data: Path) -> None:
     for part in ("train", "test", "gen"):
         rows = _head(data / "lin2019" / f"aux.{part}.tsv.gz", 10 * LINES)
         (folder / f"aux.{part}.tsv").write_text(rows.rstrip("\n") + "\n", encoding="utf-8")
+    (folder / "lin2019").mkdir()
+    asked = {"agr": "6\tour lion by your worms can smile\t5\t0 1\t3 4 \n", "refl": REFLEXIVE}
+    for name, row in asked.items():
+        (folder / "lin2019" / f"{name}.tsv").write_text(row * 12, encoding="utf-8")
     frames = _head(data / "framenet" / "framenet15_lu_short.jsonl.gz", 5 * ROWS)
     _pack(folder / "framenet" / "framenet15_lu_short.jsonl.gz", frames)
     (folder / "framenet.jsonl").write_text(frames, encoding="utf-8")

@@ -65,6 +65,7 @@ def findings(made: xr.Dataset) -> list[Finding]:
             holds=share,
             fails="Heads keep their kind no more than by chance",
             undecided=f"{share}, perhaps by chance",
+            unit="heads",
         ),
         Finding(
             "Kinds that are kept",

@@ -30,6 +30,7 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
     A head's main kind is the most specific one of the atlas; "mixed" is one, too. Compared are the corpora of the study
     that was run on most of them, by all studies that were run on each of these.
 
+    * `results`: those of one model, of any studies and corpora.
     * `kind[corpus, layer, head]`: "" for a head that is not there.
     * `same_kind`: the share of heads with the same kind on all corpora, with Wilson's interval over heads;
       `same_kind_chance`: the share to be expected if each corpus had its kinds at other heads.

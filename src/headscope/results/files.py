@@ -8,9 +8,9 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from headscope import catalog
@@ -19,6 +19,9 @@ from headscope.results import hub, netcdf
 from headscope.results.saved_check import check_attributes, check_labels, check_values
 from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
 from headscope.storage.files import opening, write_atomically
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEASURED = ("lower", "upper", "n_examples")
 
@@ -68,13 +71,15 @@ def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
     ]
 
 
-def tidy(array: xr.DataArray) -> pd.DataFrame:
+def tidy(array: xr.DataArray) -> "pd.DataFrame":
     """One row for each value that is not missing: the dimensions, `value`, and what `with_interval` put beside it.
 
     >>> tidy(xr.DataArray([0.5, float("nan")], coords={"layer": [1, 2]}))
        layer  value
     0      1    0.5
     """
+    import pandas as pd  # help and refusals need no tables
+
     if not array.ndim:
         return pd.DataFrame([{name: array[name].item() for name in MEASURED if name in array.coords}]).assign(
             value=array.item()

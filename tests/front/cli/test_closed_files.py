@@ -194,6 +194,8 @@ def test_what_may_not_be_written_is_named_in_one_line(
 
 @pytest.mark.parametrize("name", ["results/profile/result.nc", "results/profile", "results"])
 def test_a_page_over_a_closed_result_is_one_line(name: str, shelf: Path) -> None:
+    for page in (shelf / "results").rglob("report.html"):  # one that is newer than its numbers is not written again
+        page.unlink()
     with closed(shelf / name, 0o500 if (shelf / name).is_dir() else 0):
         done = invoke(f"report {shelf}/results --no-figures")
     assert done.exit_code == 2 and done.stderr.count("\n") == 1, (done.stderr, done.exception)

@@ -98,7 +98,9 @@ def test_layers_that_do_nothing_settle_nothing() -> None:
                 dense.bias.zero_()
     result = study.run(model, headscope.read("sample"), QUICK, **FEW).sel(lens="plain")
     assert (result["settled"].sel(space=[2, 3, 4]) == 1).all() and (result["settling_layer"] <= 2).all()
-    assert (result["final_rank"].sel(space=2) == 1).all() and float(result["divergence"].sel(space=2).max()) < 1e-4
+    assert (result["final_rank"].sel(space=2) == 1).all() and float(
+        result["final_divergence"].sel(space=2).max()
+    ) < 1e-4
     assert float(result["settled"].sel(space=0)) < 1
 
 

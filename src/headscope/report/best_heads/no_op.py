@@ -40,6 +40,7 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
         holds=f"Head {best.head} looks at special tokens where there is no {(words or {}).get(best.name, best.name)}",
         fails="No chosen head looks at special tokens where its function does not apply",
         undecided="It cannot be told whether heads look at special tokens where their function does not apply",
+        unit="inputs",
     )
 
 

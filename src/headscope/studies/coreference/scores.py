@@ -54,10 +54,10 @@ class AntecedentPredictions(Columns):
     pair: np.ndarray
     guesses: Float[np.ndarray, "case baseline"]
     right: UInt8[np.ndarray, "case byte"]
-    toward: Float[np.ndarray, "case head"]
+    toward: Float[np.ndarray, "case head_or_none"]
     sink: Float[np.ndarray, "case head"]
     sink_others: Float[np.ndarray, "case head"]
-    confusion: Float[np.ndarray, "case head"]
+    confusion: Float[np.ndarray, "case confused_or_none"]
     condition: np.ndarray
     candidates: Int[np.ndarray, " case"]
 

@@ -78,11 +78,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `trainings`: Corpora to train on; by default four documents of five of `treebanks`, and the fifth is tested.
     * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
-      grandparent, great_grandparent, dependency_label, dependency_arc, entity, coreference, coreference_across,
-      main_auxiliary, main_subject, sentence_length, tree_depth, subject_number, object_number, tense, word_content,
-      order_shifted, odd_word, number_value, number_sum. These have to be named: number_beyond, number_sum_beyond,
-      number_decimal, number_negative, number_word, number_largest.
-      Where a corpus has labelled spans (`kind="spans"`), all are span_label, for all spans and each group of them.
+      grandparent, great_grandparent, dependency_label, constituent, dependency_arc, entity, coreference,
+      coreference_across, main_auxiliary, main_subject, sentence_length, tree_depth, top_constituents, subject_number,
+      object_number, tense, word_content, coordination_inverted, order_shifted, odd_word, number_value, number_sum,
+      number_beyond, number_sum_beyond, number_decimal, number_negative, number_word, number_largest, span_label.
+      From number_beyond to number_largest they have to be named. Where a corpus has labelled spans (`kind="spans"`),
+      all are span_label, for all spans and each group of them.
     * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
     * `cases`: Largest number of training cases of a task, and of tested cases.
     * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.

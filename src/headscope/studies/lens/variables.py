@@ -17,7 +17,7 @@ LABELS = {
     "right": Label("predictions of the right piece", "share", BY_SPACE),
     "final_first": Label("predictions that are those of the last layer", "share", BY_SPACE, DIN),
     "final_rank": Label("rank of the final prediction, geometric mean", "rank", BY_SPACE),
-    "divergence": Label("divergence of the final distribution from that of the layer", "nats", BY_SPACE),
+    "final_divergence": Label("divergence of the final distribution from that of the layer", "nats", BY_SPACE),
     "settled": Label("predictions that are settled: this layer and all above predict the same", "share", BY_SPACE),
     "settling_layer": Label("first layer from which on the prediction stays, mean", "layer", ("lens",)),
     "agreement": Label("items whose good answer has the higher probability", "share", SPACED, "Goldberg 2019"),
@@ -40,7 +40,7 @@ def to_variables(
     rank = mean_of_cases(np.log(predictions.rank), of_units, seed, resamples)
     bounds = np.exp(rank.interval)
     variables.add("final_rank", np.exp(rank.mean), interval=bounds)
-    _add(variables, "divergence", mean_of_cases(predictions.divergence, of_units, seed, resamples))
+    _add(variables, "final_divergence", mean_of_cases(predictions.divergence, of_units, seed, resamples))
     _add(variables, "settling_layer", mean_of_cases(settling.astype(float), of_units, seed, resamples))
     return variables
 
