@@ -211,7 +211,7 @@ ONE_EXAMPLE = {
 def test_every_variable_has_values(study: str, written: dict[str, list[Path]]) -> None:
     read = [opened(folder) for folder in written[study]]
     names = {name for result in read for name, array in result.data_vars.items() if bool(array.notnull().any())}
-    missing = {name for result in read for name in result.data_vars} - names - ONE_EXAMPLE
+    missing = {str(name) for result in read for name in result.data_vars} - {*map(str, names)} - ONE_EXAMPLE
     # The measures of pairs of `profile`, which `compare` has of all models.
     assert {
         name for name in missing if study != "compare" or not re.search("same_word|segment_attention", name)

@@ -1,17 +1,18 @@
 """The plan of a survey as rows: what would run, what it reads and about how long it takes, and what is left out."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import PlannedStudy, facts_of, planned
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def survey_plan(
     model: Any, *corpora: Any, only: Sequence[str] = (), without: Sequence[str] = (), full: bool = False
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """What `headscope.survey` would run with the same arguments: a row for each study. Nothing runs.
 
     * `model`: What `headscope.load` returns, a name, or a folder; it is not loaded for this.
@@ -30,6 +31,8 @@ def survey_plan(
     >>> plan[plan.runs].study.tolist()
     ['one pass', 'profile', 'syntax']
     """
+    import pandas as pd  # the command shows the same rows without it
+
     from headscope import corpora as readers
 
     read = [readers.read(corpus) for corpus in corpora or ("sample",)]
