@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.models import Model
 from headscope.report.cards import MeasuredModel, gather
 from headscope.storage.files import files_within, opening
+
+if TYPE_CHECKING:
+    from headscope.models import Model
 
 FILE = "examples.nc"
 RANKED = ("focus", "layer", "head", "rank")
@@ -75,7 +77,7 @@ def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], li
     return measured, indexes
 
 
-def results_about(models: Sequence[Model], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
+def results_about(models: Sequence["Model"], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
     """The results about each model; None for a model without results.
 
     Raises `HeadscopeError` if there are results, but none about these models.
@@ -87,7 +89,7 @@ def results_about(models: Sequence[Model], measured: Sequence[MeasuredModel]) ->
     return tuple(next(iter(result), None) for result in about)
 
 
-def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
+def index_about(model: "Model", indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
     """The index of examples of a model; None if there are none at all.
 
     Raises `HeadscopeError` if there are some, but none of this model.
@@ -99,6 +101,6 @@ def index_about(model: Model, indexes: Sequence[xr.Dataset]) -> xr.Dataset | Non
     return same[0] if same else None
 
 
-def _is_about(model: Model, sha256: str | None, names: Sequence[str]) -> bool:
+def _is_about(model: "Model", sha256: str | None, names: Sequence[str]) -> bool:
     """True for the same weights; by the name where a model is in no file."""
     return model.sha256 == sha256 if model.sha256 and sha256 else model.name in names
