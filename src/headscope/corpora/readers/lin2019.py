@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from headscope.corpora.options import Options, in_folder
-from headscope.corpora.parsing.limits import refuse_long
+from headscope.corpora.parsing.limits import is_whole_number, refuse_long
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.words import Span, between_blanks
 from headscope.corpora.problems import Bad, Skipped, parsed
@@ -94,6 +94,6 @@ def _spans(numbers: str, words: int, line: int) -> list[Span]:
 
 
 def _number(text: str, line: int) -> int:
-    if not text.strip().isdecimal():
+    if not is_whole_number(text.strip()):
         raise Bad(line, f"'{text}' is not a whole number")
     return int(text)

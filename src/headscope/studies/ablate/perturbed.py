@@ -45,6 +45,7 @@ def by_perturbation(
     variables = Variables({"perturbation": list(rows)}, SOURCE)
     for index, (variable, words) in enumerate(NAMES.items()):
         values, bounds, counts = zip(*(row[index] for row in rows.values()), strict=True)
+        interval = None if bounds[0] is None else np.array(bounds)
         count = Count(counts, f"examples of {variable}", "examples", ("perturbation",))
         variables.add(
             variable,
@@ -52,7 +53,7 @@ def by_perturbation(
             ("perturbation",),
             long_name=words,
             units="share of examples",
-            interval=np.array(bounds),
+            interval=interval,
             count=count,
         )
     return variables.arrays
@@ -64,14 +65,14 @@ def _row(
     targets: Float[np.ndarray, " example"],
     units: Sequence[int],
     settings: Settings,
-) -> list[tuple[float, np.ndarray, int]]:
-    """The shares of predictions that stay and that are right, and of those that would stay by chance."""
+) -> list[tuple[float, np.ndarray | None, int]]:
+    """The shares of predictions that stay and that are right, and of those that would stay by chance: no interval."""
     draws = poisson_draws(units, settings.seed, settings.resamples)
     ones = np.ones(len(before))
     kept, right = (_share(values.astype(float), draws, units) for values in (before == after, after == targets))
     of_classes = [np.bincount(values, minlength=max(before.max(), after.max()) + 1) for values in (before, after)]
     by_chance = float(of_classes[0] @ of_classes[1]) / len(ones) ** 2
-    return [kept, right, (by_chance, np.full(2, np.nan), len(ones))]
+    return [kept, right, (by_chance, None, len(ones))]
 
 
 def _share(
