@@ -10,7 +10,7 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMH
 
 from headscope import Settings, wrap
 from headscope.corpora import read
-from headscope.studies.attributions.blanking import Blanking, Shortcut, blank_token, fastest, whole
+from headscope.studies.attributions.blanking import Blanking, Shortcut, blank_token, fastest, full_network
 from headscope.studies.attributions.explaining_pass import ALTERED_PASSES, PASSES, explainer
 from headscope.studies.attributions.study import run
 from headscope.studies.attributions.targets import Pooling, target_of
@@ -43,7 +43,7 @@ def test_the_fastest_passes_equal_whole_ones(network: PreTrainedModel, pooling: 
             reference = target.vectors(network(ids[None]), torch.ones(1, len(ids)), place[None])
         expected, found = (
             replace(blanking, shortcut=each).scores({"input_ids": ids}, candidates, place, reference, blanked)
-            for each in (whole, shortcut)
+            for each in (full_network, shortcut)
         )
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert len(np.unique(found.round(6))) > 1

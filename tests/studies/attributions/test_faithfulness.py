@@ -40,9 +40,7 @@ def test_curves_of_an_additive_target_have_closed_forms() -> None:
     np.testing.assert_allclose(comprehensiveness(rows)[0, :, 0], [best.mean(), worst.mean(), np.nan])
     np.testing.assert_allclose(sufficiency(rows)[0, :, 0], [45 - best.mean(), 45 - worst.mean(), np.nan])
     assert (
-        rows.whole.tolist() == [45]
-        and rows.nothing.tolist() == [0]
-        and rows.index.tolist() == rows.unit.tolist() == [3]
+        rows.full.tolist() == [45] and rows.nothing.tolist() == [0] and rows.index.tolist() == rows.unit.tolist() == [3]
     )
 
 

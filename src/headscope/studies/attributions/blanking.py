@@ -30,15 +30,15 @@ from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.attributions.targets import Target, Vectors
 
 Places = Int[Tensor, " variant"]
-# A context for inputs `ids` and the places of their predicted words, which yields the places in the network's output.
+# A context for inputs `ids` and the positions of their predicted words; yields the positions in the network's output.
 Shortcut = Callable[[Int[Tensor, "variant token"], Places], AbstractContextManager[Places]]
 Blank = Literal["mask", "unknown", "hidden"]
 
 
 @contextmanager
-def whole(ids: Int[Tensor, "variant token"], places: Places) -> Iterator[Places]:
+def full_network(ids: Int[Tensor, "variant token"], positions: Places) -> Iterator[Places]:
     """Run all of the network."""
-    yield places
+    yield positions
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Parts:
     last: str
 
     @contextmanager
-    def __call__(self, ids: Int[Tensor, "variant token"], places: Places) -> Iterator[Places]:
+    def __call__(self, ids: Int[Tensor, "variant token"], positions: Places) -> Iterator[Places]:
         """Run these parts within this context."""
-        read = places if self.target.kind == "word" else torch.zeros_like(places)
+        read = positions if self.target.kind == "word" else torch.zeros_like(positions)
         variants = torch.arange(len(ids), device=ids.device)
         with ExitStack() as contexts:
             if self.once:
@@ -68,7 +68,7 @@ class Parts:
             if self.last == "head":
                 base = self.layers.network.base_model
                 contexts.enter_context(chosen_states(base, lambda states: states[variants, read][:, None]))
-            yield torch.zeros_like(places) if self.last else places
+            yield torch.zeros_like(positions) if self.last else positions
 
 
 def fastest(
@@ -82,7 +82,7 @@ def fastest(
     lasts = ("",) if reads_all else ("layer", "head", "") if target.kind == "word" else ("layer", "")
     makers = [partial(Parts, layers, projections, target, once, last) for last, once in product(lasts, (True, False))]
     with quiet():
-        return first_exact(makers, trial, whole, layers.network.dtype)[0]
+        return first_exact(makers, trial, full_network, layers.network.dtype)[0]
 
 
 @dataclass(frozen=True)
@@ -98,35 +98,35 @@ class Blanking:
     target: Target
     token: int | None
     batch_tokens: int
-    shortcut: Shortcut = whole
+    shortcut: Shortcut = full_network
 
-    def candidates(self, batch: Batch, places: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
+    def candidates(self, batch: Batch, positions: Int[Tensor, " example"]) -> Bool[Tensor, "example token"]:
         """The tokens that may be blanked: real, not [CLS] or [SEP], and not where a word is predicted."""
         special = [TOKEN_CLASSES.index(name) for name in ("cls", "sep")]
         free = batch.real & ~torch.isin(batch.token_class, torch.tensor(special, device=batch.real.device))
         if self.target.kind == "word":
-            free[torch.arange(len(places)), places] = False
+            free[torch.arange(len(positions)), positions] = False
         return free
 
     def scores(
         self,
         inputs: dict[str, Int[Tensor, " token"]],
         candidates: Int[Tensor, " candidate"],
-        place: Int[Tensor, ""],
+        position: Int[Tensor, ""],
         reference: Vectors,
         blanked: Bool[np.ndarray, "variant candidate"],
     ) -> Float[np.ndarray, " variant"]:
         """The target of an input for each row of blanked candidates.
 
-        * `inputs`: of one input, without padding; `place`: the token at which a word is predicted.
+        * `inputs`: of one input, without padding; `position`: of the token at which a word is predicted.
         * `reference`: the vector of the whole input, as the only row.
         """
         chunk = max(1, self.batch_tokens // len(inputs["input_ids"]))
         vectors = (
-            self._batch(inputs, candidates, place, torch.from_numpy(blanked[first : first + chunk]))
+            self._batch(inputs, candidates, position, torch.from_numpy(blanked[first : first + chunk]))
             for first in range(0, len(blanked), chunk)
         )
-        parts = [self.target.scores(each, reference.expand(len(each), -1)) for each in vectors]
+        parts = [self.target.scores(variants, reference.expand(len(variants), -1)) for variants in vectors]
         return torch.cat(parts).double().cpu().numpy()
 
     def trial(self, shortcut: Shortcut) -> Vectors:
@@ -135,11 +135,11 @@ class Blanking:
         ids = np.resize(sorted(self.model.tokenizer.get_vocab().values())[-5:], tokens)
         # The last token is read, and is in all copies.
         blanked = torch.tensor([[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]], dtype=torch.bool)
-        candidates, place = torch.arange(1, tokens - 1, device=device), torch.tensor(tokens - 1, device=device)
+        candidates, position = torch.arange(1, tokens - 1, device=device), torch.tensor(tokens - 1, device=device)
         inputs = {"input_ids": torch.from_numpy(ids).to(device)}
-        return replace(self, shortcut=shortcut)._batch(inputs, candidates, place, blanked)
+        return replace(self, shortcut=shortcut)._batch(inputs, candidates, position, blanked)
 
-    def _batch(self, inputs: dict[str, Tensor], candidates: Tensor, place: Tensor, blanked: Tensor) -> Vectors:
+    def _batch(self, inputs: dict[str, Tensor], candidates: Tensor, position: Tensor, blanked: Tensor) -> Vectors:
         variants = len(blanked)
         copies = {name: tensor.repeat(variants, 1) for name, tensor in inputs.items()}
         hit = torch.zeros_like(copies["input_ids"], dtype=torch.bool)
@@ -150,8 +150,8 @@ class Blanking:
             copies["attention_mask"] = real.long()
         else:
             copies["input_ids"] = copies["input_ids"].masked_fill(hit, self.token)
-        with torch.inference_mode(), self.shortcut(copies["input_ids"], place.expand(variants)) as places:
-            return self.target.vectors(self.model.network(**copies), real, places)
+        with torch.inference_mode(), self.shortcut(copies["input_ids"], position.expand(variants)) as positions:
+            return self.target.vectors(self.model.network(**copies), real, positions)
 
 
 def blank_token(model: Model, blank: Blank) -> int | None:

@@ -126,20 +126,20 @@ def _layer(
             (top,) = torch.autograd.grad(objective(stack.finish(inputs, output)).sum(), output)
     attention, values = _parts(attend, states, projections)
     gradients = _gradients(output, (states, attention, values), top if gradient is None else gradient)
-    whole = (states.detach(), output.detach(), attention.detach(), values.detach())
-    return LayerPass(number, call, *whole, *gradients, top)
+    tensors = (states.detach(), output.detach(), attention.detach(), values.detach())
+    return LayerPass(number, call, *tensors, *gradients, top)
 
 
 def _gradients(
     output: States, wanted: tuple[Tensor, Tensor, Tensor], at_output: States | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The gradient at each of some tensors; 0 where the output does not depend on it."""
-    places = [number for number, each in enumerate(wanted) if each.requires_grad]
-    found = torch.autograd.grad(output, [wanted[place] for place in places], at_output, allow_unused=True)
-    gradients = [torch.zeros_like(each) for each in wanted]
-    for place, gradient in zip(places, found, strict=True):
+    indices = [number for number, tensor in enumerate(wanted) if tensor.requires_grad]
+    found = torch.autograd.grad(output, [wanted[index] for index in indices], at_output, allow_unused=True)
+    gradients = [torch.zeros_like(tensor) for tensor in wanted]
+    for index, gradient in zip(indices, found, strict=True):
         if gradient is not None:
-            gradients[place] = gradient
+            gradients[index] = gradient
     states, attention, values = gradients
     return states, attention, values
 

@@ -130,45 +130,45 @@ class ExplainedAccumulator:
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
         model, sample, seed = self.run.model, self.sample, self.run.settings.seed
-        inputs, places = _questions(group, model, self.explain.target, seed)
+        inputs, positions = _questions(group, model, self.explain.target, seed)
         batch = self.collate(inputs)
-        importance = self.explain.explain(batch, places, *_chosen(batch, sample))
+        importance = self.explain.explain(batch, positions, *_chosen(batch, sample))
         shares = {"importance_share": importance_shares(batch, importance.tokens)}
-        scored = list(self._scored(batch, places, importance))
+        scored = list(self._scored(batch, positions, importance))
         self.buffer.add(batch.unit, shares | importance.heads)
         self.explained.rows += scored
-        self.explained.altered += self._altered(batch, places, importance)
+        self.explained.altered += self._altered(batch, positions, importance)
         self.explained.shown += _shown(model, batch, importance, sample)
 
-    def _scored(self, batch: Batch, places: Tensor, importance: Importance) -> Iterator[Faithfulness]:
-        settings, candidates = self.run.settings, self.blanking.candidates(batch, places)
+    def _scored(self, batch: Batch, positions: Tensor, importance: Importance) -> Iterator[Faithfulness]:
+        settings, candidates = self.run.settings, self.blanking.candidates(batch, positions)
         for example, index in enumerate(batch.index.tolist()):
             if index not in self.sample.scored:
                 continue
             if len(tokens := candidates[example].nonzero()[:, 0]):
-                scores = self._scores(batch, example, tokens, places[example], importance.reference[[example]])
+                scores = self._scores(batch, example, tokens, positions[example], importance.reference[[example]])
                 of_tokens, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
                 yield faithfulness(of_tokens, scores, index, settings.seed, unit)
             if not settings.in_parts:  # a worker has no bar
                 settings.on_progress(PASSES)
 
-    def _altered(self, batch: Batch, places: Tensor, importance: Importance) -> Iterator[AlteredInputs]:
+    def _altered(self, batch: Batch, positions: Tensor, importance: Importance) -> Iterator[AlteredInputs]:
         for example, index in enumerate(batch.index.tolist()):
             if index not in self.sample.altered:
                 continue
             if (length := int(batch.real[example].sum())) <= MOST_TOKENS:
                 inputs = {name: tensor[[example], :length] for name, tensor in batch.inputs.items()}
                 explain, reference = self.explain, importance.reference[[example]]
-                copies = Copies(self.run.model, explain.stack, explain.target, inputs, places[example], reference)
+                copies = Copies(self.run.model, explain.stack, explain.target, inputs, positions[example], reference)
                 by_head = index in self.sample.by_head
                 yield altered_input(copies, self.search, index, int(batch.unit[example]), by_head)
             if not self.run.settings.in_parts:
                 self.run.settings.on_progress(ALTERED_PASSES)
 
-    def _scores(self, batch: Batch, example: int, tokens: Tensor, place: Tensor, reference: Tensor) -> Scores:
+    def _scores(self, batch: Batch, example: int, tokens: Tensor, position: Tensor, reference: Tensor) -> Scores:
         length = int(batch.real[example].sum())
         inputs = {name: tensor[example, :length] for name, tensor in batch.inputs.items()}
-        return partial(self.blanking.scores, inputs, tokens, place, reference)
+        return partial(self.blanking.scores, inputs, tokens, position, reference)
 
     def state(self) -> Explained:
         """The explanations of all batches so far."""
@@ -196,11 +196,11 @@ def _questions(
 ) -> tuple[list[Encoded], Int[Tensor, " example"]]:
     """The inputs, and the token of each at which a word is predicted: the one that is masked, or the last."""
     if not target.masks:
-        return list(group), torch.tensor([len(each) - 1 for each in group], device=model.device)
-    hidden, pieces = zip(*(masked(each, model.tokenizer, seed, ONE_TOKEN) for each in group), strict=True)
+        return list(group), torch.tensor([len(encoded) - 1 for encoded in group], device=model.device)
+    hidden, pieces = zip(*(masked(encoded, model.tokenizer, seed, ONE_TOKEN) for encoded in group), strict=True)
     # An input of special tokens alone has no mask; its first token is read.
-    places = [int(np.argmax(each != IGNORED)) for each in pieces]
-    return list(hidden), torch.tensor(places, device=model.device)
+    positions = [int(np.argmax(labels != IGNORED)) for labels in pieces]
+    return list(hidden), torch.tensor(positions, device=model.device)
 
 
 def _chosen(batch: Batch, sample: Sample) -> tuple[Bool[Tensor, " example"], Bool[Tensor, " example"]]:

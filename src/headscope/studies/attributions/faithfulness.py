@@ -24,14 +24,14 @@ class Faithfulness(Columns):
     """A row for each scored input; NaN where a method was not taken.
 
     * `index`: the number of the input in its corpus; `unit`: of what is resampled with it, its document or itself.
-    * `whole`, `nothing`: the target with all tokens, and with all of them blanked.
+    * `full`, `nothing`: the target with all tokens, and with all of them blanked.
     * `deletion`, `insertion`: the target without the most important share of tokens, and with that share alone.
     * `correlation`: with blank-out, over tokens; `random_deletion`, `random_insertion`: of tokens in random order.
     """
 
     index: Int[np.ndarray, " input"]
     unit: Int[np.ndarray, " input"]
-    whole: Float[np.ndarray, " input"]
+    full: Float[np.ndarray, " input"]
     nothing: Float[np.ndarray, " input"]
     deletion: Float[np.ndarray, "input method layer share"]
     insertion: Float[np.ndarray, "input method layer share"]
@@ -67,15 +67,15 @@ def faithfulness(
     ]
     distinct, number = np.unique(np.concatenate(blocks), axis=0, return_inverse=True)
     values = scores(distinct)[number.reshape(-1)]
-    whole, nothing, single, deleted, inserted, random_deleted, random_inserted = np.split(
+    full, nothing, single, deleted, inserted, random_deleted, random_inserted = np.split(
         values, np.cumsum([len(block) for block in blocks])[:-1]
     )
-    curves = (_filled(each.reshape(top.shape[:-1]), taken) for each in (deleted, inserted))
-    agreement = spearman(importance, np.broadcast_to(whole - single, importance.shape))
-    means = (each.reshape(ORDERS, -1).mean(0) for each in (random_deleted, random_inserted))
+    curves = (_filled(curve.reshape(top.shape[:-1]), taken) for curve in (deleted, inserted))
+    agreement = spearman(importance, np.broadcast_to(full - single, importance.shape))
+    means = (curve.reshape(ORDERS, -1).mean(0) for curve in (random_deleted, random_inserted))
     numbers = np.array(index), np.array(index if unit is None else unit)
-    rows = (*numbers, whole[0], nothing[0], *curves, agreement, *means)
-    return Faithfulness(*(np.asarray(each)[None] for each in rows))
+    rows = (*numbers, full[0], nothing[0], *curves, agreement, *means)
+    return Faithfulness(*(np.asarray(value)[None] for value in rows))
 
 
 def top_counts(tokens: int) -> Int[np.ndarray, " share"]:
@@ -89,12 +89,12 @@ def top_counts(tokens: int) -> Int[np.ndarray, " share"]:
 
 def comprehensiveness(rows: Faithfulness) -> Float[np.ndarray, "input method layer"]:
     """What the target loses without the most important tokens, averaged over shares."""
-    return rows.whole[:, None, None] - rows.deletion.mean(-1)
+    return rows.full[:, None, None] - rows.deletion.mean(-1)
 
 
 def sufficiency(rows: Faithfulness) -> Float[np.ndarray, "input method layer"]:
     """What the target loses if only the most important tokens are kept, averaged over shares: low is good."""
-    return rows.whole[:, None, None] - rows.insertion.mean(-1)
+    return rows.full[:, None, None] - rows.insertion.mean(-1)
 
 
 def _ranks(values: Float[np.ndarray, "*dims token"]) -> Int[np.ndarray, "*dims token"]:
@@ -103,6 +103,6 @@ def _ranks(values: Float[np.ndarray, "*dims token"]) -> Int[np.ndarray, "*dims t
 
 
 def _filled(curves: Float[np.ndarray, "taken layer share"], taken: Bool[np.ndarray, " method"]) -> np.ndarray:
-    whole = np.full((len(taken), *curves.shape[1:]), np.nan)
-    whole[taken] = curves
-    return whole
+    filled = np.full((len(taken), *curves.shape[1:]), np.nan)
+    filled[taken] = curves
+    return filled

@@ -83,7 +83,7 @@ def _of_layer(
     source = tokens * (layers + 1)
     capacities = np.zeros((source + 1, source + 1), np.int32)
     for layer, capacity in enumerate(maps, 1):
-        upper, lower = (slice(each * tokens, (each + 1) * tokens) for each in (layer, layer - 1))
+        upper, lower = (slice(level * tokens, (level + 1) * tokens) for level in (layer, layer - 1))
         capacities[upper, lower] = np.rint(capacity * UNIT)
     capacities[source, layers * tokens : source] = np.rint(readout * UNIT)
     graph = csr_array(capacities)

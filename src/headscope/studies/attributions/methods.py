@@ -71,23 +71,23 @@ class Explainer:
     def explain(
         self,
         batch: Batch,
-        places: Int[Tensor, " example"],
+        positions: Int[Tensor, " example"],
         zeroed: Bool[Tensor, " example"],
         with_flow: Bool[Tensor, " example"],
     ) -> Importance:
         """The importance of all tokens, within `switchable` and `frozen`.
 
-        * `places`: the token at which a word is predicted.
+        * `positions`: of the token at which a word is predicted.
         * `zeroed`, `with_flow`: the examples of which value zeroing and flow are taken, which are slow.
 
         Raises `HeadscopeError` if a layer alone gives other states than the whole network.
         """
         with torch.no_grad():
             calls, answer = self.stack.calls(batch.inputs)
-            reference = self.target.vectors(answer, batch.real, places)
+            reference = self.target.vectors(answer, batch.real, positions)
 
         def objective(output: Any) -> Float[Tensor, " example"]:
-            return self.target.objective(self.target.vectors(output, batch.real, places), reference)
+            return self.target.objective(self.target.vectors(output, batch.real, positions), reference)
 
         collected = _Collected(self, batch, zeroed, with_flow)
         for layer in descend(self.stack, self.projections, batch.inputs, calls, objective):
@@ -126,9 +126,9 @@ class _Collected:
         if layer.top is not None:
             self.readout = read_tokens(layer.top, self.batch.real)
         assert self.readout is not None
-        each = self.explainer.projections[layer.number]
-        vectors = value_vectors(layer, each)
-        bias = each.output.bias
+        projections = self.explainer.projections[layer.number]
+        vectors = value_vectors(layer, projections)
+        bias = projections.output.bias
         maps = self._maps(layer, vectors, bias if isinstance(bias, Tensor) else None)
         for name, token_map in maps.items():
             self._append(name, (self.readout[:, None] @ token_map)[:, 0])
@@ -193,16 +193,16 @@ class _Collected:
         layers = {name: torch.stack(parts[::-1], dim=1) for name, parts in self.found.items()}
         layers |= {name: rows.flip(1) * self.batch.real[:, None] for name, rows in self.rolled.items()}
         layers["flow"] = torch.full_like(layers["attention"], torch.nan)
-        whole = torch.stack([layers[name] for name in METHODS], dim=1).double().cpu().numpy()
+        importance = torch.stack([layers[name] for name in METHODS], dim=1).double().cpu().numpy()
         if self.with_flow.any():
             assert self.readout is not None
             readout, lengths = self.readout.double().cpu().numpy(), self.batch.real.sum(1).tolist()
-            for place, example in enumerate(self.with_flow.nonzero()[:, 0].tolist()):
+            for row, example in enumerate(self.with_flow.nonzero()[:, 0].tolist()):
                 size = lengths[example]
-                maps = [each[place, :size, :size] for each in reversed(self.flow_maps)]
-                whole[example, METHODS.index("flow")] = 0
-                whole[example, METHODS.index("flow"), :, :size] = flows(maps, readout[example, :size])
-        return whole
+                maps = [layer_map[row, :size, :size] for layer_map in reversed(self.flow_maps)]
+                importance[example, METHODS.index("flow")] = 0
+                importance[example, METHODS.index("flow"), :, :size] = flows(maps, readout[example, :size])
+        return importance
 
     def heads(self) -> dict[str, Values]:
         """Values of heads in a row.

@@ -47,16 +47,19 @@ class Residual:
         """What the normalisation divides the sum by at each query."""
         if self.norm is None:
             return layer.states.new_ones(layer.states.shape[:2])
-        whole = torch.einsum("ehqk,ehkd->eqd", layer.attention, vectors) + layer.states
-        whole = whole if bias is None else whole + bias
-        return (whole.var(-1, unbiased=False) + self.norm.eps).sqrt()
+        total = torch.einsum("ehqk,ehkd->eqd", layer.attention, vectors) + layer.states
+        total = total if bias is None else total + bias
+        return (total.var(-1, unbiased=False) + self.norm.eps).sqrt()
 
 
 def residuals(stack: Stack, projections: Sequence[Projections]) -> list[Residual]:
     """The normalisation after the attention of each layer, found by what it is given; within `switchable`."""
     with torch.inference_mode():
         calls, _answer = stack.calls(check_inputs(stack.network))
-        return [Residual(_normalisation(stack, each, number, calls[number])) for number, each in enumerate(projections)]
+        return [
+            Residual(_normalisation(stack, projection, number, calls[number]))
+            for number, projection in enumerate(projections)
+        ]
 
 
 def _normalisation(stack: Stack, projections: Projections, layer: int, call: Call) -> nn.LayerNorm | None:

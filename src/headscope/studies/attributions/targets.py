@@ -56,11 +56,11 @@ class Target:
             return f"{NAMES[self.kind]} ({states})"
         return NAMES[self.kind] if self.masks or self.kind != "word" else "probability of the predicted next word piece"
 
-    def vectors(self, output: Any, real: Float[Tensor, "example token"], places: Int[Tensor, " example"]) -> Vectors:
+    def vectors(self, output: Any, real: Float[Tensor, "example token"], positions: Int[Tensor, " example"]) -> Vectors:
         """Log-probabilities of classes or words, numbers, or representations.
 
         * `output`: of the network; `real`: 1 for tokens that are seen.
-        * `places`: the token at which a word is predicted.
+        * `positions`: of the token at which a word is predicted.
         """
         if self.kind == "representation":
             states = output.last_hidden_state.float()
@@ -69,7 +69,7 @@ class Target:
         if self.kind == "number":
             return logits.reshape(len(logits), -1)[:, :1]
         if self.kind == "word":
-            logits = logits[torch.arange(len(places), device=logits.device), places]
+            logits = logits[torch.arange(len(positions), device=logits.device), positions]
         return logits.log_softmax(-1)
 
     def scores(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:

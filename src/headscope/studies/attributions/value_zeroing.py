@@ -41,25 +41,25 @@ class ValueZeroing:
         NaN for the examples that were not chosen.
         """
         tokens = self.real.shape[1]
-        whole = layer.states.new_full((len(self.real), tokens, tokens), torch.nan)
+        maps = layer.states.new_full((len(self.real), tokens, tokens), torch.nan)
         if self.chosen.any():
-            whole[self.chosen] = self._map(replace(
+            maps[self.chosen] = self._map(replace(
                 layer,
                 states=layer.states[self.chosen],
                 output=layer.output[self.chosen],
                 attention=layer.attention[self.chosen],
                 values=layer.values[self.chosen],
             ), vectors[self.chosen])  # fmt: skip
-        return whole
+        return maps
 
     def _map(self, layer: LayerPass, vectors: Vectors) -> TokenMap:
         """The map of the chosen examples."""
-        each, (examples, tokens, _width) = self.projections[layer.number], layer.states.shape
-        if not each.heads:
+        projections, (examples, tokens, _width) = self.projections[layer.number], layer.states.shape
+        if not projections.heads:
             return layer.states.new_zeros(examples, tokens, tokens)
         # [example, query, head, head_width] -> [example, query, head * head_width]
         contexts = (layer.attention @ layer.values).transpose(1, 2).flatten(2)
-        plain = each.output(contexts.to(weight(each.output).dtype))
+        plain = projections.output(contexts.to(weight(projections.output).dtype))
         together = max(1, CHUNK // (examples * tokens))
         parts = [
             self._distances(layer, vectors[:, :, first : first + together], plain, first)

@@ -111,7 +111,7 @@ def _add_scores(variables: Variables, rows: Faithfulness, draws: np.ndarray) -> 
 
 def _scores(rows: Faithfulness) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Comprehensiveness and sufficiency: of each method and layer, of random orders, and by how much it is better."""
-    random = [(rows.whole[:, None] - curve).mean(-1) for curve in (rows.random_deletion, rows.random_insertion)]
+    random = [(rows.full[:, None] - curve).mean(-1) for curve in (rows.random_deletion, rows.random_insertion)]
     high, low = comprehensiveness(rows), sufficiency(rows)
     return {
         "comprehensiveness": (high, random[0], high - random[0][:, None, None]),
@@ -120,7 +120,7 @@ def _scores(rows: Faithfulness) -> dict[str, tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _add_curves(variables: Variables, rows: Faithfulness, draws: np.ndarray) -> None:
-    for name, first, last in (("deletion", rows.whole, rows.nothing), ("insertion", rows.nothing, rows.whole)):
+    for name, first, last in (("deletion", rows.full, rows.nothing), ("insertion", rows.nothing, rows.full)):
         curve: Float[np.ndarray, "input method layer share"] = getattr(rows, name)
         missing = np.isnan(curve[..., 0])
         ends = [np.where(missing, np.nan, end[:, None, None])[..., None] for end in (first, last)]
@@ -172,16 +172,16 @@ def shown_inputs(explained: Explained, number: int) -> list[Mapping[str, object]
     """A few scored inputs of median length: tokens, and the importance of each by method and layer, its largest 1."""
     if not explained.shown:
         return []
-    lengths = np.array([len(each.tokens) for each in explained.shown])
-    order = np.lexsort(([each.index for each in explained.shown], abs(lengths - np.median(lengths))))[:number]
+    lengths = np.array([len(example.tokens) for example in explained.shown])
+    order = np.lexsort(([example.index for example in explained.shown], abs(lengths - np.median(lengths))))[:number]
     return [
-        {"tokens": each.tokens, "importance": _as_lists(each.importance)}
-        for each in sorted((explained.shown[place] for place in order), key=lambda each: each.index)
+        {"tokens": example.tokens, "importance": _as_lists(example.importance)}
+        for example in sorted((explained.shown[index] for index in order), key=lambda example: example.index)
     ]
 
 
 def _as_lists(importance: Float[np.ndarray, "method layer token"]) -> dict[str, list[list[float]]]:
     largest = np.abs(importance).max(-1, keepdims=True)
     scaled = np.divide(importance, largest, out=np.zeros_like(importance), where=largest > 0)
-    taken = [bool(np.isfinite(each).all()) for each in importance]
-    return {name: each.round(3).tolist() for name, each, there in zip(METHODS, scaled, taken, strict=True) if there}
+    taken = [bool(np.isfinite(rows).all()) for rows in importance]
+    return {name: rows.round(3).tolist() for name, rows, there in zip(METHODS, scaled, taken, strict=True) if there}

@@ -45,9 +45,9 @@ def score(treebank: TreebankStates, maps: Mapping[str, Maps], device: torch.devi
     """The scores of all sentences of a treebank, in its order; `maps` are those of each kind of probe."""
     rows: list[tuple] = [()] * len(treebank)
     for numbers, apart, deep in _predictions(treebank, maps, device):
-        for place, number in enumerate(numbers):
+        for row, number in enumerate(numbers):
             words = len(treebank.sentences[number])
-            rows[number] = _row(treebank, number, apart[:, place, :words, :words], deep[:, place, :words])
+            rows[number] = _row(treebank, number, apart[:, row, :words, :words], deep[:, row, :words])
     return SentenceScores(*map(np.array, zip(*rows, strict=True)))
 
 
@@ -83,14 +83,14 @@ def gold_edges(treebank: TreebankStates, number: int) -> set[tuple[int, int]]:
     return spanning_edges(distances[None], scored(treebank.sentences[number]))[0]
 
 
-def scores(each: SentenceScores, draws: Float[np.ndarray, "resample sentence"]) -> dict[str, Score]:
+def scores(sentences: SentenceScores, draws: Float[np.ndarray, "resample sentence"]) -> dict[str, Score]:
     """The four scores of a treebank by name."""
-    rooted = each.has_root.astype(np.int64)
+    rooted = sentences.has_root.astype(np.int64)
     return {
-        "uuas": _mean(each.right, each.edges, draws),
-        "root_accuracy": _mean(each.root, rooted, draws),
-        "distance_spearman": _by_length(each.distance_spearman, each.length, draws),
-        "norm_spearman": _by_length(each.norm_spearman, each.length, draws),
+        "uuas": _mean(sentences.right, sentences.edges, draws),
+        "root_accuracy": _mean(sentences.root, rooted, draws),
+        "distance_spearman": _by_length(sentences.distance_spearman, sentences.length, draws),
+        "norm_spearman": _by_length(sentences.norm_spearman, sentences.length, draws),
     }
 
 
@@ -126,12 +126,12 @@ def _predictions(treebank: TreebankStates, maps: Mapping[str, Maps], device: tor
         with torch.inference_mode():
             apart = probes.distances(probes.project(batch.states, maps["distance"])).cpu().numpy()
             deep = probes.depths(probes.project(batch.states, maps["depth"])).cpu().numpy()
-        places = np.arange(apart.shape[-1])
-        linear = np.broadcast_to(abs(places[:, None] - places), (1, *apart.shape[1:]))
+        positions = np.arange(apart.shape[-1])
+        linear = np.broadcast_to(abs(positions[:, None] - positions), (1, *apart.shape[1:]))
         yield (
             numbers,
             np.concatenate([apart, linear]),
-            np.concatenate([deep, np.broadcast_to(places, linear.shape[:-1])]),
+            np.concatenate([deep, np.broadcast_to(positions, linear.shape[:-1])]),
         )
 
 
@@ -176,11 +176,11 @@ def example_trees(
     """Sentences of median length, chosen by the seed: their words, and edges between two places, from 0."""
     return [
         {
-            "words": list(treebank.sentences[each].forms),
-            "gold": sorted(gold_edges(treebank, each)),
-            "predicted": predicted_edges(treebank, each, maps, layer - 1, device),
+            "words": list(treebank.sentences[index].forms),
+            "gold": sorted(gold_edges(treebank, index)),
+            "predicted": predicted_edges(treebank, index, maps, layer - 1, device),
         }
-        for each in _typical([len(sentence) for sentence in treebank.sentences], number, seed)
+        for index in _typical([len(sentence) for sentence in treebank.sentences], number, seed)
     ]
 
 
@@ -188,5 +188,5 @@ def _typical(lengths: Sequence[int], number: int, seed: int) -> list[int]:
     """The numbers of sentences whose length is next to the median, of those that fit on a page."""
     ranks = np.random.default_rng(seed).permutation(len(lengths))
     away = abs(np.array(lengths) - min(float(np.median(lengths)), MOST_WORDS))
-    fits = [place for place in np.lexsort((ranks, away)).tolist() if lengths[place] <= MOST_WORDS]
+    fits = [index for index in np.lexsort((ranks, away)).tolist() if lengths[index] <= MOST_WORDS]
     return sorted(fits[:number])

@@ -176,10 +176,10 @@ def _ranks(text: str) -> tuple[int, ...]:
     Raises `HeadscopeError` for a rank that is no number from 1 to 100,000.
     """
     try:
-        ranks = tuple(dict.fromkeys(int(each) for each in text.split(",")))
+        ranks = tuple(dict.fromkeys(int(number) for number in text.split(",")))
     except ValueError:
         ranks = ()
-    if not ranks or not all(0 < each <= 100_000 for each in ranks):
+    if not ranks or not all(0 < rank <= 100_000 for rank in ranks):
         raise HeadscopeError(f"rank '{text[:40]}': use a number from 1, or several such as 16,64,128")
     return ranks
 

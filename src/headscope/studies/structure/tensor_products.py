@@ -79,11 +79,12 @@ class TensorProducts(nn.Module):
         self.bias = nn.Parameter(torch.zeros(spaces, 1, width))
 
     def forward(
-        self, fillers: Float[Tensor, "sentence word axis"], places: Int[Tensor, "sentence word"], real: Tensor
+        self, fillers: Float[Tensor, "sentence word axis"], role_ids: Int[Tensor, "sentence word"], real: Tensor
     ) -> Float[Tensor, "space sentence width"]:
         """The vectors of sentences; words that are not `real` are padding."""
         bound = torch.einsum("nwa,saf->snwf", fillers, self.filler)
-        weights = self.role[:, places] * (real / real.sum(1, keepdim=True))[..., None]  # [space, sentence, word, role]
+        # [space, sentence, word, role]
+        weights = self.role[:, role_ids] * (real / real.sum(1, keepdim=True))[..., None]
         products = torch.einsum("snwf,snwr->snfr", bound, weights).flatten(2)
         return products @ self.out + self.bias
 
@@ -129,12 +130,12 @@ def decompose(
         random = np.random.default_rng(seed)
         names = [[roles(sentence, scheme, random) for sentence in part.sentences] for part in (train, test)]
         index = role_numbers(names[0])
-        places = [_places(part, index, given[at][0].shape[1], device) for at, part in enumerate(names)]
+        role_ids = [_role_ids(part, index, given[at][0].shape[1], device) for at, part in enumerate(names)]
         model = TensorProducts(len(centre), given[0][0].shape[-1], len(index) + 1, centre.shape[-1], seed).to(device)
-        _fit(model, given[0], places[0], targets[0], seed, done)
+        _fit(model, given[0], role_ids[0], targets[0], seed, done)
         with torch.inference_mode():
             parts = torch.arange(len(test), device=device).split(256)
-            guess = torch.cat([model(given[1][0][part], places[1][part], given[1][1][part]) for part in parts], dim=1)
+            guess = torch.cat([model(given[1][0][part], role_ids[1][part], given[1][1][part]) for part in parts], dim=1)
         error[scheme] = _score((guess - targets[1]).square().sum(-1), targets[1].square().sum(-1), draws)
         parameters[scheme], numbers[scheme] = model.size, len(index) + 1
     return DecomposedStates(error, parameters, numbers)
@@ -184,13 +185,13 @@ def _padded(
     ).to(device)
 
 
-def _places(
+def _role_ids(
     names: Sequence[Sequence[Hashable]], index: Mapping[Hashable, int], words: int, device: torch.device
 ) -> Int[Tensor, "sentence word"]:
-    places = torch.full((len(names), words), RARE)
+    role_ids = torch.full((len(names), words), RARE)
     for row, sentence in enumerate(names):
-        places[row, : len(sentence)] = torch.tensor([index.get(name, RARE) for name in sentence])
-    return places.to(device)
+        role_ids[row, : len(sentence)] = torch.tensor([index.get(name, RARE) for name in sentence])
+    return role_ids.to(device)
 
 
 def _targets(treebank: TreebankStates, device: torch.device) -> Float[Tensor, "space sentence width"]:
@@ -202,20 +203,20 @@ def _targets(treebank: TreebankStates, device: torch.device) -> Float[Tensor, "s
 def _fit(
     model: TensorProducts,
     given: tuple[Tensor, Tensor],
-    places: Int[Tensor, "sentence word"],
+    role_ids: Int[Tensor, "sentence word"],
     targets: Float[Tensor, "space sentence width"],
     seed: int,
     done: Callable[[int], None],
 ) -> None:
     """Adam on the squared error, with a learning rate that falls to 0."""
-    order, sentences = np.random.default_rng(seed), len(places)
+    order, sentences = np.random.default_rng(seed), len(role_ids)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS * -(-sentences // BATCH))
     fillers, real = given
     for _ in range(EPOCHS):
-        for part in torch.from_numpy(order.permutation(sentences)).to(places.device).split(BATCH):
+        for part in torch.from_numpy(order.permutation(sentences)).to(role_ids.device).split(BATCH):
             words = int(real[part].sum(1).max())
-            guess = model(fillers[part, :words], places[part, :words], real[part, :words])
+            guess = model(fillers[part, :words], role_ids[part, :words], real[part, :words])
             (guess - targets[:, part]).square().mean((1, 2)).sum().backward()
             optimizer.step()
             optimizer.zero_grad()

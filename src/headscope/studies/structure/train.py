@@ -86,12 +86,12 @@ def fit(
 def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, device: torch.device) -> nn.Parameter:
     """Random maps side by side, of each rank those of both kinds; those of a rank do not depend on other ranks."""
     spaces, _, width = treebank.arrays[0].shape
-    every = []
+    matrices = []
     with torch.random.fork_rng():
         for rank in ranks:
             torch.manual_seed(seed)
-            every += [torch.empty(spaces, width, rank).uniform_(-WITHIN, WITHIN) for _ in KINDS]
-    return nn.Parameter(torch.cat(every, dim=-1).to(device))
+            matrices += [torch.empty(spaces, width, rank).uniform_(-WITHIN, WITHIN) for _ in KINDS]
+    return nn.Parameter(torch.cat(matrices, dim=-1).to(device))
 
 
 def _train(
@@ -139,8 +139,8 @@ def _chosen(maps: Tensor, ranks: Sequence[int], losses: np.ndarray, held_out: li
     """Of several ranks, for each kind and space that of the smallest held-out loss."""
     by_rank, best = _of_ranks(maps, ranks), losses.argmin(0)  # [kind, space]
     widest, chosen = max(ranks), {}
-    for kind, places in zip(KINDS, best, strict=True):
-        whole = [by_rank[ranks[place]][kind][space] for space, place in enumerate(places)]
-        chosen[kind] = torch.stack([nn.functional.pad(each, (0, widest - each.shape[1])) for each in whole])
-    numbers = {kind: [ranks[place] for place in places] for kind, places in zip(KINDS, best, strict=True)}
+    for kind, indices in zip(KINDS, best, strict=True):
+        matrices = [by_rank[ranks[index]][kind][space] for space, index in enumerate(indices)]
+        chosen[kind] = torch.stack([nn.functional.pad(matrix, (0, widest - matrix.shape[1])) for matrix in matrices])
+    numbers = {kind: [ranks[index] for index in indices] for kind, indices in zip(KINDS, best, strict=True)}
     return FittedProbes(chosen, numbers, by_rank, losses, held_out)

@@ -64,12 +64,12 @@ class GoldTrees:
     """Distances and depths of sentences, as small integers."""
 
     def __init__(self, sentences: Sequence[Parsed]):
-        each = [distances(sentence.heads) for sentence in sentences]
+        arrays = [distances(sentence.heads) for sentence in sentences]
         kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in sentences) else np.uint8
-        self.distances = [torch.from_numpy(one.astype(kind)) for one in each]
+        self.distances = [torch.from_numpy(one.astype(kind)) for one in arrays]
         self.depths = [
             torch.from_numpy(depths(apart, sentence.heads).astype(kind))
-            for apart, sentence in zip(each, sentences, strict=True)
+            for apart, sentence in zip(arrays, sentences, strict=True)
         ]
 
 
@@ -120,8 +120,8 @@ def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -
 
 def _spaces(states: Float[np.ndarray, "layer word width"]) -> Float[np.ndarray, "space word width"]:
     """The layers, then the embeddings, then their mean over the sentence, weighted by 1/2 for each word of distance."""
-    places = np.arange(states.shape[1])
-    weights = 0.5 ** abs(places[:, None] - places)  # [word, word]
+    positions = np.arange(states.shape[1])
+    weights = 0.5 ** abs(positions[:, None] - positions)  # [word, word]
     decay = weights / weights.sum(1, keepdims=True) @ states[0]
     return np.concatenate([states[1:], states[:1], decay[None]])
 
@@ -148,9 +148,9 @@ def padded(treebank: TreebankStates, numbers: Sequence[int], device: torch.devic
     states = torch.zeros(spaces, len(numbers), words, width)
     apart = torch.zeros(len(numbers), words, words)
     deep = torch.zeros(len(numbers), words)
-    for place, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
-        states[:, place, :length] = treebank.arrays[number]
-        apart[place, :length, :length] = treebank.gold.distances[number]
-        deep[place, :length] = treebank.gold.depths[number]
+    for row, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
+        states[:, row, :length] = treebank.arrays[number]
+        apart[row, :length, :length] = treebank.gold.distances[number]
+        deep[row, :length] = treebank.gold.depths[number]
     real = torch.arange(words) < torch.tensor(lengths)[:, None]
-    return StateBatch(list(numbers), *(each.to(device) for each in (states, apart, deep, real)))
+    return StateBatch(list(numbers), *(tensor.to(device) for tensor in (states, apart, deep, real)))

@@ -125,9 +125,9 @@ def _add(variables: Variables, name: str, score: Score, count: Count | None = No
 def _add_ranks(variables: Variables, by_rank: Sequence[Mapping[str, Score]], layers: int) -> None:
     """The scores of each rank on held-out training sentences."""
     for name in SCORES:
-        every = [scores[name][:layers] for scores in by_rank]
-        interval = np.stack([score.interval for score in every])  # [rank, layer, bound]
-        variables.add(f"{name}_by_rank", np.stack([score.mean for score in every]), interval=interval)
+        rows = [scores[name][:layers] for scores in by_rank]
+        interval = np.stack([score.interval for score in rows])  # [rank, layer, bound]
+        variables.add(f"{name}_by_rank", np.stack([score.mean for score in rows]), interval=interval)
 
 
 def _add_training(variables: Variables, fitted: FittedProbes, layers: int) -> None:

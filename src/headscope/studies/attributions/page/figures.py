@@ -42,8 +42,8 @@ def _methods(result: xr.Dataset) -> Iterator[Figure]:
     methods = chosen(result)
     if methods:
         array = with_interval(result, "chosen_comprehensiveness_gain").drop_vars("n_examples", errors="ignore")
-        array = array.sel(attribution=[each.method for each in methods])
-        array = array.assign_coords(attribution=[each.name for each in methods])
+        array = array.sel(attribution=[choice.method for choice in methods])
+        array = array.assign_coords(attribution=[choice.name for choice in methods])
         array = array.rename("gain").assign_attrs(
             long_name="Faithfulness: fall of the target, more than in random order"
         )
@@ -56,20 +56,20 @@ def _methods(result: xr.Dataset) -> Iterator[Figure]:
 
 def inputs(result: xr.Dataset) -> Iterator[Figure]:
     """A few inputs, their tokens coloured by each method."""
-    layers = {each.method: each.layer for each in chosen(result)}
+    layers = {choice.method: choice.layer for choice in chosen(result)}
     last = int(result["layer"].max())
-    for number, each in enumerate(json.loads(result.attrs["inputs"]), 1):
+    for number, example in enumerate(json.loads(result.attrs["inputs"]), 1):
         order = [*layers, *(name for name in NAMES if name not in layers)]
-        rows = {NAMES[name]: each["importance"][name] for name in order if name in each["importance"]}
-        places = {NAMES[name]: layers.get(name, last) - 1 for name in order}
-        rows = {name: values[places[name]] for name, values in rows.items()}
+        rows = {NAMES[name]: example["importance"][name] for name in order if name in example["importance"]}
+        indices = {NAMES[name]: layers.get(name, last) - 1 for name in order}
+        rows = {name: values[indices[name]] for name, values in rows.items()}
         caption = (
             "Importance of each token by each method at its chosen layer, the most faithful method first; the largest "
             "of a row is 1. Only gradients and values have a sign: orange raises the target, violet lowers it."
         )
-        chart = token_rows(each["tokens"], rows, f"Importance of tokens, input {number}", "importance")
+        chart = token_rows(example["tokens"], rows, f"Importance of tokens, input {number}", "importance")
         yield Figure(
-            f"input-{number}", INPUTS, chart, caption, "importance_share", _table(number, each["tokens"], rows)
+            f"input-{number}", INPUTS, chart, caption, "importance_share", _table(number, example["tokens"], rows)
         )
 
 
@@ -96,8 +96,8 @@ def _curves(result: xr.Dataset) -> Iterator[Figure]:
     for name, words in (("deletion", "without"), ("insertion", "with")):
         if methods:
             lines = {
-                each.name: with_interval(result, name).sel(attribution=each.method, layer=each.layer, drop=True)
-                for each in methods
+                choice.name: with_interval(result, name).sel(attribution=choice.method, layer=choice.layer, drop=True)
+                for choice in methods
             } | {"random order": with_interval(result, f"{name}_random")}
             array = xr.concat(
                 same_bounds(list(lines.values())), "series", coords="different", compat="equals", join="outer"
@@ -129,9 +129,9 @@ def _heads(result: xr.Dataset) -> Iterator[Figure]:
 
 def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
     """Faithfulness, the fall of the target beyond random orders; one half of the inputs chooses the layer."""
-    for each in chosen(result):
-        array = with_interval(result, "comprehensiveness_gain").sel(attribution=each.method, drop=True)
-        yield LayerNumber("Faithfulness of attributions", NAMES[each.method], array, each.layer, is_share=False)
+    for choice in chosen(result):
+        array = with_interval(result, "comprehensiveness_gain").sel(attribution=choice.method, drop=True)
+        yield LayerNumber("Faithfulness of attributions", NAMES[choice.method], array, choice.layer, is_share=False)
 
 
 def layer_figures(result: xr.Dataset) -> Iterator[Figure]:

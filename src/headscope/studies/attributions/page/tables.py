@@ -62,7 +62,7 @@ def chosen(result: xr.Dataset) -> list[ChosenLayer]:
         return []
     methods = [_chosen(result, str(name)) for name in result["attribution"].values]
     there = [method for method in methods if method.complete]
-    return sorted(there, key=lambda each: -each.gains["comprehensiveness"].value)
+    return sorted(there, key=lambda choice: -choice.gains["comprehensiveness"].value)
 
 
 def _chosen(result: xr.Dataset, method: str) -> ChosenLayer:
@@ -80,7 +80,7 @@ def _chosen(result: xr.Dataset, method: str) -> ChosenLayer:
 
 def leader(methods: list[ChosenLayer]) -> ChosenLayer | None:
     """The method that has most comprehensiveness on the half that chooses; None where that is not known."""
-    without = [each for each in methods if not np.isfinite(each.lead.value)]
+    without = [method for method in methods if not np.isfinite(method.lead.value)]
     return without[0] if len(without) == 1 and len(methods) > 1 else None
 
 
@@ -93,16 +93,16 @@ def tables(result: xr.Dataset) -> list[Table]:
     """One row for each method and one for each alteration of attention; none where no input was scored."""
     rows = [
         (
-            (NAMES[each.method],),
+            (NAMES[choice.method],),
             [
-                (str(each.layer), ""),
+                (str(choice.layer), ""),
                 *(value.known_cell(".3f") for name in ("comprehensiveness", "sufficiency")
-                  for value in (each.scores[name], each.gains[name])),
-                each.scores["rank_correlation"].known_cell(".3f"),
-                (str(each.inputs), ""),
+                  for value in (choice.scores[name], choice.gains[name])),
+                choice.scores["rank_correlation"].known_cell(".3f"),
+                (str(choice.inputs), ""),
             ],
         )
-        for each in chosen(result)
+        for choice in chosen(result)
     ]  # fmt: skip
     caption = (
         "Faithfulness of each method with 95% intervals: the layer was chosen on one half of the scored inputs, scores "

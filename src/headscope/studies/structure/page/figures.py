@@ -59,10 +59,10 @@ def _by_layer(result: xr.Dataset, name: str) -> Figure:
 def _by_rank(result: xr.Dataset, name: str) -> Figure:
     """The score of each rank, of the chosen layer and of others that are evenly spread."""
     layer, variable = chosen(result).number, f"{name}_by_rank"
-    every = result["layer"].values.tolist()
-    shown = sorted({layer, *(every[round(at)] for at in np.linspace(0, len(every) - 1, MOST_LINES))})
+    layers = result["layer"].values.tolist()
+    shown = sorted({layer, *(layers[round(at)] for at in np.linspace(0, len(layers) - 1, MOST_LINES))})
     array = with_interval(result, variable).sel(layer=shown).assign_attrs(long_name=NAMES[name])
-    array = array.rename(layer="series").rename(name).assign_coords(series=[f"layer {each}" for each in shown])
+    array = array.rename(layer="series").rename(name).assign_coords(series=[f"layer {number}" for number in shown])
     caption = (
         f"{NAMES[name]} of probes of each rank (number of dimensions), on held-out training sentences; 95% intervals "
         "over sentences. The scores above have the rank of the smallest held-out loss of each layer."

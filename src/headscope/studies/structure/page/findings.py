@@ -25,15 +25,17 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 def _trees(result: xr.Dataset) -> Finding:
     """Whether the chosen layer is above the best baseline; the layers that cannot be told from the best are named."""
     layer, (name, base) = chosen(result), best_baseline(result)
-    uuas, every = layer.scores["uuas"], result["layer"].values.tolist()
-    best = tied({each: score for each in every if np.isfinite((score := estimate(result, "uuas", layer=each)).value)})
+    uuas, layers = layer.scores["uuas"], result["layer"].values.tolist()
+    best = tied(
+        {number: score for number in layers if np.isfinite((score := estimate(result, "uuas", layer=number)).value)}
+    )
     some = f"{layers_named(best).capitalize()} {agree(len(best), 'holds', 'hold')} most of the trees"
     alike = "The layers hold trees, none surely more than another"
     share = f"A linear map of layer {layer.number} gives {uuas.value:.0%} of the edges of the trees"
     return Finding.judged(
         apart(uuas, base, _cases(result, "uuas")),
         f"{share}; {name}: {base.value:.0%}.",
-        holds=alike if len(every) > 1 and best == every else some,
+        holds=alike if len(layers) > 1 and best == layers else some,
         fails="No more of the trees in a layer than in a baseline",
         undecided="Too few sentences to tell a layer from a baseline",
         unit="edges",
@@ -116,7 +118,7 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
     for name, score in layer.scores.items():
         if np.isfinite(score.value):
             words, base = best_baseline(result, name)
-            value, other = (each.percent if name in SHARES else each.text for each in (score, base))
+            value, other = (estimated.percent if name in SHARES else estimated.text for estimated in (score, base))
             cases = f"n = {int(result[f'{name}_n_examples']):,} {result[f'{name}_n_examples'].attrs['units']}"
             yield Finding(NAMES[name], f"Layer {layer.number}: {value}. Best baseline ({words}): {other}. {cases}.")
 
