@@ -66,20 +66,20 @@ def margins(model: headscope.Model, task: Task) -> np.ndarray:
 def test_scores_without_each_head_are_those_of_full_passes(
     model: headscope.Model, task: Task, result: xr.Dataset
 ) -> None:
-    whole = margins(model, task)
-    assert float(result["baseline"].sel(metric="margin")) == pytest.approx(whole.mean(), abs=1e-4)
-    assert float(result["baseline"].sel(metric="accuracy")) == pytest.approx((whole > 0).mean())
+    unablated = margins(model, task)
+    assert float(result["baseline"].sel(metric="margin")) == pytest.approx(unablated.mean(), abs=1e-4)
+    assert float(result["baseline"].sel(metric="accuracy")) == pytest.approx((unablated > 0).mean())
     assert result.attrs["sweep"].startswith("from the layer of the disabled head")
     for layer, head in ((1, 1), (2, 2)):
         with model.changed(heads.parse(f"{layer}-{head}", model.capture.heads)):
             without = margins(model, task)
-        place = {"layer": layer, "head": head}
-        assert float(result["head_score"].sel(place | {"metric": "margin"})) == pytest.approx(without.mean(), abs=1e-4)
+        labels = {"layer": layer, "head": head}
+        assert float(result["head_score"].sel(labels | {"metric": "margin"})) == pytest.approx(without.mean(), abs=1e-4)
         for phenomenon, part in (("agreement", slice(4)), ("order", slice(4, 7))):
-            gain = result["phenomenon_gain"].sel(place | {"phenomenon": phenomenon})
-            assert float(gain) == pytest.approx((without[part] > 0).mean() - (whole[part] > 0).mean())
-            gain = result["phenomenon_margin_gain"].sel(place | {"phenomenon": phenomenon})
-            assert float(gain) == pytest.approx(without[part].mean() - whole[part].mean(), abs=1e-4)
+            gain = result["phenomenon_gain"].sel(labels | {"phenomenon": phenomenon})
+            assert float(gain) == pytest.approx((without[part] > 0).mean() - (unablated[part] > 0).mean())
+            gain = result["phenomenon_margin_gain"].sel(labels | {"phenomenon": phenomenon})
+            assert float(gain) == pytest.approx(without[part].mean() - unablated[part].mean(), abs=1e-4)
 
 
 def test_phenomena_have_accuracies_intervals_and_tests(result: xr.Dataset) -> None:
@@ -95,9 +95,9 @@ def test_phenomena_have_accuracies_intervals_and_tests(result: xr.Dataset) -> No
 
 def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) -> None:
     planted = result.copy(deep=True)
-    place = {"layer": 2, "head": 1, "phenomenon": "order"}
-    planted["phenomenon_gain"].loc[place], planted["phenomenon_q_value"].loc[place] = -0.5, 0.01
-    planted["phenomenon_gain_ci"].loc[place] = [-0.7, -0.3]
+    labels = {"layer": 2, "head": 1, "phenomenon": "order"}
+    planted["phenomenon_gain"].loc[labels], planted["phenomenon_q_value"].loc[labels] = -0.5, 0.01
+    planted["phenomenon_gain_ci"].loc[labels] = [-0.7, -0.3]
     assert study_page(planted).highlights()[0].topic.startswith("The task is not learned"), "of so few items"
     for name in ("baseline_n_examples", "phenomenon_gain_n_examples"):
         planted[name] = xr.full_like(planted[name], 40)
@@ -119,7 +119,7 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
 
 def _needed(result: xr.Dataset, layer: int, head: int) -> str:
     (part,) = Card(model_of(result), layer, head).parts
-    (text,) = [each.text for each in part.findings if each.topic == "Needed for"]
+    (text,) = [finding.text for finding in part.findings if finding.topic == "Needed for"]
     return text
 
 
@@ -131,7 +131,7 @@ def test_causal_models_and_shared_inputs_have_the_same_scores(task: Task) -> Non
     scores = inputs.item_scores(batch.outputs(network(**batch.inputs).logits.detach()))
     np.testing.assert_allclose(scores[:, 1] - scores[:, 0], margins(model, task), atol=1e-4)
     masked = item_inputs(headscope.wrap(tiny_bert(0, BertForMaskedLM, **SIZES), tiny_tokenizer()), task.items)
-    assert sum(len(places) == 2 for places in masked.places) == 4  # was and were are read off one input
+    assert sum(len(positions) == 2 for positions in masked.places) == 4  # was and were are read off one input
     assert masked.batch(masked.inputs).rows.shape[1] == 1
 
 

@@ -43,7 +43,7 @@ def test_intervals_are_those_of_differences_in_the_same_resamples() -> None:
     differences = []
     for times in draws:
         chosen = np.repeat(np.arange(30), times)
-        one, other = (score("accuracy", each[chosen], TARGETS[chosen]) for each in (found.outputs[2], found.before))
+        one, other = (score("accuracy", logits[chosen], TARGETS[chosen]) for logits in (found.outputs[2], found.before))
         differences.append(one - other)
     low, high = np.quantile(differences, levels(30))
     np.testing.assert_allclose(found.interval[2, 0], [low, high], atol=1e-12)

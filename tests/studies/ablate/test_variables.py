@@ -69,12 +69,11 @@ def test_gains_lie_in_their_intervals(found: xr.Dataset) -> None:
 def test_changes_of_accuracy_are_tested_alone_and_together(found: xr.Dataset) -> None:
     one = effects()
     before = one.sweep.plain.argmax(-1) == TARGETS
-    p = [mcnemar((one.sweep.heads[place].argmax(-1) == TARGETS)[None], before)[0] for place in np.argwhere(HEADS)[:0]]
-    places = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
-    p = np.array([mcnemar((one.sweep.heads[place].argmax(-1) == TARGETS)[None], before)[0] for place in places])
-    p_values = [found["head_p_value"].values[place] for place in places]
+    heads = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
+    p = np.array([mcnemar((one.sweep.heads[head].argmax(-1) == TARGETS)[None], before)[0] for head in heads])
+    p_values = [found["head_p_value"].values[head] for head in heads]
     np.testing.assert_allclose(p_values, p)
-    np.testing.assert_allclose([found["head_q_value"].values[place] for place in places], false_discovery_control(p))
+    np.testing.assert_allclose([found["head_q_value"].values[head] for head in heads], false_discovery_control(p))
     assert np.isnan(found["head_p_value"].values[1, 2]) and np.isnan(found["head_q_value"].values[1, 2])
 
 
@@ -86,8 +85,8 @@ def test_the_best_head_of_a_half_is_tried_on_the_other(found: xr.Dataset) -> Non
         own, other = halves[number], halves[1 - number]
         for name, examples in (("choosing_gain", own), ("chosen_gain", other)):
             right = [
-                (each[examples].argmax(-1) == TARGETS[examples]).mean()
-                for each in (one.sweep.heads[0, 0], one.sweep.plain)
+                (logits[examples].argmax(-1) == TARGETS[examples]).mean()
+                for logits in (one.sweep.heads[0, 0], one.sweep.plain)
             ]
             assert found[name].sel(half=half, metric="accuracy").item() == pytest.approx(right[0] - right[1])
     assert found["chosen_gain_n_examples"].item() == N // 2

@@ -98,23 +98,23 @@ def test_search_finds_the_farthest_attention_of_the_same_output(
 def test_a_head_replaced_from_its_layer_on_equals_a_whole_pass(network: Any) -> None:
     model = wrap(network, tiny_tokenizer())
     ids = torch.tensor(model.tokenizer(TEXTS[1])["input_ids"])[None]
-    target, place = target_of(model), torch.tensor(ids.shape[1] - 1)
+    target, position = target_of(model), torch.tensor(ids.shape[1] - 1)
     with explainer(model, target) as explain, torch.no_grad():
-        reference = target.vectors(network(ids), torch.ones_like(ids), place[None])
-        copies = Copies(model, explain.stack, target, {"input_ids": ids}, place, reference)
+        reference = target.vectors(network(ids), torch.ones_like(ids), position[None])
+        copies = Copies(model, explain.stack, target, {"input_ids": ids}, position, reference)
         own, seen = copies.own()
         calls, _output = explain.stack.calls(copies.inputs)
         for layer, head in product(range(len(own)), (0, 1)):
             instead = even(seen[layer][head], own[layer])
             found = copies.run_from(layer, calls[layer].states, OneHead(instead[None], torch.tensor([head])))
 
-            def whole(number: int, attention: torch.Tensor, *_: Any, at: tuple = (layer, head, instead)) -> Any:
+            def replaced(number: int, attention: torch.Tensor, *_: Any, at: tuple = (layer, head, instead)) -> Any:
                 changed = attention.clone()
                 if number == at[0]:
                     changed[:, at[1]] = at[2]
                 return changed
 
-            np.testing.assert_allclose(found, copies.run(1, whole), atol=1e-5)
+            np.testing.assert_allclose(found, copies.run(1, replaced), atol=1e-5)
         assert float(copies.change(copies.run(1, Replaced([maps[None] for maps in own])))) < 1e-5
 
 

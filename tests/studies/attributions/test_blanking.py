@@ -33,17 +33,17 @@ def test_the_fastest_passes_equal_whole_ones(network: PreTrainedModel, pooling: 
     tokenizer = tiny_tokenizer()
     model = wrap(network, tokenizer)
     ids, target = torch.tensor(tokenizer("the cat saw it by the house.")["input_ids"]), target_of(model, pooling)
-    place, candidates = torch.tensor(len(ids) - 2), torch.arange(1, len(ids) - 2)
+    position, candidates = torch.tensor(len(ids) - 2), torch.arange(1, len(ids) - 2)
     blanked = np.random.default_rng(0).random((9, len(candidates))) < 0.5
     with explainer(model, target) as explain:
         blanking = Blanking(model, target, blank_token(model, blank), batch_tokens=4 * len(ids))
         shortcut: Any = fastest(explain.stack, explain.projections, target, blanking.trial)
         assert (shortcut.last, shortcut.once) == (last, True)
         with torch.no_grad():
-            reference = target.vectors(network(ids[None]), torch.ones(1, len(ids)), place[None])
+            reference = target.vectors(network(ids[None]), torch.ones(1, len(ids)), position[None])
         expected, found = (
-            replace(blanking, shortcut=each).scores({"input_ids": ids}, candidates, place, reference, blanked)
-            for each in (full_network, shortcut)
+            replace(blanking, shortcut=parts).scores({"input_ids": ids}, candidates, position, reference, blanked)
+            for parts in (full_network, shortcut)
         )
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert len(np.unique(found.round(6))) > 1

@@ -77,9 +77,9 @@ def test_blanked_inputs_equal_single_passes(blank: str) -> None:
         blanking = Blanking(model, Target("class"), token, batch_tokens=3 * length)
         found = blanking.scores(inputs, candidates, torch.tensor(0), reference, blanked)
     for score, row in zip(found, blanked, strict=True):
-        hidden = {1 + place for place in np.flatnonzero(row)}
-        changed = [token if place in hidden and token is not None else each for place, each in enumerate(ids)]
-        seen = [int(not (token is None and place in hidden)) for place in range(length)]
+        hidden = {1 + position for position in np.flatnonzero(row)}
+        changed = [token if position in hidden and token is not None else piece for position, piece in enumerate(ids)]
+        seen = [int(not (token is None and position in hidden)) for position in range(length)]
         with torch.no_grad():
             logits = model.network(torch.tensor([changed]), attention_mask=torch.tensor([seen])).logits
         assert score == pytest.approx(float(logits.softmax(-1)[0, reference.argmax()]), abs=1e-6)

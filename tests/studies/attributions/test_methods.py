@@ -36,10 +36,10 @@ def batch_of(model: Model, *lines: str) -> Batch:
 
 
 def explained(model: Model, batch: Batch) -> Importance:
-    every = torch.ones(len(batch.real), dtype=torch.bool)
+    examples = torch.ones(len(batch.real), dtype=torch.bool)
     last = batch.real.sum(1) - 1
     with explainer(model, target_of(model)) as explain:
-        return explain.explain(batch, last, every, every)
+        return explain.explain(batch, last, examples, examples)
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +65,15 @@ def naive(classifier: Model, computed: Importance) -> Iterator[list[Naive]]:
 
 @pytest.fixture(scope="module")
 def expected(naive: list[Naive]) -> list[dict[str, np.ndarray]]:
-    return [each.importance() for each in naive]
+    return [reference.importance() for reference in naive]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_importance_equals_naive_loops(
     method: str, computed: Importance, expected: list[dict[str, np.ndarray]]
 ) -> None:
-    for tokens, every in zip(computed.tokens, expected, strict=True):
-        own, reference = tokens[METHODS.index(method)], every[method]
+    for tokens, references in zip(computed.tokens, expected, strict=True):
+        own, reference = tokens[METHODS.index(method)], references[method]
         length = reference.shape[1]
         np.testing.assert_allclose(own[:, :length], reference, atol=2e-5 * np.abs(reference).max(), rtol=1e-4)
         assert not own[:, length:].any()
@@ -81,17 +81,17 @@ def test_importance_equals_naive_loops(
 
 def test_heads_equal_naive_loops(classifier: Model, computed: Importance, naive: list[Naive]) -> None:
     batch = batch_of(classifier, *TEXTS)
-    for example, each in enumerate(naive):
+    for example, reference in enumerate(naive):
         classes = batch.token_class[example, : int(batch.lengths[example])].numpy()
-        for place, (layer, head) in enumerate(np.ndindex(3, 4)):
-            norms = each.head_norm(layer, head)
+        for index, (layer, head) in enumerate(np.ndindex(3, 4)):
+            norms = reference.head_norm(layer, head)
             rows = {
-                "attention_to": each.attentions[layer][0, head].numpy(),
+                "attention_to": reference.attentions[layer][0, head].numpy(),
                 "norm_to": norms / norms.sum(1, keepdims=True),
             }
             for name, row in rows.items():
                 shares = [row[:, classes == kind].sum(1).mean() for kind in range(4)]
-                np.testing.assert_allclose(computed.heads[name].values[example, place], shares, atol=1e-5)
+                np.testing.assert_allclose(computed.heads[name].values[example, index], shares, atol=1e-5)
 
 
 def test_rollout_and_flow_share_what_they_read(computed: Importance) -> None:
@@ -106,7 +106,7 @@ def test_value_zeroing_and_flow_are_missing_where_they_are_not_taken(classifier:
     with explainer(classifier, target_of(classifier)) as explain:
         tokens = explain.explain(batch, batch.real.sum(1) - 1, none, ~none).tokens
     missing = {name: np.isnan(tokens[:, number, 0, 0]).tolist() for number, name in enumerate(METHODS)}
-    assert {name: each for name, each in missing.items() if True in each} == {
+    assert {name: flags for name, flags in missing.items() if True in flags} == {
         "value_zeroing": [True, False],
         "value_zeroing_rollout": [True, False],
         "flow": [False, True],
@@ -190,24 +190,24 @@ def test_other_types_have_the_importances_of_single_precision(dtype: torch.dtype
 def test_maps_of_one_layer_are_in_memory_at_a_time() -> None:
     model = wrap(tiny_bert(num_hidden_layers=5), tiny_tokenizer())
     batch, target = batch_of(model, TEXTS[0]), target_of(model)
-    places, maps = torch.zeros(1, dtype=torch.long), list[weakref.ref[torch.Tensor]]()
+    positions, maps = torch.zeros(1, dtype=torch.long), list[weakref.ref[torch.Tensor]]()
     with explainer(model, target) as explain:
         with torch.no_grad():
             calls, answer = explain.stack.calls(batch.inputs)
-            reference = target.vectors(answer, batch.real, places)
+            reference = target.vectors(answer, batch.real, positions)
 
         def objective(output: object) -> torch.Tensor:
-            return target.objective(target.vectors(output, batch.real, places), reference)
+            return target.objective(target.vectors(output, batch.real, positions), reference)
 
         def before(module: torch.nn.Module, args: tuple) -> None:
-            alive.append(sum(each() is not None for each in maps))
+            alive.append(sum(weak() is not None for weak in maps))
 
         alive: list[int] = []
         for module in explain.stack.layers:
             module.register_forward_pre_hook(before)
         layers = descend(explain.stack, explain.projections, batch.inputs, calls, objective)
         for layer in layers:
-            maps += [weakref.ref(each) for each in (layer.attention, layer.attention_gradient)]
+            maps += [weakref.ref(tensor) for tensor in (layer.attention, layer.attention_gradient)]
             del layer
     # When a layer runs, the maps of the one above are gone. At first all layers are passed for the target.
     assert len(maps) == 2 * 5 and len(alive) == 2 * 5 and not any(alive)

@@ -42,7 +42,7 @@ def planted(
     draws = variables.poisson_draws(numbers, 0, 200)
     variables._add_scores(of_rows, rows, draws)
     variables._add_best_layers(of_rows, rows, draws, 0)
-    return {each.topic: each.verdict for each in study_page(result.assign(made)).highlights()}
+    return {finding.topic: finding.verdict for finding in study_page(result.assign(made)).highlights()}
 
 
 def test_a_planted_method_is_the_most_faithful(measured: xr.Dataset) -> None:

@@ -83,8 +83,8 @@ def test_planted_token_is_found_by_all_that_see_values() -> None:
 
 def test_page_claims_nothing_of_five_inputs_and_draws_inputs(result: xr.Dataset) -> None:
     page = study_page(result)
-    assert {each.verdict for each in page.highlights()} == {"undecided", None}
-    names = [each.name for each in page.figures()]
+    assert {finding.verdict for finding in page.highlights()} == {"undecided", None}
+    names = [figure.name for figure in page.figures()]
     assert names[0] == "methods" and "input-1" in names and "deletion" in names
     assert len(page.tables()[0].rows) == len(METHODS)
     shown = json.loads(result.attrs["inputs"])
@@ -101,7 +101,7 @@ def test_a_card_has_the_attention_beside_what_the_head_moves(result: xr.Dataset)
 
 def test_a_text_of_one_word_has_a_page_without_scores(model: headscope.Model) -> None:
     page = study_page(study.run(model, read(["cat"]), QUICK))
-    assert next(each.name for each in page.figures()) == "input-1"
+    assert next(figure.name for figure in page.figures()) == "input-1"
     assert page.highlights()
 
 

@@ -11,7 +11,7 @@ WORDS = ("river", "house", "book", "tree")
 
 
 def test_the_first_three_answers_for_a_name_are_guesses() -> None:
-    table = causal_table({(":", word): 4.0 - place for place, word in enumerate(WORDS)})
+    table = causal_table({(":", word): 4.0 - rank for rank, word in enumerate(WORDS)})
     items = [ClozeItem(word, "P19", filled("[MASK].", word), (), word, subject="bird cat") for word in WORDS]
     items.append(ClozeItem("other relation", "P36", filled("[MASK].", "river"), (), "river", subject="bird"))
     guessed = name_guesses(WordPredictor(table), items, Settings())

@@ -199,7 +199,9 @@ def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_pat
     pairs = [{"predicate_id": "P19", "sub_label": subject, "obj_label": answer} for subject, answer in facts]
     source = written(tmp_path, pairs, "trex_pairs.jsonl")
     written(tmp_path, [{"relation": "P19", "template": "[X] is from [Y]."}], "relations.jsonl")
-    patterns = [{"predicate_id": "P19", "pattern": each} for each in ("[X] is from [Y].", "[Y] is the home of [X].")]
+    patterns = [
+        {"predicate_id": "P19", "pattern": pattern} for pattern in ("[X] is from [Y].", "[Y] is the home of [X].")
+    ]
     suites = [source, written(tmp_path, patterns, "pararel_patterns.jsonl")]
     result = headscope.cloze(copying_model(), suites, QUICK, random=False, controls=False)
     one, several = (result.sel(phenomenon=name) for name in ("P19", "P19, several wordings"))
@@ -219,8 +221,8 @@ def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_pat
     [(1, 2, 0.5, 0), (1, 6, 0.5, 1), (0, 6, 0.5, -1), (0, 60, 1e-5, 0), (1, 1, 1e-5, 1)],
 )
 def test_items_that_are_all_right_or_all_wrong_are_tested(value: int, lemmas: int, chance: float, side: int) -> None:
-    whole = Estimate(value, value, value)
-    assert Phenomenon("a", whole, whole, chance, 60, lemmas).side == side
+    estimate = Estimate(value, value, value)
+    assert Phenomenon("a", estimate, estimate, chance, 60, lemmas).side == side
 
 
 def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,9 +251,9 @@ def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkey
     later = run(5)
     assert "goes on" in notices[-2] and later.attrs["interrupted"].endswith("(random weights)")
     assert later["baseline"].values.tolist() == ["unigram"] and later.attrs["n_examples"] == 3
-    whole, again = headscope.cloze(model, source, QUICK), run(0)
+    uninterrupted, again = headscope.cloze(model, source, QUICK), run(0)
     assert "interrupted" not in again.attrs
-    xr.testing.assert_identical(whole.drop_attrs(deep=False), again.drop_attrs(deep=False))
+    xr.testing.assert_identical(uninterrupted.drop_attrs(deep=False), again.drop_attrs(deep=False))
 
 
 def test_workers_have_the_scores_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

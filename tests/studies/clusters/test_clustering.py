@@ -45,7 +45,7 @@ def test_groups_that_lie_apart_are_found_with_their_number(number: int) -> None:
     points = np.c_[10 * centres, np.zeros(len(centres))] + random.normal(scale=0.2, size=(len(centres), 2))
     found = groups(distances(points))
     assert found.max() == number and agreement(found, centres) == 1
-    first = [int(np.flatnonzero(found == each)[0]) for each in range(1, number + 1)]
+    first = [int(np.flatnonzero(found == cluster)[0]) for cluster in range(1, number + 1)]
     assert first == sorted(first)
 
 

@@ -22,14 +22,14 @@ def tally_of(*scales: float) -> Tally:
 
 def test_pairs_stand_at_their_layers_and_heads_and_missing_heads_have_none() -> None:
     variables = HeadPairs(tally_of(1, 3), HEADS).variables
-    whole = variables["divergence"]
-    assert dict(whole.sizes) == {"layer": 2, "head": 3, "other_layer": 2, "other_head": 3}
+    divergence = variables["divergence"]
+    assert dict(divergence.sizes) == {"layer": 2, "head": 3, "other_layer": 2, "other_head": 3}
     existing = [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2)]
     for one, head in enumerate(existing):
         for other, its in enumerate(existing):
-            place = dict(zip(whole.dims, (*head, *its), strict=True))
-            assert float(whole.sel(place)) == 2 * MATRIX[one, other]
-    assert whole.sel(layer=2, head=3).isnull().all() and whole.sel(other_layer=2, other_head=3).isnull().all()
+            labels = dict(zip(divergence.dims, (*head, *its), strict=True))
+            assert float(divergence.sel(labels)) == 2 * MATRIX[one, other]
+    assert divergence.sel(layer=2, head=3).isnull().all() and divergence.sel(other_layer=2, other_head=3).isnull().all()
     assert int(variables["divergence_n_examples"]) == 2
 
 

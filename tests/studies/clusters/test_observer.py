@@ -74,14 +74,14 @@ def test_a_head_has_no_divergence_from_its_like_and_all_are_within_bounds() -> N
 
 
 def test_divergences_are_those_of_loops_in_double_precision(model: Model, inputs: list[Encoded]) -> None:
-    expected = np.mean([np.array(naive(eager_maps(each))) / len(each) for each in inputs], axis=0)
+    expected = np.mean([np.array(naive(eager_maps(encoded))) / len(encoded) for encoded in inputs], axis=0)
     its = found(model, inputs)
     np.testing.assert_allclose(its.mean, expected, atol=1e-5)
     assert its.count == len(inputs) and expected.min() > 0.01
 
 
 def test_as_coded_smooths_and_sums_over_tokens(model: Model, inputs: list[Encoded]) -> None:
-    expected = np.sum([naive(eager_maps(each), smooth=0.001) for each in inputs], axis=0)
+    expected = np.sum([naive(eager_maps(encoded), smooth=0.001) for encoded in inputs], axis=0)
     np.testing.assert_allclose(found(model, inputs, as_coded=True).total, expected, rtol=1e-5)
 
 
@@ -105,9 +105,9 @@ def test_blocks_of_rows_and_of_cells_change_no_number(
 def test_heads_permute() -> None:
     cells = torch.rand(5, 40, generator=torch.Generator().manual_seed(1))
     order = [3, 0, 4, 1, 2]
-    whole, permuted = np.zeros((5, 5)), np.zeros((5, 5))
-    whole[np.triu_indices(5, 1)], permuted[np.triu_indices(5, 1)] = divergences(cells), divergences(cells[order])
-    np.testing.assert_allclose((permuted + permuted.T), (whole + whole.T)[np.ix_(order, order)], atol=1e-5)
+    original, permuted = np.zeros((5, 5)), np.zeros((5, 5))
+    original[np.triu_indices(5, 1)], permuted[np.triu_indices(5, 1)] = divergences(cells), divergences(cells[order])
+    np.testing.assert_allclose((permuted + permuted.T), (original + original.T)[np.ix_(order, order)], atol=1e-5)
 
 
 def test_any_number_of_threads_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,8 @@ CLUSTER = [[1, 1, 2], [3, 3, 0]]
 
 def result_of(*, known: bool = True) -> xr.Dataset:
     points = np.full((2, 3), np.nan)
-    for (layer, head), place in PLACES.items():
-        points[layer - 1, head - 1] = place
+    for (layer, head), point in PLACES.items():
+        points[layer - 1, head - 1] = point
     coords = {"layer": [1, 2], "head": [1, 2, 3]}
     pairs = coords | {"other_layer": [1, 2], "other_head": [1, 2, 3]}
     apart = np.abs(points[..., None, None] - points)
@@ -101,7 +101,7 @@ def test_one_example_is_said_to_be_one(result: xr.Dataset) -> None:
 
 def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:
     (table,) = study_page(result).tables()
-    rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in table.rows}
+    rows = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in table.rows}
     assert list(rows) == [1, 3, 2]
     assert rows[1][:-2] == ["2", "0.062", "0.50", "0.25", "0.12", "0.75", "0.25", "2.00"]
     assert rows[1][-2:] == ["near-even block 1, diagonal 1", ""]
@@ -138,12 +138,15 @@ def test_pairs_without_a_divergence_are_left_out(result: xr.Dataset, dims: tuple
     gaps = result.copy(deep=True)
     gaps["divergence"][dict.fromkeys(dims, 0)] = np.nan
     page = study_page(gaps)
-    every = [*page.highlights(), *page.findings()]
-    assert not [each for each in every if "nan" in each.text.split() or "(nan" in each.text]
-    assert ("Divergences of pairs" in {each.topic for each in every}) == bool(dims)
+    findings = [*page.highlights(), *page.findings()]
+    assert not [finding for finding in findings if "nan" in finding.text.split() or "(nan" in finding.text]
+    assert ("Divergences of pairs" in {finding.topic for finding in findings}) == bool(dims)
 
 
 @pytest.mark.parametrize("name", ["within_layer", "layer_gap_p_value", "stress", "cluster_stability"])
 def test_a_missing_number_is_unknown_or_left_out(result: xr.Dataset, name: str) -> None:
     page = study_page(result.assign({name: result[name] * np.nan}))
-    assert "nan" not in " ".join(f"{each.topic} {each.text}" for each in (*page.highlights(), *page.findings())).split()
+    assert (
+        "nan"
+        not in " ".join(f"{finding.topic} {finding.text}" for finding in (*page.highlights(), *page.findings())).split()
+    )

@@ -46,7 +46,7 @@ HEADS = list(product((1, 2), (1, 2, 3, 4)))
 
 
 def test_heads_that_do_the_same_are_one_cluster(result: xr.Dataset) -> None:
-    numbers = {kind(*place): set() for place in HEADS}
+    numbers = {kind(*head): set() for head in HEADS}
     for layer, head in HEADS:
         numbers[kind(layer, head)].add(int(result["cluster"].sel(layer=layer, head=head)))
     assert [len(number) for number in numbers.values()] == [1, 1, 1] and len(set.union(*numbers.values())) == 3
@@ -68,7 +68,7 @@ def test_two_sure_heads_that_share_no_token_are_ln_2_apart(result: xr.Dataset) -
     # All tokens but [CLS], which has none before it, look elsewhere.
     lengths = [len(tiny_tokenizer()(text)["input_ids"]) for text in TEXTS]
     first = [np.log(2) - _of_uniform(length) for length in lengths]
-    expected = np.mean([np.log(2) - each / length for each, length in zip(first, lengths, strict=True)])
+    expected = np.mean([np.log(2) - divergence / length for divergence, length in zip(first, lengths, strict=True)])
     assert float(apart) == pytest.approx(expected, abs=1e-4)
 
 
@@ -150,8 +150,8 @@ def test_the_command(tmp_path: Path) -> None:
     ]
     done = run_command("clusters", str(folder), "sample", *options)
     assert done.exit_code == 0, done.output
-    whole = json.loads(done.stdout)
-    assert set(np.ravel(whole["coords"]["cluster"]["data"])) == {1, 2}
+    printed = json.loads(done.stdout)
+    assert set(np.ravel(printed["coords"]["cluster"]["data"])) == {1, 2}
     assert "Heads as points" in (tmp_path / "out" / "report.html").read_text()
 
 

@@ -49,7 +49,7 @@ def test_models_are_compared_on_a_corpus(folders: Path, tmp_path: Path) -> None:
     result = headscope.open_result(tmp_path)
     assert result.attrs["corpus"] == "sample" and "restored_score" not in result
     least = result["similarity"].isel(model=0).argmin(("layer", "head"))
-    assert {dim: int(place) + 1 for dim, place in least.items()} == {"layer": 2, "head": 3}
+    assert {dim: int(index) + 1 for dim, index in least.items()} == {"layer": 2, "head": 3}
 
 
 @pytest.mark.parametrize(

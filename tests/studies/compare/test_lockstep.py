@@ -70,11 +70,11 @@ def test_each_model_shows_what_it_shows_alone(batch: Batch) -> None:
     models = [bert(0), deberta(), bert(1)]
     assert [model.capture.method for model in models] == ["attention interface", "softmax tap", "attention interface"]
     found = list(lockstep(models, batch))
-    for place, model in enumerate(models):
+    for index, model in enumerate(models):
         expected = alone(model, batch)
         assert len(found) == len(expected) == 3 * 6  # layers, and blocks of 7 rows at most
         for (layer, rows), (number, attention, examples, queries, entropy, _) in zip(found, expected, strict=True):
-            mine = rows[place]
+            mine = rows[index]
             assert (layer, mine.examples, mine.queries) == (number, examples, queries)
             assert torch.equal(mine.attention, attention)
             assert (mine.row_entropy is None) == (entropy is None)
@@ -92,9 +92,9 @@ def test_no_model_is_further_than_the_block_that_was_asked_for(batch: Batch, mon
             assert shown == [layer + 2] * 2  # the embeddings, and the layers up to this one
 
 
-def _telling(forward: Any, shown: list[int], place: int) -> Any:
+def _telling(forward: Any, shown: list[int], index: int) -> Any:
     def noted(*args: Any, **keywords: Any) -> Any:
-        shown[place] += 1
+        shown[index] += 1
         return forward(*args, **keywords)
 
     return noted
@@ -126,14 +126,14 @@ def test_an_error_of_the_reader_ends_all_passes(batch: Batch, error: BaseExcepti
         assert model.network.config._attn_implementation != "headscope"
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_an_error_in_a_forward_pass_reaches_the_reader(batch: Batch, place: int) -> None:
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_an_error_in_a_forward_pass_reaches_the_reader(batch: Batch, index: int) -> None:
     models = [bert(0), bert(1), bert(2)]
 
     def broken(*_: object) -> None:
         raise ValueError("broken layer")
 
-    layers: Any = models[place].network.encoder
+    layers: Any = models[index].network.encoder
     handle = layers.layer[1].register_forward_hook(broken)
     read = 0
     with pytest.raises(ValueError, match="broken layer"), closing(lockstep(models, batch)) as pairs:

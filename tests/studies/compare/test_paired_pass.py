@@ -59,7 +59,7 @@ def paired(
 
 
 @pytest.fixture(scope="module")
-def whole(models: list[Model], inputs: list[Encoded]) -> dict[str, Tally]:
+def all_tallies(models: list[Model], inputs: list[Encoded]) -> dict[str, Tally]:
     return paired(models, inputs)
 
 
@@ -71,44 +71,50 @@ def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
         np.testing.assert_allclose(found[name].interval, expected[name].interval, atol=ROUNDING, err_msg=name)
 
 
-def test_everything_is_there_for_each_later_model(whole: dict[str, Tally]) -> None:
-    assert set(whole) == {
+def test_everything_is_there_for_each_later_model(all_tallies: dict[str, Tally]) -> None:
+    assert set(all_tallies) == {
         *COMPARISONS,
         *(f"layer_{name}" for name in COMPARISONS),
         *(f"difference_{name}" for name in MEASURES),
     }
-    assert whole["similarity"].mean.shape == (12, 2) and whole["layer_similarity"].mean.shape == (3, 2)
-    assert whole["difference_attention_to"].mean.shape == (12, 2, 4)
+    assert all_tallies["similarity"].mean.shape == (12, 2) and all_tallies["layer_similarity"].mean.shape == (3, 2)
+    assert all_tallies["difference_attention_to"].mean.shape == (12, 2, 4)
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 4000])
 def test_the_size_of_batches_changes_no_number(
-    models: list[Model], inputs: list[Encoded], whole: dict[str, Tally], batch_tokens: int
+    models: list[Model], inputs: list[Encoded], all_tallies: dict[str, Tally], batch_tokens: int
 ) -> None:
     settings = Settings(resamples=20, batch_tokens=batch_tokens)
-    assert_same(paired(models, inputs, settings=settings), whole)
+    assert_same(paired(models, inputs, settings=settings), all_tallies)
 
 
-def test_shards_add_up_to_the_whole(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
+def test_shards_add_up_to_the_whole(models: list[Model], inputs: list[Encoded], all_tallies: dict[str, Tally]) -> None:
     shards = [paired(models, inputs[start::3]) for start in range(3)]
-    assert_same({name: merge(shard[name] for shard in shards) for name in whole}, whole)
+    assert_same({name: merge(shard[name] for shard in shards) for name in all_tallies}, all_tallies)
 
 
-def test_three_models_are_two_pairs(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
-    for place in (1, 2):
-        pair = paired([models[0], models[place]], inputs)
+def test_three_models_are_two_pairs(models: list[Model], inputs: list[Encoded], all_tallies: dict[str, Tally]) -> None:
+    for index in (1, 2):
+        pair = paired([models[0], models[index]], inputs)
         for name, tally in pair.items():
-            np.testing.assert_allclose(tally.mean[:, 0], whole[name].mean[:, place - 1], atol=ROUNDING, err_msg=name)
-            np.testing.assert_allclose(tally.interval[:, 0], whole[name].interval[:, place - 1], atol=ROUNDING)
+            np.testing.assert_allclose(
+                tally.mean[:, 0], all_tallies[name].mean[:, index - 1], atol=ROUNDING, err_msg=name
+            )
+            np.testing.assert_allclose(tally.interval[:, 0], all_tallies[name].interval[:, index - 1], atol=ROUNDING)
 
 
-def test_differences_are_those_of_profiles(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
+def test_differences_are_those_of_profiles(
+    models: list[Model], inputs: list[Encoded], all_tallies: dict[str, Tally]
+) -> None:
     first, *later = [pass_over(model, inputs, QUICK).collect(MeasureObserver(MEASURES)).value for model in models]
     for name in MEASURES:
         for number, tallies in enumerate(later):
             change = tallies[name].mean - first[name].mean
-            np.testing.assert_allclose(whole[f"difference_{name}"].mean[:, number], change, atol=ROUNDING, err_msg=name)
-            np.testing.assert_array_equal(whole[f"difference_{name}"].count[number], tallies[name].count)
+            np.testing.assert_allclose(
+                all_tallies[f"difference_{name}"].mean[:, number], change, atol=ROUNDING, err_msg=name
+            )
+            np.testing.assert_array_equal(all_tallies[f"difference_{name}"].count[number], tallies[name].count)
 
 
 def test_a_paired_interval_is_narrower_than_that_of_two_passes(inputs: list[Encoded]) -> None:
@@ -160,23 +166,25 @@ def test_keys_that_no_query_sees_change_no_number(
 
     monkeypatch.setattr(paired_pass, "lockstep", seen)
     found = paired(models, inputs[:8])
-    ranged, every = (sum(size for by_ranges, size in cells if by_ranges is kind) for kind in (True, False))
+    ranged, full = (sum(size for by_ranges, size in cells if by_ranges is kind) for kind in (True, False))
     cells.clear()
     monkeypatch.setattr(paired_pass, "lockstep", lambda *arguments, by_ranges: seen(*arguments, by_ranges=False))
     assert_same(found, paired(models, inputs[:8]))
-    whole = sum(size for _, size in cells)
-    assert (0 < ranged < 0.8 * whole and not every) if masks == "the same" else every == whole
+    total = sum(size for _, size in cells)
+    assert (0 < ranged < 0.8 * total and not full) if masks == "the same" else full == total
 
 
-def test_layers_are_means_of_their_heads(whole: dict[str, Tally]) -> None:
-    heads = whole["similarity"].mean.reshape(3, 4, 2)
-    np.testing.assert_allclose(whole["layer_similarity"].mean, heads.mean(1), atol=1e-6)
-    heads_wide = np.ptp(whole["similarity"].interval, axis=-1).reshape(3, 4, 2)
-    layers_wide = np.ptp(whole["layer_similarity"].interval, axis=-1)
+def test_layers_are_means_of_their_heads(all_tallies: dict[str, Tally]) -> None:
+    heads = all_tallies["similarity"].mean.reshape(3, 4, 2)
+    np.testing.assert_allclose(all_tallies["layer_similarity"].mean, heads.mean(1), atol=1e-6)
+    heads_wide = np.ptp(all_tallies["similarity"].interval, axis=-1).reshape(3, 4, 2)
+    layers_wide = np.ptp(all_tallies["layer_similarity"].interval, axis=-1)
     assert (layers_wide > 0).all() and (layers_wide < heads_wide.max(1)).all()
 
 
-def test_inputs_can_be_padded_to_a_length(models: list[Model], inputs: list[Encoded], whole: dict[str, Tally]) -> None:
+def test_inputs_can_be_padded_to_a_length(
+    models: list[Model], inputs: list[Encoded], all_tallies: dict[str, Tally]
+) -> None:
     lengths = []
 
     def look(one, other):
@@ -186,7 +194,7 @@ def test_inputs_can_be_padded_to_a_length(models: list[Model], inputs: list[Enco
     looking = SimpleNamespace(observe=look, finish=COMPARISONS["similarity"].finish)
     found = paired(models, inputs, {}, {"similarity": looking}, QUICK, pad_to=64)  # type: ignore[dict-item]
     assert set(lengths) == {64}
-    np.testing.assert_allclose(found["similarity"].mean, whole["similarity"].mean, atol=1e-6)
+    np.testing.assert_allclose(found["similarity"].mean, all_tallies["similarity"].mean, atol=1e-6)
 
 
 def test_no_map_is_kept(models: list[Model], inputs: list[Encoded]) -> None:
@@ -196,11 +204,11 @@ def test_no_map_is_kept(models: list[Model], inputs: list[Encoded]) -> None:
     def look(*rows):
         nonlocal most
         maps.extend(weakref.ref(row.attention) for row in rows)
-        most = max(most, sum(each() is not None for each in maps[-40:]))
+        most = max(most, sum(weak() is not None for weak in maps[-40:]))
         return COMPARISONS["similarity"].observe(*rows)
 
     def on_progress(done: int) -> None:
-        assert not any(each() is not None for each in maps)
+        assert not any(weak() is not None for weak in maps)
 
     looking = SimpleNamespace(observe=look, finish=COMPARISONS["similarity"].finish)
     settings = replace(QUICK, on_progress=on_progress)

@@ -37,7 +37,9 @@ FAMILIES: dict[str, dict[str, Any]] = {
 
 def some(number: int, longest: int = 1000) -> Corpus:
     """Examples from everywhere in the sample, of up to so many characters."""
-    examples = [each for each in read("sample") if sum(len(segment_text(part)) for part in each.segments) <= longest]
+    examples = [
+        example for example in read("sample") if sum(len(segment_text(part)) for part in example.segments) <= longest
+    ]
     chosen = examples[:: len(examples) // number][:number]
     return Corpus("sample", "0" * 64, number, {}, partial(iter, chosen))
 
@@ -70,8 +72,8 @@ def test_comparisons_are_what_the_definitions_say(kinds: tuple[str, str]) -> Non
 def test_comparisons_of_the_built_in_model_are_what_the_definitions_say() -> None:
     network = headscope.load("minilm").network
     plain: list[Any] = [headscope.load("minilm").network for _ in range(2)]
-    for each in (network, plain[1]):
-        _shake(each, 0.01)
+    for shaken in (network, plain[1]):
+        _shake(shaken, 0.01)
     corpus = some(6)
     first = headscope.load("minilm")
     result = study.run((first, headscope.wrap(network, first.tokenizer)), corpus, QUICK)
@@ -123,12 +125,12 @@ def planted_change() -> xr.Dataset:
 
 def test_a_planted_change_is_found_at_its_head_and_nowhere_else(planted_change: xr.Dataset) -> None:
     changed = planted_change.sel(model="b")
-    place = {"layer": CHANGED[0], "head": CHANGED[1]}
-    assert float(changed["similarity"].sel(place)) == pytest.approx(1 / sqrt(8), abs=1e-6)
+    labels = {"layer": CHANGED[0], "head": CHANGED[1]}
+    assert float(changed["similarity"].sel(labels)) == pytest.approx(1 / sqrt(8), abs=1e-6)
     own, rest = (1 + 1 / 8) / 2, 1 / 16
     divergence = -own * log(own) - 7 * rest * log(rest) - log(8) / 2
-    assert float(changed["js_divergence"].sel(place)) == pytest.approx(divergence, abs=1e-6)
-    assert float(changed["difference_entropy"].sel(place)) == pytest.approx(-log(8), abs=1e-5)
+    assert float(changed["js_divergence"].sel(labels)) == pytest.approx(divergence, abs=1e-6)
+    assert float(changed["difference_entropy"].sel(labels)) == pytest.approx(-log(8), abs=1e-5)
     assert float(changed["layer_similarity"].sel(layer=2)) == pytest.approx((3 + 1 / sqrt(8)) / 4, abs=1e-6)
     assert float(changed["layer_similarity"].sel(layer=1)) == pytest.approx(1, abs=1e-6)
     elsewhere = np.ones((2, 4), dtype=bool)

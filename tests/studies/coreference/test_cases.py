@@ -10,8 +10,8 @@ from support.made_mentions import headed, said
 def found(*mentions_, since: int = 0) -> dict[int, tuple[list[int], list[int]]]:
     """For each mention that is asked about, by its head word: the head words of its candidates, and the right ones."""
     return {
-        each.mention.word: ([one.word for one in each.candidates], sorted(each.right))
-        for each in anaphoric(mentions_, since=since)
+        case.mention.word: ([one.word for one in case.candidates], sorted(case.right))
+        for case in anaphoric(mentions_, since=since)
     }
 
 
@@ -56,7 +56,7 @@ def test_a_question_has_its_own_candidates_on_both_sides() -> None:
 
 
 def test_what_cannot_be_read_is_no_candidate() -> None:
-    (one,) = [each for each in anaphoric([headed(0), headed(1), headed(2)]) if each.mention.word == 2]
+    (one,) = [case for case in anaphoric([headed(0), headed(1), headed(2)]) if case.mention.word == 2]
     left = one.where([False, True, True])
     assert [candidate.word for candidate in left.candidates] == [1] and left.right == {1}
 
@@ -71,7 +71,7 @@ def test_heads_are_found_by_the_tree_and_without_one_are_the_last_word() -> None
 
 def test_words_are_numbered_through_all_sentences() -> None:
     found_ = mentions([said("the cat slept", ("e1", 0, 2)), said("it ran", ("e1", 0, 1))])
-    assert [(each.word, each.start, each.end) for each in found_] == [(1, 0, 2), (3, 3, 4)]
+    assert [(mention.word, mention.start, mention.end) for mention in found_] == [(1, 0, 2), (3, 3, 4)]
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,9 @@ def test_answers_are_what_the_definition_says(made: list[tuple[Sentence, ...]], 
     answers = joined([answered(reader, layers, inputs, block)])
     expected = [
         (encoded.index, row)
-        for place, encoded in enumerate(inputs)
+        for index, encoded in enumerate(inputs)
         if encoded.example is not None
-        for row in naive(encoded.example, torch.cat([maps[place] for maps in layers]).double().numpy())
+        for row in naive(encoded.example, torch.cat([maps[index] for maps in layers]).double().numpy())
     ]
     assert answers.input.tolist() == [number for number, _ in expected]
     assert answers.unpacked(5).tolist() == [row for _, row in expected]
@@ -85,15 +85,16 @@ CASES = {example.id: cases_of(example) for example in (LONG, SHORT)}
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(LONG, SHORT)
     maps = maps_of(inputs, 3, 0)
-    whole = answered(MentionObserver(CASES), [maps], inputs)
+    batched = answered(MentionObserver(CASES), [maps], inputs)
     alone = joined(
-        [answered(MentionObserver(CASES), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][
-            ::-1
-        ]
+        [
+            answered(MentionObserver(CASES), [[attention]], [encoded])
+            for attention, encoded in zip(maps, inputs, strict=True)
+        ][::-1]
     )
     for name in ("unit", "input", "position", "kind", "right", "guesses"):
-        np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name), err_msg=name)
-    assert whole.input.tolist() == [0, 1] and whole.kind.tolist() == ["pronoun", "pronoun"]
+        np.testing.assert_array_equal(getattr(batched, name), getattr(alone, name), err_msg=name)
+    assert batched.input.tolist() == [0, 1] and batched.kind.tolist() == ["pronoun", "pronoun"]
 
 
 def test_attention_to_special_tokens_is_that_of_the_mention_and_the_mean_of_other_words() -> None:

@@ -14,7 +14,7 @@ RESULTS = {"documents": result_of, "gap": gap_result, "stereotypes": stereotype_
 
 
 def cells(table) -> dict[str, list]:
-    return {place[0]: [cell and cell[0] for cell in its] for place, its in table.rows}
+    return {labels[0]: [cell and cell[0] for cell in its] for labels, its in table.rows}
 
 
 def test_the_best_head_is_said_with_its_baselines() -> None:

@@ -123,7 +123,7 @@ def test_tests_are_paired(found: Pairs) -> None:
     p = found.attention_p()
     np.testing.assert_allclose(p[:2], ttest_rel(found.pro.toward[:, :2], found.anti.toward[:, :2]).pvalue)
     assert p[2] == 1
-    ours, theirs = (each.unpacked(3)[:, 0].astype(bool) for each in (found.pro, found.anti))
+    ours, theirs = (answers.unpacked(3)[:, 0].astype(bool) for answers in (found.pro, found.anti))
     gained, lost = int((ours & ~theirs).sum()), int((~ours & theirs).sum())
     np.testing.assert_allclose(found.preferred_p()[0], binomtest(gained, gained + lost).pvalue)
 

@@ -74,7 +74,7 @@ def test_windows_look_back_and_ask_nothing_twice() -> None:
 def test_passes_read_the_segments_of_a_corpus_that_is_not_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "IN_MEMORY", 0)
     found = plan(read("sample"), lambda texts: [len(text.split()) for text in texts], 60)
-    assert [each.id for each in found.inputs.since(0)] == list(found.cases)
+    assert [encoded.id for encoded in found.inputs.since(0)] == list(found.cases)
 
 
 def test_the_first_segment_only() -> None:

@@ -45,9 +45,9 @@ DOCUMENTS = (
 def documents(number: int = 40) -> Corpus:
     return corpus_of(
         [
-            Example(f"{document}-{place}", (said(text, str(document)),))
+            Example(f"{document}-{index}", (said(text, str(document)),))
             for document in range(number)
-            for place, text in enumerate(DOCUMENTS[document % 2])
+            for index, text in enumerate(DOCUMENTS[document % 2])
         ]
     )
 
@@ -134,10 +134,10 @@ def naive_accuracy(sentences: tuple[Sentence, ...], maps: np.ndarray) -> tuple[n
             for other in made
             if other[0] < head and not (span[0] <= other[1][0] and other[1][1] <= span[1])
         )
-        right = {other[0] for other in made if other[2] == entity} & {place for place, _ in before}
+        right = {other[0] for other in made if other[2] == entity} & {word for word, _ in before}
         if right:
             weights = np.stack([maps[:, :, tokens][..., its].sum(-1).mean(-1) for _, its in before])
-            best = np.array([place for place, _ in before])[weights.argmax(0)]
+            best = np.array([antecedent for antecedent, _ in before])[weights.argmax(0)]
             found, number = found + np.isin(best, list(right)), number + 1
     return found, number
 
@@ -146,8 +146,8 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
     sample = [example for example in read("sample") if not example.second][:60]
     # Each sentence is its own document, so that it fits into a tiny model.
     made = [
-        Example(each.id, (Sentence(*(getattr(each.first[0], name) for name in FIELDS), document=each.id),))
-        for each in sample
+        Example(example.id, (Sentence(*(getattr(example.first[0], name) for name in FIELDS), document=example.id),))
+        for example in sample
     ]
     network, tokenizer = tiny_bert(max_position_embeddings=256), tiny_tokenizer(256)
     network.set_attn_implementation("eager")
@@ -268,5 +268,5 @@ def test_gum_as_it_is_shipped(model: headscope.Model, real_data) -> None:
     result = study.run(model, corpus, QUICK, tokens=60)
     assert int(result["accuracy_n_examples"].sel(mention_type="all")) > 30
     assert set(result["mention_type"].values) == {"all", "pronoun", "proper", "nominal"}
-    whole = result["baseline_accuracy"].sel(mention_type="all")
-    assert whole.sel(baseline="rules") > whole.sel(baseline="random")
+    overall = result["baseline_accuracy"].sel(mention_type="all")
+    assert overall.sel(baseline="rules") > overall.sel(baseline="random")

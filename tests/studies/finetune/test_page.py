@@ -42,8 +42,8 @@ def table(tasks: dict[str, list[str]] = TASKS, inits: tuple[str, ...] = tuple(SC
         variables["paper_score"] = score.where((score["task"] == "MRPC") & (score["init"] != "frozen")) + 0.1
     attrs = dict.fromkeys(results.ATTRIBUTES, "x") | {"study": "finetune", "n_examples": 400, "n_tokens": 9000}
     attrs |= {"recipe": '{"keep": "best"}', "duration_s": 1.0}
-    whole = xr.Dataset({name: array.assign_attrs(ATTRS) for name, array in variables.items()}, attrs=attrs)
-    return results.check(whole)
+    result = xr.Dataset({name: array.assign_attrs(ATTRS) for name, array in variables.items()}, attrs=attrs)
+    return results.check(result)
 
 
 def test_findings_say_what_was_planted() -> None:
@@ -110,7 +110,7 @@ def test_page_is_written(tmp_path: Path) -> None:
 def test_random_weights_score_higher_or_lower_never_minus_lower(random: float, words: str) -> None:
     result = table({"RTE": ["accuracy"], "QNLI": ["accuracy"]})
     result["score"].loc[{"init": "random"}] = random
-    (found,) = (each for each in study_page(result).highlights() if "re-training" in each.topic)
+    (found,) = (finding for finding in study_page(result).highlights() if "re-training" in finding.topic)
     assert found.text.startswith(
         f"From random weights the score is {words} on average over 2 tasks. Mean over 2 seeds."
     )

@@ -43,8 +43,8 @@ def table(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dat
     """A table of two tasks and two seeds, its folder, and the steps that were told and expected."""
     directory, steps = tmp_path_factory.mktemp("table"), [0, 0]
 
-    def record(place: int, number: int) -> None:
-        steps[place] += number
+    def record(index: int, number: int) -> None:
+        steps[index] += number
 
     settings = replace(QUICK, on_progress=lambda done: record(0, done), on_total=lambda total: record(1, total))
     return run(folder, TASKS, settings, directory=directory, table=True, seeds=2, **OPTIONS), directory, steps
@@ -75,16 +75,16 @@ def test_scores_are_those_of_the_kept_outputs(table: tuple[xr.Dataset, Path, lis
         for init in INITS:
             kept = [load_file(directory / "runs" / f"{task.name}-{init}-{seed}" / "run.safetensors") for seed in (0, 1)]
             for metric in task.metrics:
-                place = {"task": task.name, "init": init, "metric": metric}
+                labels = {"task": task.name, "init": init, "metric": metric}
                 ours = [float(score(metric, one["outputs"], targets)) for one in kept]
                 drawn = np.mean([resampled(metric, one["outputs"], targets, draws) for one in kept], axis=0)
-                assert result["score_by_seed"].sel(place).values.tolist() == pytest.approx(ours)
-                assert float(result["score"].sel(place)) == pytest.approx(np.mean(ours))
-                assert float(result["score_std"].sel(place)) == pytest.approx(abs(ours[0] - ours[1]) / 2**0.5)
-                assert result["score_ci"].sel(place).values == pytest.approx(np.quantile(drawn, levels(len(targets))))
+                assert result["score_by_seed"].sel(labels).values.tolist() == pytest.approx(ours)
+                assert float(result["score"].sel(labels)) == pytest.approx(np.mean(ours))
+                assert float(result["score_std"].sel(labels)) == pytest.approx(abs(ours[0] - ours[1]) / 2**0.5)
+                assert result["score_ci"].sel(labels).values == pytest.approx(np.quantile(drawn, levels(len(targets))))
                 if init != "pretrained":
                     last = [score(metric, one["epoch_outputs"][1], targets) for one in kept]
-                    assert float(result["epoch_score"].sel(place | {"epoch": 2})) == pytest.approx(np.mean(last))
+                    assert float(result["epoch_score"].sel(labels | {"epoch": 2})) == pytest.approx(np.mean(last))
             if init != "pretrained":
                 losses = np.mean([loss_curve(one["train_loss"]) for one in kept], axis=0)
                 np.testing.assert_allclose(result["train_loss"].sel(task=task.name, init=init), losses)

@@ -27,7 +27,7 @@ def result_of(
         "norm": (10.0, 11.0, 12.0, 9.0),
     }
     measured = {name: xr.DataArray(list(value[1:]), LAYERS, name=name) for name, value in values.items()}
-    measured |= {f"embeddings_{name}": xr.DataArray(each[0]) for name, each in values.items()}
+    measured |= {f"embeddings_{name}": xr.DataArray(value[0]) for name, value in values.items()}
     ranks = LAYERS | {"dimension_rank": [1, 2, 3]}
     first = xr.DataArray([0.25, 0.5, 0.125], LAYERS)
     shares = first * xr.DataArray([1.0, 0.5, 0.25], {"dimension_rank": [1, 2, 3]})

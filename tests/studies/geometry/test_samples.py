@@ -30,13 +30,13 @@ def rows(number: int, tokens: int, seed: int = 0) -> Occurrences:
     )
 
 
-def merged(empty: Sample, whole: Occurrences, cuts: list[int], order: list[int]) -> Sample:
+def merged(empty: Sample, occurrences: Occurrences, cuts: list[int], order: list[int]) -> Sample:
     """The sample of the parts of all rows, in an order."""
-    parts = np.split(np.arange(len(whole)), sorted(cuts))
+    parts = np.split(np.arange(len(occurrences)), sorted(cuts))
     sample = empty
-    for place in order:
-        part = parts[place % len(parts)]
-        sample = sample + replace(empty, rows=whole[part])
+    for index in order:
+        part = parts[index % len(parts)]
+        sample = sample + replace(empty, rows=occurrences[part])
     return sample
 
 
@@ -50,9 +50,9 @@ cuts = st.lists(st.integers(0, 300), min_size=3, max_size=3)
 @settings(deadline=None)
 @given(cuts, st.permutations(range(4)))
 def test_a_random_sample_has_the_lowest_keys_in_any_order(cuts: list[int], order: list[int]) -> None:
-    whole = rows(300, 20)
-    expected = set(np.argsort(whole.key)[:40].tolist())
-    assert kept(merged(RandomSample(40), whole, cuts, list(order))) == expected
+    occurrences = rows(300, 20)
+    expected = set(np.argsort(occurrences.key)[:40].tolist())
+    assert kept(merged(RandomSample(40), occurrences, cuts, list(order))) == expected
 
 
 @settings(deadline=None)
@@ -60,12 +60,12 @@ def test_a_random_sample_has_the_lowest_keys_in_any_order(cuts: list[int], order
 def test_a_repeated_sample_has_whole_tokens_as_long_as_there_is_room(
     cuts: list[int], order: list[int], bound: int
 ) -> None:
-    whole = rows(300, 6)  # 50 of each, more than are kept
-    sample = merged(RepeatedSample(bound, 0), whole, cuts, list(order))
+    occurrences = rows(300, 6)  # 50 of each, more than are kept
+    sample = merged(RepeatedSample(bound, 0), occurrences, cuts, list(order))
     expected: set[int] = set()
     for token in sorted(range(6), key=lambda token: int(keys(0, np.array([token]))[0])):
-        own = np.flatnonzero(whole.token == token)
-        own = own[np.argsort(whole.key[own])][:CONTEXTS]
+        own = np.flatnonzero(occurrences.token == token)
+        own = own[np.argsort(occurrences.key[own])][:CONTEXTS]
         if len(expected) + len(own) > bound:
             break
         expected |= set(own.tolist())
@@ -73,10 +73,10 @@ def test_a_repeated_sample_has_whole_tokens_as_long_as_there_is_room(
 
 
 def test_what_is_not_wanted_would_not_stay() -> None:
-    whole, more = rows(300, 20), rows(200, 20, seed=1)
+    occurrences, more = rows(300, 20), rows(200, 20, seed=1)
     empties: list[Any] = [RandomSample(40), RepeatedSample(60, 0)]
     for empty in empties:
-        sample = merged(empty, whole, [100], [0, 1])
+        sample = merged(empty, occurrences, [100], [0, 1])
         wanted = sample.wanted(more.key, more.token)
         own, all_of_it = replace(sample, rows=more[wanted]), replace(sample, rows=more)
         assert len(wanted) < len(more)

@@ -36,11 +36,11 @@ def made(tokens: list[int], spaces: int = 2, width: int = 5, seed: int = 0) -> t
     random = np.random.default_rng(seed)
     number = len(tokens)
     vectors = random.normal(size=(number, spaces, width)) + 1
-    place = np.arange(number)
+    index = np.arange(number)
     rows = Occurrences(
-        keys(seed, place, place),
-        place,
-        place,
+        keys(seed, index, index),
+        index,
+        index,
         random.integers(0, 30, number),
         random.integers(0, 2, number),
         random.random(number) < 0.8,
@@ -138,10 +138,10 @@ def test_scores_of_tokens_are_those_of_loops_over_their_occurrences() -> None:
     random, _ = made(list(range(30)), seed=1)
     scores = token_scores(rows, random, seed=0)
     for number, token in enumerate((3, 7)):
-        own = [place for place, each in enumerate(tokens) if each == token]
+        own = [index for index, other in enumerate(tokens) if other == token]
         pairs = list(combinations(own, 2))
         for space in range(2):
-            cosines = {pair: cosine(*(vectors[place, space] for place in pair)) for pair in pairs}
+            cosines = {pair: cosine(*(vectors[index, space] for index in pair)) for pair in pairs}
             assert scores.self_similarity[number, space] == pytest.approx(np.mean(list(cosines.values())), abs=1e-5)
             singular = np.linalg.svd(vectors[own, space], compute_uv=False)
             assert scores.explained[number, space] == pytest.approx(singular[0] ** 2 / (singular**2).sum(), abs=1e-5)
@@ -150,14 +150,14 @@ def test_scores_of_tokens_are_those_of_loops_over_their_occurrences() -> None:
                 assert scores.gap_pairs[number, gap] == len(among)
                 expected = sum(cosines[pair] for pair in among)
                 assert scores.gaps[number, space, gap] == pytest.approx(expected, abs=1e-5)
-            for place, same in enumerate((True, False)):
+            for index, same in enumerate((True, False)):
                 among = [
                     p for p in pairs
                     if rows.paired[list(p)].all() and (rows.segment[p[0]] == rows.segment[p[1]]) == same
                 ]  # fmt: skip
-                assert scores.segment_pairs[number, place] == len(among)
+                assert scores.segment_pairs[number, index] == len(among)
                 expected = sum(cosines[pair] for pair in among)
-                assert scores.segments[number, space, place] == pytest.approx(expected, abs=1e-5)
+                assert scores.segments[number, space, index] == pytest.approx(expected, abs=1e-5)
     assert len(scores.self_similarity) == 2  # the third token has too few occurrences
 
 

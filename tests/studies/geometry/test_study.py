@@ -57,8 +57,8 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def test_all_numbers_of_a_small_corpus_are_those_of_loops(result: xr.Dataset, states: list) -> None:
-    tokens = [token for each, _ in states for token in each]
-    vectors = np.concatenate([each for _, each in states], axis=1)  # [space, token, width]
+    tokens = [token for ids, _ in states for token in ids]
+    vectors = np.concatenate([array for _, array in states], axis=1)  # [space, token, width]
     units = unit(vectors)
     text = np.repeat(np.arange(len(states)), [len(found) for found, _ in states])
     pairs = [(i, j) for i, j in combinations(range(len(tokens)), 2) if text[i] != text[j]]
@@ -70,12 +70,12 @@ def test_all_numbers_of_a_small_corpus_are_those_of_loops(result: xr.Dataset, st
     np.testing.assert_allclose(by_space(result, "self_similarity"), similar, atol=1e-3)
     np.testing.assert_allclose(by_space(result, "self_similarity_corrected"), similar - anisotropy, atol=2e-3)
     singular = [np.linalg.svd(space[own], compute_uv=False) ** 2 for space in vectors]
-    explained = [each[0] / each.sum() for each in singular]
+    explained = [squares[0] / squares.sum() for squares in singular]
     np.testing.assert_allclose(by_space(result, "explained_variance"), explained, atol=1e-3)
-    means = [each.mean(1, keepdims=True) for _, each in states]
-    intra = [(unit(each) * unit(mean)).sum(-1).mean(-1) for (_, each), mean in zip(states, means, strict=True)]
+    means = [array.mean(1, keepdims=True) for _, array in states]
+    intra = [(unit(array) * unit(mean)).sum(-1).mean(-1) for (_, array), mean in zip(states, means, strict=True)]
     np.testing.assert_allclose(by_space(result, "intra_sentence"), np.mean(intra, axis=0), atol=1e-5)
-    norms = [np.linalg.norm(each, axis=-1).mean(-1) for _, each in states]
+    norms = [np.linalg.norm(array, axis=-1).mean(-1) for _, array in states]
     np.testing.assert_allclose(by_space(result, "norm"), np.mean(norms, axis=0), rtol=1e-5)
     np.testing.assert_allclose(by_space(result, "norm_std"), np.linalg.norm(vectors, axis=-1).std(-1), atol=1e-5)
     assert int(result["anisotropy_n_examples"]) == len(tokens)
@@ -96,7 +96,7 @@ def test_tokens_of_a_document_are_resampled_together(model: headscope.Model) -> 
 
 
 def test_alignment_is_that_of_all_tokens(result: xr.Dataset, states: list) -> None:
-    vectors = np.concatenate([each for _, each in states], axis=1)
+    vectors = np.concatenate([array for _, array in states], axis=1)
     centred = vectors - vectors.mean(1, keepdims=True)
     expected = np.array([
         [np.square(other.T @ one).sum() / np.linalg.norm(one.T @ one) / np.linalg.norm(other.T @ other)

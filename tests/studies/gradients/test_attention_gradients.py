@@ -104,16 +104,16 @@ def loss_of(name: str, network: Any, encoded: Encoded, answer: Target, copies: i
         return (output.logits[:, 0] - asked).square(), output
     if "task" in name:
         return -output.logits.log_softmax(-1)[:, int(asked)], output
-    places = [number for number, piece in enumerate(asked.tolist()) if piece != IGNORED]
+    positions = [number for number, piece in enumerate(asked.tolist()) if piece != IGNORED]
     if name == "masked words":
         logs = output.logits.log_softmax(-1)
-        return -torch.stack([logs[:, place, asked[place]] for place in places]).mean(0), output
-    whole = tensors(encoded)
-    whole["input_ids"] = whole["input_ids"].clone()
-    for place in places:
-        whole["input_ids"][0, place] = int(asked[place])
+        return -torch.stack([logs[:, position, asked[position]] for position in positions]).mean(0), output
+    inputs = tensors(encoded)
+    inputs["input_ids"] = inputs["input_ids"].clone()
+    for position in positions:
+        inputs["input_ids"][0, position] = int(asked[position])
     with torch.no_grad():
-        target = network(**whole).last_hidden_state.mean(1)
+        target = network(**inputs).last_hidden_state.mean(1)
     mean = output.last_hidden_state.mean(1)
     return 1 - (mean * target).sum(-1) / mean.norm(dim=-1) / target.norm(dim=-1), output
 
@@ -142,8 +142,8 @@ def expected(name: str) -> dict[str, np.ndarray]:
     by_class, by_group = [], []
     for slopes, encoded in zip(slopes_of(name), asked(name)[1], strict=True):
         classes = [encoded.token_class == kind for kind in range(4)]
-        every = np.ones(len(encoded), dtype=bool)
-        by_class.append(np.stack([means(slopes, every, kind) for kind in classes], axis=-1))
+        all_queries = np.ones(len(encoded), dtype=bool)
+        by_class.append(np.stack([means(slopes, all_queries, kind) for kind in classes], axis=-1))
         groups = [
             np.stack([means(slopes, group, kind) for kind in classes], axis=-1) for group in (classes[1], classes[0])
         ]
@@ -153,8 +153,10 @@ def expected(name: str) -> dict[str, np.ndarray]:
 
 def _mean(examples: list[np.ndarray]) -> np.ndarray:
     """The mean over the examples that have a value."""
-    whole, known = np.stack(examples), ~np.isnan(examples)
-    return np.divide(np.nansum(whole, axis=0), known.sum(0), out=np.full(whole.shape[1:], np.nan), where=known.any(0))
+    stacked, known = np.stack(examples), ~np.isnan(examples)
+    return np.divide(
+        np.nansum(stacked, axis=0), known.sum(0), out=np.full(stacked.shape[1:], np.nan), where=known.any(0)
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -190,13 +192,13 @@ def test_gradients_are_finite_differences(name: str) -> None:
     copies = int(np.prod(shape))
     bumps = torch.eye(copies, dtype=torch.float64).reshape(copies, *shape) * step
     embeds = name.startswith("embedding")
-    whole = model.network(**tensors(asked(name)[1][1])).last_hidden_state.mean(1) if embeds else torch.zeros(())
+    unchanged = model.network(**tensors(asked(name)[1][1])).last_hidden_state.mean(1) if embeds else torch.zeros(())
     sides = []
-    for each in (bumps, -bumps):
-        with bumped(model, each):
+    for bump in (bumps, -bumps):
+        with bumped(model, bump):
             if embeds:
                 mean = model.network(**tensors(encoded, copies)).last_hidden_state.mean(1)
-                sides.append(1 - torch.cosine_similarity(mean, whole))
+                sides.append(1 - torch.cosine_similarity(mean, unchanged))
             else:
                 sides.append(_quiet_loss(name, model, encoded, answer, copies))
     slopes = ((sides[0] - sides[1]) / (2 * step)).reshape(shape).abs().numpy()

@@ -53,7 +53,9 @@ def test_relative_gradients_are_means_of_heads_by_those_of_other_tokens(result: 
 
 def test_rank_correlation_is_spearmans_over_heads(result: xr.Dataset) -> None:
     for name in result["token_class"].values:
-        attention, size = (result[each].sel(token_class=name).values.ravel() for each in ("attention_to", "gradient"))
+        attention, size = (
+            result[variable].sel(token_class=name).values.ravel() for variable in ("attention_to", "gradient")
+        )
         assert float(result["rank_correlation"].sel(token_class=name)) == pytest.approx(spearmanr(attention, size)[0])
 
 

@@ -33,7 +33,7 @@ def test_the_p_value_of_outputs_turned_at_random_is_uniform() -> None:
     generator = torch.Generator().manual_seed(0)
     values, output = (torch.randn(60, width, generator=generator).double() for width in (4, 16))
     mixed = torch.randn(300, 16, 4, generator=generator).double()
-    p = np.array([circuit(values, each, output - output.mean(0))[3] for each in mixed])
+    p = np.array([circuit(values, matrix, output - output.mean(0))[3] for matrix in mixed])
     assert abs(np.mean(p < 0.05) - 0.05) < 0.03 and abs(np.mean(p < 0.5) - 0.5) < 0.08
 
 
@@ -101,6 +101,6 @@ def test_norms_are_those_of_values_through_the_output_projection() -> None:
     stops = [number for number, piece in enumerate(ids) if piece in (".", ",")]
     rest = [number for number in range(1, len(ids) - 1) if number not in stops]
     assert not isinstance(found, str)
-    for focus, places in enumerate(([0], [len(ids) - 1], stops)):
-        naive = lengths[places].mean(0) / lengths[rest].mean(0)
+    for focus, positions in enumerate(([0], [len(ids) - 1], stops)):
+        naive = lengths[positions].mean(0) / lengths[rest].mean(0)
         np.testing.assert_allclose(found.mean[:4, focus], naive, rtol=1e-4)

@@ -68,7 +68,7 @@ def test_a_pair_is_planted_once_and_its_first_token_ends_the_text(made: Maker) -
         assert ids[key - 1] == ids[query] and (ids == ids[query]).sum() == 2 and (ids == ids[key]).sum() == 1
     for one in without:
         ids = one.inputs["input_ids"]
-        assert (ids == ids[20]).sum() == 1 and one.links[:, 2].tolist() == [place + 2 for place in places_of(20)]
+        assert (ids == ids[20]).sum() == 1 and one.links[:, 2].tolist() == [position + 2 for position in places_of(20)]
 
 
 def test_the_seed_decides(model: Model, made: Maker) -> None:

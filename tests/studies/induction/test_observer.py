@@ -57,7 +57,9 @@ def _assert_same(read: HeadAttention, number: int, one: Encoded, maps: np.ndarra
     for relation, query, key in one.links.tolist():
         linked[:, relation] += maps[:, query, key]
         uniform[:, relation] += 1 / visible[:, query]
-    queries = [len({query for kind, query, _ in one.links.tolist() if kind == each}) for each in range(relations)]
+    queries = [
+        len({query for kind, query, _ in one.links.tolist() if kind == relation}) for relation in range(relations)
+    ]
     to, share, distance = np.zeros((heads, 3)), np.zeros((layers, 3)), np.zeros(heads)
     for query in range(tokens):
         for key in range(tokens):

@@ -47,8 +47,8 @@ def test_induction_heads_arise_behind_a_head_for_the_previous_token(result: xr.D
 
 
 def test_they_are_what_the_second_copy_needs(model: Model, special: np.ndarray) -> None:
-    whole = loss_without(model, np.zeros_like(special))
-    assert whole < 0.1 and loss_without(model, special) > 4
+    unablated = loss_without(model, np.zeros_like(special))
+    assert unablated < 0.1 and loss_without(model, special) > 4
 
 
 def test_as_many_others_are_not(model: Model, special: np.ndarray) -> None:

@@ -70,7 +70,7 @@ def test_a_warm_start_ends_at_the_same_weights() -> None:
     start = fit_logistic(given[:, :60], torch.from_numpy(answers[:, :60]), CLASSES, PENALTIES)
     warm, cold = fitted(given, answers, starts=start), fitted(given, answers)
     for penalty in PENALTIES:
-        pairs = (outputs(each[penalty], given).split(CLASSES, 1) for each in (warm, cold))
+        pairs = (outputs(weights[penalty], given).split(CLASSES, 1) for weights in (warm, cold))
         for one, other in zip(*pairs, strict=True):  # a number that is added to all classes changes no probability
             torch.testing.assert_close(one - one.mean(1, True), other - other.mean(1, True), atol=1e-3, rtol=0)
 
@@ -81,9 +81,9 @@ def test_a_class_that_the_first_portion_lacks_is_learned_from_the_next() -> None
     order = right[0].argsort(stable=True)  # the first 30 cases have one class, the last ones all
     given, right, penalties = given[:, order], right[:, order], (0.1, 10.0)
     start = fit_logistic(given[:, :30], right[:, :30], (4,), penalties)
-    warm, cold = (fit_logistic(given, right, (4,), penalties, each, most_steps=300) for each in (start, None))
+    warm, cold = (fit_logistic(given, right, (4,), penalties, initial, most_steps=300) for initial in (start, None))
     for penalty in penalties:
-        chances = [outputs(each[penalty], given).softmax(1) for each in (warm, cold)]
+        chances = [outputs(weights[penalty], given).softmax(1) for weights in (warm, cold)]
         torch.testing.assert_close(*chances, atol=0.02, rtol=0)
 
 
@@ -94,15 +94,17 @@ def test_axes_change_the_way_and_not_the_minimum() -> None:
         of_cases = answers[:, : some.shape[1]]
         one, other = (fitted(some, of_cases, axes=principal_axes(some, most)) for most in (2, WIDTH))
         for penalty in PENALTIES:
-            pair = (each[penalty][..., :-1] for each in (one, other))  # the intercept of an absent class has no minimum
+            pair = (
+                weights[penalty][..., :-1] for weights in (one, other)
+            )  # the intercept of an absent class has no minimum
             torch.testing.assert_close(*pair, atol=1e-4, rtol=1e-3)
 
 
 def test_axes_have_the_energy_of_the_vectors() -> None:
     given, _ = made()
     energy = torch.linalg.eigvalsh(given.mT @ given / CASES)
-    every, most = principal_axes(given, WIDTH), principal_axes(given, 6)
-    torch.testing.assert_close(every.energy[:, 0], energy)
+    full, most = principal_axes(given, WIDTH), principal_axes(given, 6)
+    torch.testing.assert_close(full.energy[:, 0], energy)
     torch.testing.assert_close(most.energy[:, 0, -1], energy[:, -1], rtol=0.1, atol=0)
     total = most.energy.sum(-1) + (WIDTH - 6) * most.rest[..., 0]
     torch.testing.assert_close(total[:, 0], energy.sum(-1))
@@ -113,10 +115,10 @@ def test_ridge_equals_scikit_learn() -> None:
     values = given[1] @ torch.arange(WIDTH, dtype=given.dtype) + 0.1 * given[0, :, 0]
     weights = ridge(given, values, (0.5, 20.0))
     for space in range(SPACES):
-        for place, penalty in enumerate((0.5, 20.0)):
+        for index, penalty in enumerate((0.5, 20.0)):
             model = Ridge(alpha=penalty).fit(given[space].numpy(), values.numpy())
-            np.testing.assert_allclose(weights[space, place, :-1].numpy(), model.coef_, atol=1e-8)
-            assert weights[space, place, -1].item() == pytest.approx(float(model.intercept_), abs=1e-8)
+            np.testing.assert_allclose(weights[space, index, :-1].numpy(), model.coef_, atol=1e-8)
+            assert weights[space, index, -1].item() == pytest.approx(float(model.intercept_), abs=1e-8)
 
 
 def group(raw: torch.Tensor, answers: np.ndarray, classes: int) -> CaseGroup:
@@ -128,7 +130,7 @@ def group(raw: torch.Tensor, answers: np.ndarray, classes: int) -> CaseGroup:
 
 
 def trained(raw: torch.Tensor, answers: np.ndarray, classes: int, **settings: object) -> TrainedTask:
-    tables = [each.numpy().astype(np.float16) for each in raw]
+    tables = [table.numpy().astype(np.float16) for table in raw]
     return train(group(raw, answers, classes), tables, ClassifierSettings(**settings), CPU)[0]  # type: ignore[arg-type]
 
 
@@ -181,7 +183,9 @@ def test_the_online_code_equals_a_slow_loop() -> None:
 def test_few_cases_are_fitted_until_no_score_differs_from_the_minimum(seed: int) -> None:
     raw, answers = made(seed)
     raw = (raw * torch.linspace(0.05, 3, WIDTH)).half().float() + 5
-    near, exact = (trained(raw, answers[0], 4, penalties=(0.01,), tolerance=each, codes=False) for each in (2e-4, 1e-7))
+    near, exact = (
+        trained(raw, answers[0], 4, penalties=(0.01,), tolerance=tolerance, codes=False) for tolerance in (2e-4, 1e-7)
+    )
     np.testing.assert_array_equal(near.loss, exact.loss)
 
 
@@ -189,7 +193,7 @@ def test_the_penalty_is_chosen_on_cases_for_choices_alone() -> None:
     raw, answers = planted(1)
     other = answers.copy()
     other[180:] = 1 - other[180:]
-    one, two = (trained(raw, each, 2, penalties=(1.0, 100.0)) for each in (answers, other))
+    one, two = (trained(raw, right, 2, penalties=(1.0, 100.0)) for right in (answers, other))
     np.testing.assert_array_equal(one.penalty, two.penalty)
     np.testing.assert_array_equal(one.choice, two.choice)
     np.testing.assert_array_equal(one.loss, 1 - two.loss)

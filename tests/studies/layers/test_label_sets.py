@@ -99,8 +99,8 @@ def result(model: headscope.Model, tmp_path_factory: pytest.TempPathFactory) -> 
 def test_labelled_spans_are_the_task_and_groups_are_scored_apart(result: xr.Dataset) -> None:
     assert result["task"].values.tolist() == ["span_label", "span_label: first", "span_label: second"]
     assert result["score_n_examples"].values.tolist() == [24, 12, 12]
-    whole, first, second = result["score"].transpose("task", ...).values
-    np.testing.assert_allclose(whole, (first + second) / 2)
+    overall, first, second = result["score"].transpose("task", ...).values
+    np.testing.assert_allclose(overall, (first + second) / 2)
     assert float(result["score_embeddings"].sel(task="span_label")) == 1  # the word is the label
     assert json.loads(result.attrs["left_out"]) == {}
     assert "Label of a span" in {finding.topic for finding in study_page(result).findings()}

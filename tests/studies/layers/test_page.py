@@ -38,8 +38,8 @@ def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, 
     attrs = dict.fromkeys(results.ATTRIBUTES, "x") | {"study": "layers", "n_examples": 900, "n_tokens": 9000}
     attrs |= {"tasks": json.dumps(described), "left_out": "{}"}
     attrs |= {"sentences": json.dumps({"train": 500, "choose": 100, "report": sentences})}
-    whole = xr.Dataset(variables, {"bound": list(results.BOUNDS)}, attrs)
-    return whole.map(lambda array: array.assign_attrs(long_name="x", units="share", source="x"), keep_attrs=True)
+    result = xr.Dataset(variables, {"bound": list(results.BOUNDS)}, attrs)
+    return result.map(lambda array: array.assign_attrs(long_name="x", units="share", source="x"), keep_attrs=True)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -69,7 +69,9 @@ def test_cases_of_a_few_sentences_are_no_claim() -> None:
 
 
 def test_random_weights_of_one_seed_are_no_claim() -> None:
-    (finding,) = (each for each in study_page(planted(0.2, 0.15)).highlights() if "random weights" in each.text.lower())
+    (finding,) = (
+        finding for finding in study_page(planted(0.2, 0.15)).highlights() if "random weights" in finding.text.lower()
+    )
     assert finding.verdict == "undecided" and finding.text.endswith(
         "3 seeds are wanted for a comparison; this result has 1."
     )
@@ -78,10 +80,10 @@ def test_random_weights_of_one_seed_are_no_claim() -> None:
 
 @pytest.mark.parametrize(("scores", "verdict"), [((0.5, 0.51, 0.49), "holds"), ((0.5, 0.7, 0.9), "undecided")])
 def test_training_made_the_difference_where_three_seeds_do(scores: tuple[float, ...], verdict: str) -> None:
-    whole = planted(0.2, 0.15)
-    by_seed = xr.concat([whole["score_random"] * 0 + score for score in scores], "seed")
+    result = planted(0.2, 0.15)
+    by_seed = xr.concat([result["score_random"] * 0 + score for score in scores], "seed")
     by_seed[..., 0] -= 0.2  # of each seed the best layer counts
-    findings = study_page(whole.assign(score_random_by_seed=by_seed)).highlights()
-    (beside,) = (each for each in findings if "random weights" in each.text.lower())
+    findings = study_page(result.assign(score_random_by_seed=by_seed)).highlights()
+    (beside,) = (finding for finding in findings if "random weights" in finding.text.lower())
     assert beside.verdict == verdict and "with random weights" in beside.text
     assert beside.claim and np.isclose(beside.claim.baseline, np.mean(scores))

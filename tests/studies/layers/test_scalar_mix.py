@@ -17,10 +17,10 @@ def test_the_space_with_the_answers_has_the_weight_and_the_gain() -> None:
     tables = [random.normal(size=(CASES, WIDTH)).astype(np.float16) for _ in range(SPACES)]
     tables[2][:, :3] += 4 * np.eye(3, dtype=np.float16)[answers]
     rows = {"train": slice(0, 200), "choose": slice(200, 250), "report": slice(250, 400)}
-    numbers = {part: answers[each] for part, each in rows.items()}
+    numbers = {part: answers[span] for part, span in rows.items()}
     group = CaseGroup(
-        {part: np.arange(CASES)[each, None] for part, each in rows.items()},
-        {part: np.arange(CASES)[each] for part, each in rows.items()},
+        {part: np.arange(CASES)[span, None] for part, span in rows.items()},
+        {part: np.arange(CASES)[span] for part, span in rows.items()},
         [Answers("task", 3, numbers), Answers("task", 3, numbers, control=True)],
     )
     mixed, of_control = mixes(group, tables, [1.0, 1.0], 0, torch.device("cpu"))

@@ -129,7 +129,7 @@ def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Mod
 def test_poolings_give_other_vectors(model: headscope.Model, pooling: Any) -> None:
     short: dict[str, Any] = {**FAST, "tasks_": "tree_depth", "random": False, "mix": False, "codes": False}
     results = [
-        study.run(model, (headscope.read("sample"),), QUICK, pooling=each, **short) for each in ("mean", pooling)
+        study.run(model, (headscope.read("sample"),), QUICK, pooling=name, **short) for name in ("mean", pooling)
     ]
     assert not np.array_equal(results[0]["choice_score"], results[1]["choice_score"]) or not np.array_equal(
         results[0]["score"], results[1]["score"]
@@ -142,9 +142,9 @@ def test_parts_share_no_sentence_and_tasks_of_words_share_their_words() -> None:
     assert not sentences[0] & sentences[1] and not sentences[0] & sentences[2] and not sentences[1] & sentences[2]
     sampled, _ = sample(texts, named("part_of_speech,parent,grandparent,tree_depth"), 200, 0)
     units = Units()
-    words, whole = grouped(sampled, units, 0)
-    assert [each.name for each in words.answers if not each.control] == ["part_of_speech", "parent", "grandparent"]
-    assert len(words.units["train"]) == 200 and [each.name for each in whole.answers] == ["tree_depth"]
+    words, of_sentences = grouped(sampled, units, 0)
+    assert [task.name for task in words.answers if not task.control] == ["part_of_speech", "parent", "grandparent"]
+    assert len(words.units["train"]) == 200 and [task.name for task in of_sentences.answers] == ["tree_depth"]
     for part in PARTS:
         assert set(words.texts[part].tolist()) <= set(texts.order[part])
 
@@ -157,21 +157,21 @@ def test_a_word_has_one_answer_in_a_control_task() -> None:
     assert control.control and control.classes == len(sampled[0].classes)
     forms = {case.word: set() for part in PARTS for case in sampled[0].cases[part]}
     for part in PARTS:
-        places = {(case.text, case.spans): case.word for case in sampled[0].cases[part]}
-        keys = sorted(places) if part != "train" else None
+        words = {(case.text, case.spans): case.word for case in sampled[0].cases[part]}
+        keys = sorted(words) if part != "train" else None
         if keys:
-            for place, key in enumerate(keys):
-                forms[places[key]].add(int(control.numbers[part][place]))
+            for index, key in enumerate(keys):
+                forms[words[key]].add(int(control.numbers[part][index]))
     assert max(map(len, forms.values())) == 1
-    assert len({each for some in forms.values() for each in some}) > 3
+    assert len({number for some in forms.values() for number in some}) > 3
 
 
 def test_a_tested_answer_that_is_no_class_counts_as_wrong_and_is_said(model: headscope.Model, tmp_path: Path) -> None:
     def treebank(name: str, sentences: int, tag: str) -> headscope.Corpus:
         words = zip(("the", "cat", "saw", "it"), ("DET", tag, "VERB", "PRON"), (2, 3, 0, 3), strict=True)
         lines = [
-            f"{place}\t{form}\t{form}\t{upos}\t_\t_\t{head}\t{'dep' if head else 'root'}\t_\t_"
-            for place, (form, upos, head) in enumerate(words, 1)
+            f"{index}\t{form}\t{form}\t{upos}\t_\t_\t{head}\t{'dep' if head else 'root'}\t_\t_"
+            for index, (form, upos, head) in enumerate(words, 1)
         ]
         (tmp_path / f"{name}.conllu").write_text(sentences * "\n".join([*lines, "\n"]), encoding="utf-8")
         return headscope.read(tmp_path / f"{name}.conllu")
@@ -182,9 +182,9 @@ def test_a_tested_answer_that_is_no_class_counts_as_wrong_and_is_said(model: hea
     assert known["score_n_examples"].item() == rare["score_n_examples"].item() == 20
     assert float(known["score"][0, 0]) == 1 and float(rare["score"][0, 0]) == 0.75
     assert float(rare["cumulative_score"][0, -1]) <= 0.75
-    said = [each.text for each in study_page(rare).findings() if each.topic == "Rare answers"]
+    said = [finding.text for finding in study_page(rare).findings() if finding.topic == "Rare answers"]
     assert said == ["Tested cases whose answer has fewer than 5 training cases count as wrong: part of speech 5 of 20."]
-    assert not [each for each in study_page(known).findings() if each.topic == "Rare answers"]
+    assert not [finding for finding in study_page(known).findings() if finding.topic == "Rare answers"]
 
 
 def test_refusals(model: headscope.Model) -> None:
@@ -200,7 +200,7 @@ def test_refusals(model: headscope.Model) -> None:
 def test_page_names_each_task_and_its_picture_has_each_cell(result: xr.Dataset) -> None:
     page = study_page(result)
     assert {"Part of speech", "Dependency label", "Value of a number", "Left out"} <= {
-        each.topic for each in page.findings()
+        finding.topic for finding in page.findings()
     }
     figure = page.figures()[0]
     assert figure.name == "score"

@@ -23,7 +23,7 @@ def made(tested: frozenset[int] = frozenset()) -> Texts:
             texts.add(sentence(document), examples=(len(texts),))
     texts.add(Sentence("Generated without a document", mentions=()))
     texts.tested = tested
-    texts.windows = windows(texts, lambda given: [len(each.split()) for each in given], ROOM, 0.25, 0)
+    texts.windows = windows(texts, lambda given: [len(text.split()) for text in given], ROOM, 0.25, 0)
     return texts
 
 
@@ -43,7 +43,7 @@ def test_a_mention_is_paired_with_its_antecedent_and_with_another_mention_of_tha
     texts = made()
     cases = list(TASKS["coreference_across"].cases(texts, "report", np.random.default_rng(0)))
     dogs, cats = ((0, 2), (4, 6)), ((2, 4), (6, 8))
-    assert [(each.spans, each.answer) for each in cases[:4]] == [
+    assert [(case.spans, case.answer) for case in cases[:4]] == [
         (dogs, "same"), (((2, 4), (4, 6)), "other"), (cats, "same"), (((0, 2), (6, 8)), "other")
     ]  # fmt: skip
     assert len(cases) == 4 * 4  # a sentence alone in its window has none

@@ -32,11 +32,11 @@ def invoke(*arguments: str) -> Result:
 
 
 def folder(path: Path, number: int = 60) -> Path:
-    names = [PATTERNS[place % len(PATTERNS)] for place in range(number)]
-    tokens = [("[CLS]", f"text {place // 2}", *["a"] * 9, "[SEP]") for place in range(number)]
+    names = [PATTERNS[index % len(PATTERNS)] for index in range(number)]
+    tokens = [("[CLS]", f"text {index // 2}", *["a"] * 9, "[SEP]") for index in range(number)]
     maps = [
-        Map(place, planted(name, 12, place).astype(np.float32), its, name, annotator_a=name, annotator_b="block")
-        for place, (name, its) in enumerate(zip(names, tokens, strict=True))
+        Map(index, planted(name, 12, index).astype(np.float32), its, name, annotator_a=name, annotator_b="block")
+        for index, (name, its) in enumerate(zip(names, tokens, strict=True))
     ]
     write(path, maps)
     return path
@@ -52,7 +52,7 @@ def test_what_the_command_writes_can_be_used(tmp_path: Path) -> None:
     result = invoke("train", str(maps), "-o", str(out), "--seed", "3", "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert {each.name for each in out.iterdir()} == {"weights.safetensors", "MODEL_CARD.md"}
+    assert {path.name for path in out.iterdir()} == {"weights.safetensors", "MODEL_CARD.md"}
     card = load(out / "weights.safetensors").card
     assert (card["seed"], card["recipe"]["synthetic"]) == (3, 20)
     assert found["weights.safetensors"] == str(out / "weights.safetensors")
@@ -138,7 +138,7 @@ def test_what_a_killed_server_left_is_removed_but_for_that_of_another_annotator(
         (maps / name / "labels.jsonl").write_text("torn")
     monkeypatch.setattr(labels, "serve", lambda *_: None, raising=False)
     assert invoke("label", str(maps)).exit_code == 0
-    assert {each.name for each in maps.iterdir()} == {"maps.npz", "labels.jsonl", ".labels-ann.jsonl.new-abc"}
+    assert {path.name for path in maps.iterdir()} == {"maps.npz", "labels.jsonl", ".labels-ann.jsonl.new-abc"}
 
 
 def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
@@ -156,4 +156,4 @@ def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
     same, other = inner
     assert same.exit_code == 2 and "maps' is in use by headscope patterns label, process" in same.stderr
     assert other.exit_code == 0 and "labels-ann.jsonl" in other.stdout
-    assert {each.name for each in maps.iterdir()} == {"maps.npz", "labels.jsonl"}, "no lock is left"
+    assert {path.name for path in maps.iterdir()} == {"maps.npz", "labels.jsonl"}, "no lock is left"

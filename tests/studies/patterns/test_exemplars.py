@@ -31,8 +31,8 @@ def test_each_head_keeps_maps_of_its_most_frequent_patterns(result: xr.Dataset) 
 def test_a_kept_map_is_attention_with_its_tokens(result: xr.Dataset) -> None:
     maps = result["head_map"]
     kept = maps.notnull().any(("query", "key"))
-    for place in np.argwhere(kept.values).tolist():
-        one = maps[tuple(place)]
+    for index in np.argwhere(kept.values).tolist():
+        one = maps[tuple(index)]
         tokens = [token for token in one["head_map_token"].values.tolist() if token]
         assert 12 <= len(tokens) <= 40
         np.testing.assert_allclose(one.values[: len(tokens), : len(tokens)].sum(1), 1, atol=1e-3)

@@ -44,15 +44,15 @@ def model(request: pytest.FixtureRequest) -> Model:
     return wrap(request.param(**{size: MOST}), tiny_tokenizer(MOST))
 
 
-def alone(model: Model, each: Encoded) -> Float[torch.Tensor, "head pattern"]:
+def alone(model: Model, encoded: Encoded) -> Float[torch.Tensor, "head pattern"]:
     """The probabilities of one input's maps, from the eager model."""
-    tensors = {name: torch.from_numpy(values)[None] for name, values in each.inputs.items()}
+    tensors = {name: torch.from_numpy(values)[None] for name, values in encoded.inputs.items()}
     before = model.network.config._attn_implementation or "eager"
     model.network.set_attn_implementation("eager")
     with torch.inference_mode():
         maps = model.network(**tensors, output_attentions=True).attentions
     model.network.set_attn_implementation(before)
-    token_class = torch.from_numpy(each.token_class)[None]
+    token_class = torch.from_numpy(encoded.token_class)[None]
     return load().classify(torch.cat([pool(one, token_class)[0] for one in maps]))
 
 
@@ -74,7 +74,7 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
             return super().finish()
 
     tallies = pass_over(model, inputs(), SETTINGS).collect(Keeping(load().classify)).value
-    expected = {each.index: alone(model, each) for each in inputs()}
+    expected = {encoded.index: alone(model, encoded) for encoded in inputs()}
     assert found.keys() == expected.keys()
     for index, probability in expected.items():
         torch.testing.assert_close(found[index], probability, atol=CLOSE, rtol=0)
@@ -105,8 +105,8 @@ def test_the_clearest_maps_are_what_they_are_said_to_be_whatever_the_batches(mod
         one = array[pattern, example]
         tokens = tuple(token for token in one["token"].values if token)
         assert 12 <= len(tokens) <= 40
-        place = sum(model.capture.heads[: int(one["map_layer"]) - 1]) + int(one["map_head"]) - 1
-        probability = alone(model, by_tokens[tokens])[place]
+        head = sum(model.capture.heads[: int(one["map_layer"]) - 1]) + int(one["map_head"]) - 1
+        probability = alone(model, by_tokens[tokens])[head]
         assert int(probability.argmax()) == pattern
         assert float(one["map_confidence"]) == pytest.approx(float(probability.max()), abs=CLOSE)
         np.testing.assert_allclose(one.values[: len(tokens), : len(tokens)].sum(1), 1, atol=1e-5)

@@ -25,7 +25,7 @@ def pairs_of(planted: Planted, causal: bool, seed: int) -> list[tuple[str, str]]
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_heads_of_other_models_are_told(kind: str) -> None:
     planted = [planted_model(kind, seed) for seed in range(3)]
-    pairs = [pair for seed, each in enumerate(planted) for pair in pairs_of(each, kind == "gpt2", seed)]
+    pairs = [pair for seed, model in enumerate(planted) for pair in pairs_of(model, kind == "gpt2", seed)]
     assert sum(planted == found for planted, found in pairs) / len(pairs) >= 0.95, [
         pair for pair in pairs if pair[0] != pair[1]
     ]

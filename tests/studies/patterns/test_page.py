@@ -94,11 +94,11 @@ def test_the_words_of_a_block_are_true_of_even_attention_everywhere() -> None:
     assert (
         first.topic == "100% of the maps are near-even block" and "over the input or inside its segments" in first.text
     )
-    every = [f"{one.topic} {one.text}" for one in (*page.highlights(), *page.findings())]
-    said = [text for text in every if "block" in text.lower()]
+    texts = [f"{one.topic} {one.text}" for one in (*page.highlights(), *page.findings())]
+    said = [text for text in texts if "block" in text.lower()]
     assert not [one for one in (*page.highlights(), *page.findings()) if one.claim]
-    assert "0 of 4 heads have no main pattern" in str(every)
-    assert "Heads with a clear shape No head has one in more than half of its maps." in every
+    assert "0 of 4 heads have no main pattern" in str(texts)
+    assert "Heads with a clear shape No head has one in more than half of its maps." in texts
     assert len(said) >= 3 and all("near-even block" in text.lower() for text in said)
     assert {kind.word for kind in page.kinds()} == {"near-even block"}
 
@@ -109,8 +109,10 @@ def test_shares_that_are_missing_are_left_out(tasks: tuple[str, ...], part: dict
     result = patterns_result(tasks)
     result["share_total"][{dim: at for dim, at in part.items() if dim in result.dims}] = np.nan
     page = study_page(result)
-    every = [*page.highlights(), *page.findings()]
-    assert every and not [each for each in every if "nan" in f"{each.topic} {each.text}".replace("%", "").split()]
+    findings = [*page.highlights(), *page.findings()]
+    assert findings and not [
+        finding for finding in findings if "nan" in f"{finding.topic} {finding.text}".replace("%", "").split()
+    ]
 
 
 def test_maps_are_no_table() -> None:

@@ -63,14 +63,14 @@ def sample() -> Corpus:
 def test_planted_heads_have_their_patterns_and_all_others_are_even() -> None:
     words = "the old man walked by the river at night and saw a small bird in the tree near his house".split()
     texts = [" ".join(words[:length]) for length in range(8, len(words))]
-    network = planted({place: head for place, (head, _) in PLANTED.items()})
+    network = planted({key: head for key, (head, _) in PLANTED.items()})
     result = run(headscope.wrap(network, tiny_tokenizer()), (corpus(texts),), QUICK)
     for layer in (1, 2):
         for head in (1, 2, 3, 4):
             expected = PLANTED[layer, head][1] if (layer, head) in PLANTED else "block"
-            place = {"layer": layer, "head": head}
-            assert result["dominant"].sel(place) == expected, place
-            assert float(result["share"].sel(place | {"pattern": expected})) > 0.9, place
+            labels = {"layer": layer, "head": head}
+            assert result["dominant"].sel(labels) == expected, labels
+            assert float(result["share"].sel(labels | {"pattern": expected})) > 0.9, labels
     total = result["share_total"].to_series().to_dict()
     expected = {"vertical": 2, "diagonal": 2, "vertical_diagonal": 1, "block": 3, "heterogeneous": 0}
     assert total == pytest.approx({pattern: heads / 8 for pattern, heads in expected.items()}, abs=0.05)
@@ -94,7 +94,7 @@ def test_shares_are_means_with_intervals_and_counts(model: headscope.Model, samp
 
 @pytest.mark.parametrize("batch_tokens", [1, 300])
 def test_the_size_of_batches_changes_no_number(model: headscope.Model, sample: Corpus, batch_tokens: int) -> None:
-    result, other = (run(model, (sample,), each) for each in (QUICK, replace(QUICK, batch_tokens=batch_tokens)))
+    result, other = (run(model, (sample,), settings) for settings in (QUICK, replace(QUICK, batch_tokens=batch_tokens)))
     for name in ("counted", "counted_ci"):
         np.testing.assert_array_equal(result[name], other[name])
     for name in ("share", "share_ci", "share_total", "share_total_ci", "map"):
@@ -103,7 +103,7 @@ def test_the_size_of_batches_changes_no_number(model: headscope.Model, sample: C
 
 def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: Corpus) -> None:
     second = corpus(["the cat sat on the old bird", "a", "the man saw a small dog by the river"], "second")
-    both, one, other = (run(model, each, QUICK) for each in ((sample, second, second), (sample,), (second,)))
+    both, one, other = (run(model, corpora, QUICK) for corpora in ((sample, second, second), (sample,), (second,)))
     assert both["share"].dims == ("task", "layer", "head", "pattern")
     assert both["task"].values.tolist() == ["sample", "second", "second (2)"]
     for task, alone in (("sample", one), ("second", other), ("second (2)", other)):
@@ -153,8 +153,8 @@ def test_a_saved_result_is_read_with_its_maps_and_tokens(
     result = run(model, (sample,), QUICK)
     headscope.save_result(result, tmp_path)
     xr.testing.assert_equal(headscope.open_result(tmp_path), result)
-    whole = finite(as_json(result, tmp_path / "report.html"))
-    assert whole["coords"]["token"]["data"][0][0][0] in ("[CLS]", "")
+    data = finite(as_json(result, tmp_path / "report.html"))
+    assert data["coords"]["token"]["data"][0][0][0] in ("[CLS]", "")
 
 
 def test_a_file_that_is_no_classifier_is_said(model: headscope.Model, sample: Corpus, tmp_path: Path) -> None:

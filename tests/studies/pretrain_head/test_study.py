@@ -44,14 +44,14 @@ def pretrained(folder: str, directory: Path, settings: Settings = QUICK, **given
 
 
 @pytest.fixture(scope="module")
-def whole(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, Path]:
+def finished(folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[xr.Dataset, Path]:
     """A run that nothing interrupts, and its folder."""
     directory = tmp_path_factory.mktemp("whole")
     return pretrained(folder, directory), directory
 
 
-def test_planted_cycle_is_learned(whole: tuple[xr.Dataset, Path]) -> None:
-    result = results.check(whole[0])
+def test_planted_cycle_is_learned(finished: tuple[xr.Dataset, Path]) -> None:
+    result = results.check(finished[0])
     assert result["epoch"].values.tolist() == [0, 1, 2, 3]
     assert np.log(4) < float(result["unigram_loss"]) < np.log(8)
     assert float(result["loss"][0]) > 1.3 and float(result["loss"][-1]) < 0.1
@@ -68,8 +68,8 @@ def test_planted_cycle_is_learned(whole: tuple[xr.Dataset, Path]) -> None:
     assert result.attrs["n_examples"] == 100 and json.loads(result.attrs["recipe"])["mask_share"] == 0.3
 
 
-def test_loss_is_that_of_transformers_own_forward_pass(whole: tuple[xr.Dataset, Path]) -> None:
-    network = AutoModelForMaskedLM.from_pretrained(whole[1] / "model").eval()
+def test_loss_is_that_of_transformers_own_forward_pass(finished: tuple[xr.Dataset, Path]) -> None:
+    network = AutoModelForMaskedLM.from_pretrained(finished[1] / "model").eval()
     inputs = dict(tiny_tokenizer()([TEXT[0], "the cat sat"], padding=True, return_tensors="pt"))
     labels = torch.full_like(inputs["input_ids"], IGNORED)
     labels[0, 3], labels[1, 1] = inputs["input_ids"][0, 3], inputs["input_ids"][1, 1]
@@ -80,25 +80,25 @@ def test_loss_is_that_of_transformers_own_forward_pass(whole: tuple[xr.Dataset, 
     assert expected.logits.shape[1] == inputs["input_ids"].shape[1], "the hook stays"
 
 
-def test_model_is_ordinary_and_its_head_is_tied(whole: tuple[xr.Dataset, Path], folder: str) -> None:
-    network = AutoModelForMaskedLM.from_pretrained(whole[1] / "model")
+def test_model_is_ordinary_and_its_head_is_tied(finished: tuple[xr.Dataset, Path], folder: str) -> None:
+    network = AutoModelForMaskedLM.from_pretrained(finished[1] / "model")
     assert isinstance(network, BertForMaskedLM)
     embeddings, output = network.get_input_embeddings(), network.get_output_embeddings()
     assert output is not None and output.weight is embeddings.weight
-    assert "cls.predictions.decoder.weight" not in load_file(whole[1] / "model" / "model.safetensors")
-    assert set(whole[0].attrs["new_weights"].split(", ")) == {
+    assert "cls.predictions.decoder.weight" not in load_file(finished[1] / "model" / "model.safetensors")
+    assert set(finished[0].attrs["new_weights"].split(", ")) == {
         name for name, _ in network.named_parameters() if name.startswith("cls.")
     }
-    model = headscope.load(str(whole[1] / "model"), head=True)
+    model = headscope.load(str(finished[1] / "model"), head=True)
     assert model.network.config.architectures == ["BertForMaskedLM"]
     with pytest.raises(HeadscopeError, match="has a head for masked words; use it as it is"):
-        pretrained(str(whole[1] / "model"), whole[1].parent / "again")
+        pretrained(str(finished[1] / "model"), finished[1].parent / "again")
 
 
-def test_later_results_and_pages_have_the_mark(whole: tuple[xr.Dataset, Path], folder: str, tmp_path: Path) -> None:
+def test_later_results_and_pages_have_the_mark(finished: tuple[xr.Dataset, Path], folder: str, tmp_path: Path) -> None:
     note = f"new, trained by headscope pretrain-head on list (3 epochs, encoder trained); the encoder was {folder}"
-    assert whole[0].attrs["adapted_head"] == note
-    model = headscope.load(str(whole[1] / "model"))
+    assert finished[0].attrs["adapted_head"] == note
+    model = headscope.load(str(finished[1] / "model"))
     result = headscope.profile(model, TEXT[:4], QUICK)
     assert result.attrs["adapted_head"] == note
     assert note in headscope.write_report(result, tmp_path, formats=()).read_text(encoding="utf-8")
@@ -107,8 +107,8 @@ def test_later_results_and_pages_have_the_mark(whole: tuple[xr.Dataset, Path], f
     assert compared.attrs["adapted_head"].endswith(note)
 
 
-def test_gradients_use_the_loss_of_masked_words(whole: tuple[xr.Dataset, Path], folder: str) -> None:
-    losses = [headscope.gradients(each, TEXT[:4], QUICK).attrs["loss"] for each in (folder, str(whole[1] / "model"))]
+def test_gradients_use_the_loss_of_masked_words(finished: tuple[xr.Dataset, Path], folder: str) -> None:
+    losses = [headscope.gradients(path, TEXT[:4], QUICK).attrs["loss"] for path in (folder, str(finished[1] / "model"))]
     assert [loss.partition(":")[0] for loss in losses] == ["sentence embedding", "masked words"]
 
 
@@ -122,7 +122,7 @@ def test_frozen_encoder_stays_as_it_was(folder: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "call"), [("keep_checkpoint", 5), ("keep_checkpoint", 12), ("save_outputs", 2)])
 def test_interrupted_run_ends_with_the_same_weights(
     folder: str,
-    whole: tuple[xr.Dataset, Path],
+    finished: tuple[xr.Dataset, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -136,18 +136,18 @@ def test_interrupted_run_ends_with_the_same_weights(
     done: list[int] = []
     result = pretrained(folder, tmp_path, Settings(resamples=20, on_progress=done.append))
     assert done[0] > 0, "it began anew"
-    assert result.equals(whole[0])
-    weights = [path / "model" / "model.safetensors" for path in (tmp_path, whole[1])]
+    assert result.equals(finished[0])
+    weights = [path / "model" / "model.safetensors" for path in (tmp_path, finished[1])]
     assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
 def test_completed_run_is_not_repeated_and_other_settings_are_refused(
-    folder: str, whole: tuple[xr.Dataset, Path], monkeypatch: pytest.MonkeyPatch
+    folder: str, finished: tuple[xr.Dataset, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headscope.studies.pretrain_head.study.train", None)
-    assert pretrained(folder, whole[1]).equals(whole[0])
+    assert pretrained(folder, finished[1]).equals(finished[0])
     with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, not 0\.15"):
-        pretrained(folder, whole[1], mask_share=0.15)
+        pretrained(folder, finished[1], mask_share=0.15)
 
 
 def test_masks_are_new_in_each_epoch_of_the_training(
@@ -212,21 +212,21 @@ def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "model" / "config.json").is_file()
 
 
-def test_a_head_that_is_no_better_than_frequencies_claims_nothing(whole: tuple[xr.Dataset, Path]) -> None:
+def test_a_head_that_is_no_better_than_frequencies_claims_nothing(finished: tuple[xr.Dataset, Path]) -> None:
     def verdict(result: xr.Dataset) -> str | None:
         return next(finding.verdict for finding in study_page(result).findings() if "frequencies" in finding.topic)
 
-    result = whole[0].isel(epoch=[0])
+    result = finished[0].isel(epoch=[0])
     assert result["loss_gain"].item() < 0.05 and verdict(result) in ("fails", "undecided")
-    one = whole[0].copy()
+    one = finished[0].copy()
     one["loss_gain_n_examples"] = one["loss_gain_n_examples"] * 0 + 1
     assert verdict(one) == "undecided"
-    old = whole[0].drop_vars([name for name in whole[0] if "_gain" in str(name)])
+    old = finished[0].drop_vars([name for name in finished[0] if "_gain" in str(name)])
     assert verdict(old) == "holds"
 
 
 def test_inputs_of_a_document_are_resampled_together(folder: str) -> None:
     model, text = headscope.load(folder), "\n\n".join("\n".join(TEXT[:2]) for _ in range(10))
     inputs = held_out_text(model, corpus("x.txt", text), 0.5, 64, QUICK).dev
-    units = [each.unit for each in inputs]
+    units = [encoded.unit for encoded in inputs]
     assert len(units) == 10 and len(set(units)) == 5

@@ -26,16 +26,16 @@ def read(
     """The sentences of random maps of two layers, `block` queries at a time; those kept, and all, [layer head, ...]."""
     random = torch.Generator().manual_seed(seed)
     layers = [
-        [torch.randn(HEADS, len(each), len(each), generator=random).softmax(-1) for each in inputs]
+        [torch.randn(HEADS, len(encoded), len(encoded), generator=random).softmax(-1) for encoded in inputs]
         for _ in range(LAYERS)
     ]
     reader = TreebankObserver()
     reader.start(collate(inputs, pad=0, class_exists=[True] * 4, device=torch.device("cpu")))
     for layer, maps in enumerate(layers):
-        whole = padded(maps)
-        for first in range(0, whole.shape[2], block):
-            queries = slice(first, min(first + block, whole.shape[2]))
-            reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
+        attention = padded(maps)
+        for first in range(0, attention.shape[2], block):
+            queries = slice(first, min(first + block, attention.shape[2]))
+            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
     return *reader.finish(), [torch.cat(maps).numpy() for maps in zip(*layers, strict=True)]
 
 
@@ -50,7 +50,7 @@ def test_kept_attention_is_that_of_loops(example: Example) -> None:
         return
     sentences, maps, (attention,) = read(inputs, block=3)
     said = spoken(example)
-    seps = {place for place, token in enumerate(said["segments"]) if token is None} - {0}
+    seps = {position for position, token in enumerate(said["segments"]) if token is None} - {0}
     found = {sentence.number: kept for sentence, kept in zip(sentences, maps, strict=True)}
     for number, (_, tokens) in enumerate(overlapping(example, said)):
         words = [{0}, seps, *(its for its in tokens if its)]

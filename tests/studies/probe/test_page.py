@@ -28,8 +28,8 @@ def result_of(random: bool = True, seeds: int = 3) -> xr.Dataset:
     """A result of `probe` for a model of 2 layers with 3 heads; 2-3 has half of what all heads contribute."""
     names = [name for name in UAS if random or not name.startswith("random")]
     uas = xr.DataArray([UAS[name] for name in names], {"probe": names}, ("probe",))
-    places = {"layer": [1, 2], "head": [1, 2, 3], "direction": list(DIRECTIONS)}
-    contribution = xr.DataArray(np.full((2, 3, 2), 0.0625), places, tuple(places))
+    coords = {"layer": [1, 2], "head": [1, 2, 3], "direction": list(DIRECTIONS)}
+    contribution = xr.DataArray(np.full((2, 3, 2), 0.0625), coords, tuple(coords))
     contribution.loc[{"layer": 2, "head": 3, "direction": DIRECTIONS[0]}] = 0.75
     words = xr.DataArray([count for count, _ in RELATIONS.values()], {"relation": list(RELATIONS)}, ("relation",))
     share = xr.DataArray([share for _, share in RELATIONS.values()], {"relation": list(RELATIONS)}, ("relation",))
@@ -111,12 +111,12 @@ def test_without_random_weights_and_with_one_seed_nothing_is_said_of_them() -> N
 
 def test_the_table_is_that_of_the_paper(result: xr.Dataset) -> None:
     main, recall = study_page(result).tables()
-    rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
+    rows = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in main.rows}
     assert list(rows)[:3] == ["attention and words", "attention alone", "distances and words"]
     assert rows["attention and words"] == ["75.0", "68.8", "0.2", "7.0", "77"]
     assert rows["right-branching"] == ["25.0", "18.8", None, None, "26"]
     assert rows["random weights: attention alone"][-1] is None
-    by_relation = {place[0]: [cell and cell[0] for cell in cells] for place, cells in recall.rows}
+    by_relation = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in recall.rows}
     assert by_relation["nsubj"] == ["200", "87.5", "25.0", "25.0", "25.0"]
     assert {len(cells) for _, cells in recall.rows} == {len(recall.columns)}
 

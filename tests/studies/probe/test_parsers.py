@@ -31,7 +31,7 @@ Score = Callable[[dict[str, np.ndarray], np.ndarray, np.ndarray, int, int], floa
 
 def by_loops(score: Score, parser: torch.nn.Module, number: int, seed: int) -> list[list[float]]:
     """The scores of ROOT and of each word as the head of each word, by the parser of a seed."""
-    parameters = {name: each[seed].detach().double().numpy() for name, each in parser.named_parameters()}
+    parameters = {name: tensor[seed].detach().double().numpy() for name, tensor in parser.named_parameters()}
     between = BANK.arrays[number].double().numpy()
     rows = LEXICON.rows(BANK.sentences[number])
     vectors = np.concatenate([np.zeros((SPECIAL, NUMBERS)), LEXICON.table.double().numpy()[rows]])
@@ -56,15 +56,15 @@ def test_scores_and_loss_are_those_of_loops(kind: type[torch.nn.Module], score: 
         scores, totals = scored(parser, batch, LEXICON.table), loss(parser, batch, LEXICON.table, among)
     for seed in range(2):
         expected = 0.0
-        for place, number in enumerate(batch.numbers):
+        for row, number in enumerate(batch.numbers):
             naive, words = by_loops(score, parser, number, seed), len(TREES[number])
-            expected += naive_loss(naive, TREES[number]) * bool(among[seed, place])
+            expected += naive_loss(naive, TREES[number]) * bool(among[seed, row])
             for word in range(words):
-                its = scores[seed, place, word, : words + 1].numpy()
+                its = scores[seed, row, word, : words + 1].numpy()
                 assert its[word + 1] == -np.inf  # never its own head
                 others = np.arange(words + 1) != word + 1
                 np.testing.assert_allclose(its[others], np.array(naive[word])[others], atol=1e-5)
-            assert (scores[seed, place, :, words + 1 :] == -torch.inf).all()
+            assert (scores[seed, row, :, words + 1 :] == -torch.inf).all()
         assert float(totals[seed]) == pytest.approx(expected, abs=1e-4)
 
 
@@ -80,7 +80,7 @@ def test_distances_are_told_word_by_word() -> None:
         for word in range(length):
             for head in range(length):
                 away = head - word
-                near = [float(away == each) for each in (-2, -1, 1, 2)]
+                near = [float(away == offset) for offset in (-2, -1, 1, 2)]
                 expected = [max(away, 0) / length, max(-away, 0) / length, *near, 0.0]
                 assert found[example, word, head + 1].tolist() == pytest.approx(expected)
             assert found[example, word, 0].tolist() == [0.0] * (DISTANCES - 1) + [1.0]
@@ -107,7 +107,7 @@ def test_the_baseline_sees_distances_and_words_but_no_attention() -> None:
         assert torch.equal(scores, scored(parser, padded(other, LEXICON, [0, 3], CPU), LEXICON.table))
         alone = scored(parser, padded(BANK, LEXICON, [0], CPU), LEXICON.table)
     np.testing.assert_allclose(scores[0, 0, :4, :5], alone[0, 0], atol=1e-5)
-    parameters = {name: each[0].detach().numpy() for name, each in parser.named_parameters()}
+    parameters = {name: tensor[0].detach().numpy() for name, tensor in parser.named_parameters()}
     vectors = LEXICON.table.numpy()[LEXICON.rows(BANK.sentences[0])]
     hidden = np.tanh(
         parameters["dependent.weight"] @ vectors[1]

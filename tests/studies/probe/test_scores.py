@@ -50,10 +50,10 @@ def test_a_tally_is_the_mean_over_words() -> None:
 def test_predicted_trees_are_the_best_of_networkx() -> None:
     parser = randomised(AttentionParser(BANK.features, 2, seeds=2))
     ((predicted, _),) = predict([parser], BANK, LEXICON, CPU)
-    for number, each in enumerate(SENTENCES):
+    for number, parsed in enumerate(SENTENCES):
         with torch.inference_mode():
             scores = scored(parser, padded(BANK, LEXICON, [number], CPU), LEXICON.table)[0, 0].double().numpy()
-        heads, words = predicted.trees[number], len(each)
+        heads, words = predicted.trees[number], len(parsed)
         assert (heads == 0).sum() == 1 and not cycle(heads.tolist())
         best = []
         for root in range(1, words + 1):
@@ -72,12 +72,12 @@ def test_predicted_trees_are_the_best_of_networkx() -> None:
 
 def test_contributions_add_up_to_the_distance_of_scores() -> None:
     weights, expected = np.random.default_rng(1).normal(size=6), []
-    for each, between, mask in zip(SENTENCES, BANK.arrays, GOLD.masks, strict=True):
+    for parsed, between, mask in zip(SENTENCES, BANK.arrays, GOLD.masks, strict=True):
         words = between.double().numpy()[SPECIAL:, SPECIAL:]
         for word in np.flatnonzero(mask):
-            head = int(each.heads[word])
-            others = [other for other in range(len(each)) if other not in (word, head - 1)]
-            scores = [attention_score(weights, words, int(word), other) for other in range(len(each))]
+            head = int(parsed.heads[word])
+            others = [other for other in range(len(parsed)) if other not in (word, head - 1)]
+            scores = [attention_score(weights, words, int(word), other) for other in range(len(parsed))]
             known = head > 0 and others
             expected.append(scores[head - 1] - np.mean([scores[other] for other in others]) if known else 0.0)
     np.testing.assert_allclose(preferences(BANK, GOLD) @ weights, expected, atol=1e-3)
@@ -89,9 +89,9 @@ LEARNABLE = [sentence([0, *range(1, 2 + number % 4)], number=number) for number 
 def learnable() -> tuple[Treebank, Lexicon]:
     """Sentences in which head 2 looks at the syntactic head, and at [CLS] from a root."""
     bank = treebank_of(LEARNABLE, 2)
-    for each, between in zip(LEARNABLE, bank.arrays, strict=True):
+    for parsed, between in zip(LEARNABLE, bank.arrays, strict=True):
         between[SPECIAL:, :, 1] = 0
-        for word, head in enumerate(each.heads.tolist(), SPECIAL):
+        for word, head in enumerate(parsed.heads.tolist(), SPECIAL):
             between[word, head + SPECIAL - 1 if head else 0, 1] = 1
     return bank, lexicon_of(2)
 

@@ -34,7 +34,7 @@ HEADS = {
     (2, 3): looks_at_offset(1),
 }
 FAST: dict[str, Any] = {"seeds": 2, "epochs": 6, "batch": 8, "attention_rate": 0.5, "learning_rate": 0.01}
-WORDS = sum(relation != "punct" for each in TREEBANK for relation in each.first[0].deprel)
+WORDS = sum(relation != "punct" for example in TREEBANK for relation in example.first[0].deprel)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_head_is_known_by_its_weight_and_its_contribution(result: xr.Dataset
 
 def test_words_that_are_scored(result: xr.Dataset) -> None:
     assert result["uas_n_examples"] == WORDS and "punct" not in result["relation"]
-    roots = [relation for each in TREEBANK for relation in each.first[0].deprel].count("root")
+    roots = [relation for example in TREEBANK for relation in example.first[0].deprel].count("root")
     assert result["recall_n_examples"].sel(relation="root") == roots
     assert result["contribution_n_examples"] == WORDS - roots
     assert int(result["recall_n_examples"].sum()) == WORDS
@@ -138,7 +138,7 @@ def test_vectors_from_a_file(model: headscope.Model, tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("the 1 0\ncat 0 1\nsaw -1 0.5\n")
     result = study.run(model, TREEBANK, QUICK, random=False, vectors=str(path), **FAST)
-    words = [form for each in TREEBANK for form in each.first[0].forms]
+    words = [form for example in TREEBANK for form in example.first[0].forms]
     share = sum(form in ("the", "cat", "saw") for form in words) / len(words)
     assert result.attrs["words_with_vectors"] == pytest.approx(share, abs=1e-4)
     assert result.attrs["vectors"] == "vectors.txt"

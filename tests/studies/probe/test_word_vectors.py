@@ -101,9 +101,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 @given(st.binary(max_size=200) | st.text("12 .\n\te-a", max_size=60).map(str.encode))
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    place = written(tmp_path_factory.mktemp("any"), content)
+    path = written(tmp_path_factory.mktemp("any"), content)
     try:
-        found = read_vectors(place, ["a", "1"])
+        found = read_vectors(path, ["a", "1"])
     except HeadscopeError:
         return
     assert len(found.table) == len(found.row_of) <= 2 and np.isfinite(found.table).all()

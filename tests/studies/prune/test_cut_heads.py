@@ -205,9 +205,9 @@ def peaked() -> Model:
 def test_rounding_is_no_reason_to_refuse():
     model = peaked()
     remove = removing(model)
-    pruned, whole = prune(model, remove).network, zeroed(model, remove)
+    pruned, unpruned = prune(model, remove).network, zeroed(model, remove)
     assert pruned.dtype == torch.float32, "compared in double precision, not changed to it"
-    torch.testing.assert_close(answers(pruned.double()), answers(whole.double()), rtol=0, atol=1e-9)
+    torch.testing.assert_close(answers(pruned.double()), answers(unpruned.double()), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("model_", [partial(model_of, "bert"), peaked], ids=["bert", "peaked"])
@@ -287,10 +287,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_folder_of_a_classifier_also_gives_its_encoder(folder):
-    whole, encoder = headscope.load(str(folder), head=True), headscope.load(str(folder))
+    classifier, encoder = headscope.load(str(folder), head=True), headscope.load(str(folder))
     assert encoder.capture.heads == (2, 0, 4)
     with torch.inference_mode():
-        inner = whole.network.base_model(**inputs_of(whole.network))[0]
+        inner = classifier.network.base_model(**inputs_of(classifier.network))[0]
     torch.testing.assert_close(encoder.network(**inputs_of(encoder.network))[0], inner)
 
 
@@ -357,7 +357,7 @@ def test_the_first_layer_profiles_as_its_heads_did_before():
     corpus = Corpus("texts", "", len(examples), {}, lambda: iter(examples))
     model = wrap(tiny_bert(), tiny_tokenizer())
     pruned = prune(model, removing(model, ((0, 2), (0, 1, 2, 3), (1,))))
-    before, after = (headscope.profile(each, corpus, Settings(resamples=10)) for each in (model, pruned))
+    before, after = (headscope.profile(variant, corpus, Settings(resamples=10)) for variant in (model, pruned))
     there = existing(pruned.capture.heads)
     for name in ("attention_to", "entropy", "attention_offset"):
         kept = before[name].sel(layer=1, head=[2, 4])

@@ -119,6 +119,8 @@ def test_the_order_of_removal_is_drawn_where_a_head_was_removed() -> None:
 )
 def test_the_card_of_a_head_says_when_it_went(head: int, text: str) -> None:
     result = result_of()
-    every = numbers(result)
-    (finding,) = head_part.sentences(result, rows(where(every, (every["layer"] == 1) & (every["head"] == head))))
+    all_numbers = numbers(result)
+    (finding,) = head_part.sentences(
+        result, rows(where(all_numbers, (all_numbers["layer"] == 1) & (all_numbers["head"] == head)))
+    )
     assert finding.text.startswith(text)

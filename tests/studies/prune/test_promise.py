@@ -23,10 +23,10 @@ tested."""
     made, broken, random = 0, 0, np.random.default_rng(0)
     promise = Promise("accuracy", np.ones(n), range(n), TOLERANCE, seed=0, resamples=200, in_order=in_order)
     for _ in range(RUNS):
-        whole, lost, won = random.random(n) < 0.9, random.random(n), random.random(n)
-        before, kept = answers(whole), None
+        right, lost, won = random.random(n) < 0.9, random.random(n), random.random(n)
+        before, kept = answers(right), None
         for loss in LOSSES:  # 0.9 of the answers can be lost, 0.1 won
-            after = answers(np.where(whole, lost >= (loss + 0.005) / 0.9, won < 0.05))
+            after = answers(np.where(right, lost >= (loss + 0.005) / 0.9, won < 0.05))
             if not promise.keeps(before, after):
                 break
             kept = loss, after
@@ -59,9 +59,9 @@ def test_of_a_loss_a_rise_is_what_is_lost() -> None:
 
 
 def test_the_halves_have_all_examples_and_none_twice() -> None:
-    halves, whole = (Promise("accuracy", np.ones(9), range(9), 0.1, 3, 10, in_order) for in_order in (False, True))
+    halves, ordered = (Promise("accuracy", np.ones(9), range(9), 0.1, 3, 10, in_order) for in_order in (False, True))
     assert halves.choosing.sum() == 5 and (halves.testing == ~halves.choosing).all()
-    assert whole.choosing.all() and whole.testing.all()
+    assert ordered.choosing.all() and ordered.testing.all()
 
 
 def test_one_example_is_no_half() -> None:

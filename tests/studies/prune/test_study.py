@@ -103,7 +103,7 @@ def test_intervals_are_paired(tmp_path):
     result = run(model, TASK, QUICK, directory=tmp_path, share=0.5, step=0.25)
     inputs, targets = task_inputs(model, TASK, TASK.dev), TASK.targets(TASK.dev)
     loaded = headscope.load(str(tmp_path / "model"), head=True)
-    before, after = (task_outputs(replace(inputs, model=each)).argmax(1) == targets for each in (model, loaded))
+    before, after = (task_outputs(replace(inputs, model=variant)).argmax(1) == targets for variant in (model, loaded))
     assert 0 < before.mean() < 1 and (before != after).any()
     draws = poisson_draws(range(len(targets)), 0, 50)
     expected = np.quantile((draws @ after - draws @ before) / draws.sum(1), levels(len(targets)))
@@ -416,8 +416,8 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     assert "1-1, 1-2, 1-3, 2-1" in texts["Removed first"]
     assert "parameters became" in texts["Size"]
     short = " ".join(f"{finding.topic}. {finding.text}" for finding in study_page(result).highlights())
-    whole, kept = (float(each) for each in result["megabytes"].values[[0, -1]])
-    assert f"takes {kept:.1f} MB in the place of {whole:.1f} MB" in short
+    full, kept = (float(size) for size in result["megabytes"].values[[0, -1]])
+    assert f"takes {kept:.1f} MB in the place of {full:.1f} MB" in short
     assert "% of the time. Measured on a forward pass of 8 inputs of 128 tokens." in short
     assert "too good" in texts["How heads were chosen"]
     assert [figure.name for figure in study_page(result).figures()] == [
@@ -434,8 +434,8 @@ def test_size_and_time_stand_with_the_result_and_on_the_card(planted, tmp_path):
     """All linear maps of a BERT layer are multiplied once for a token; attention twice for each key."""
     result = run(planted, TASK, QUICK, directory=tmp_path, share=0.5, step=0.25)
     networks = [planted.network, headscope.load(str(tmp_path / "model"), head=True).network]
-    for network, place in zip(networks, (0, -1), strict=True):
-        step = result.isel(share_removed=place)
+    for network, index in zip(networks, (0, -1), strict=True):
+        step = result.isel(share_removed=index)
         weights = {name: weight for name, weight in network.named_parameters()}
         assert float(step["megabytes"]) == pytest.approx(4 * sum(map(torch.numel, weights.values())) / 1e6)
         linear = sum(weight.numel() for name, weight in weights.items() if ".layer." in name and weight.ndim == 2)
@@ -444,6 +444,6 @@ def test_size_and_time_stand_with_the_result_and_on_the_card(planted, tmp_path):
     seconds = json.loads(result.attrs["forward_s"])
     assert seconds["before"] > 0 and seconds["after"] > 0 and (seconds["inputs"], seconds["tokens"]) == (8, 128)
     card = (tmp_path / "model" / "README.md").read_text()
-    before, after = (float(result["pruned_score"].sel(metric="accuracy")[place]) for place in (0, -1))
+    before, after = (float(result["pruned_score"].sel(metric="accuracy")[index]) for index in (0, -1))
     assert f"| accuracy | {before:.3f} | {after:.3f} |" in card and "4 of 8 attention heads were removed" in card
     assert f"| megabytes | {float(result['megabytes'][0]):.1f} |" in card

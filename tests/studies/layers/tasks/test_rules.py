@@ -37,17 +37,17 @@ def texts(*sentences: Sentence) -> Texts:
 
 
 def cases(task: str, *sentences: Sentence, seed: int = 0) -> list[tuple]:
-    return [tuple(each) for each in TASKS[task].cases(texts(*sentences), "train", np.random.default_rng(seed))]
+    return [tuple(case) for case in TASKS[task].cases(texts(*sentences), "train", np.random.default_rng(seed))]
 
 
 def answers(task: str) -> list[str]:
-    return [str(each[2]) for each in cases(task, DOGS)]
+    return [str(case[2]) for case in cases(task, DOGS)]
 
 
 def test_tasks_of_words_have_a_case_for_each_word() -> None:
     assert answers("part_of_speech") == list(DOGS.upos)
     assert answers("chunk") == list(DOGS.chunks)
-    assert answers("token_index") == [str(place) for place in range(1, 11)]
+    assert answers("token_index") == [str(index) for index in range(1, 11)]
     assert cases("part_of_speech", DOGS)[2] == (0, ((2, 3),), "NOUN", "dogs")
 
 
@@ -60,9 +60,9 @@ def test_ancestors_end_at_the_root() -> None:
 def test_pairs_of_dependencies() -> None:
     labels = cases("dependency_label", DOGS)
     assert labels[0] == (0, ((0, 1), (2, 3)), "det", "the")
-    assert [each[2] for each in labels] == ["det", "amod", "nsubj", "nsubj", "acl", "aux", "nmod", "obj"]
+    assert [case[2] for case in labels] == ["det", "amod", "nsubj", "nsubj", "acl", "aux", "nmod", "obj"]
     arcs = cases("dependency_arc", DOGS)
-    assert [each[2] for each in arcs] == ["head", "other"] * 8
+    assert [case[2] for case in arcs] == ["head", "other"] * 8
     for (_, right, _, _), (_, wrong, _, _) in zip(arcs[::2], arcs[1::2], strict=True):
         assert right[0] == wrong[0] and right[1] != wrong[1] != wrong[0]
 
@@ -70,11 +70,11 @@ def test_pairs_of_dependencies() -> None:
 def test_mentions() -> None:
     assert cases("entity", DOGS) == []  # none has a proper noun
     pairs = cases("coreference", DOGS)
-    assert [(each[1], each[2]) for each in pairs] == [(((0, 5), (7, 8)), "same"), (((0, 5), (7, 9)), "other")]
+    assert [(case[1], case[2]) for case in pairs] == [(((0, 5), (7, 8)), "same"), (((0, 5), (7, 9)), "other")]
 
 
 def test_the_main_clause_among_other_candidates() -> None:
-    assert [(each[1], each[2]) for each in cases("main_subject", DOGS)] == [
+    assert [(case[1], case[2]) for case in cases("main_subject", DOGS)] == [
         (((2, 3),), "main"), (((3, 4),), "other"), (((7, 8),), "other"), (((8, 9),), "other"),
     ]  # fmt: skip
     assert cases("main_auxiliary", DOGS) == []  # there is one auxiliary
@@ -134,39 +134,41 @@ def test_word_content_needs_frequent_words() -> None:
     assert cases("word_content", *[DOGS] * 19) == []
     other = Sentence("A cat.", ((0, 1), (2, 5), (5, 6)), upos=("DET", "NOUN", "PUNCT"))
     found = cases("word_content", *[other] * 20, DOGS)
-    assert [each[2] for each in found] == ["cat"] * 21
+    assert [case[2] for case in found] == ["cat"] * 21
 
 
 def test_shifted_sentences_swap_two_neighbours_and_nothing_else() -> None:
     made = texts(*[DOGS] * 40)
-    every = list(TASKS["order_shifted"].cases(made, "train", np.random.default_rng(0)))
-    assert {each.answer for each in every} == {"as written", "shifted"}
-    for each in every:
-        text = made.sentences[each.text].text
-        assert sorted(text) == sorted(TEXT) and (text == TEXT) == (each.answer == "as written")
-        assert text.startswith("The") and text.endswith(".") and made.units[each.text] < 40
+    all_cases = list(TASKS["order_shifted"].cases(made, "train", np.random.default_rng(0)))
+    assert {case.answer for case in all_cases} == {"as written", "shifted"}
+    for case in all_cases:
+        text = made.sentences[case.text].text
+        assert sorted(text) == sorted(TEXT) and (text == TEXT) == (case.answer == "as written")
+        assert text.startswith("The") and text.endswith(".") and made.units[case.text] < 40
 
 
 def test_an_odd_word_has_the_part_of_speech_and_morphology_of_the_word_that_it_replaces() -> None:
     wolves = Sentence("Six wolves left.", ((0, 3), (4, 10), (11, 15), (15, 16)), upos=("NUM", "NOUN", "VERB", "PUNCT"),
                       morphology=("", "Number=Plur", "Tense=Past|VerbForm=Fin", ""))  # fmt: skip
     made = texts(*[DOGS] * 30, wolves)
-    every = list(TASKS["odd_word"].cases(made, "train", np.random.default_rng(0)))
-    odd = {made.sentences[each.text].text for each in every if each.answer == "replaced"}
+    all_cases = list(TASKS["odd_word"].cases(made, "train", np.random.default_rng(0)))
+    odd = {made.sentences[case.text].text for case in all_cases if case.answer == "replaced"}
     assert odd == {TEXT.replace("dogs", "wolves"), TEXT.replace("barked", "left")}
 
 
 def test_numbers_are_apart_in_the_three_parts() -> None:
     made = texts()
     values = {
-        part: [float(str(each.answer)) for each in TASKS["number_value"].cases(made, part, np.random.default_rng(0))]
+        part: [float(str(case.answer)) for case in TASKS["number_value"].cases(made, part, np.random.default_rng(0))]
         for part in PARTS
     }
     assert sorted(value for part in PARTS for value in values[part]) == list(range(1000))
-    assert {part: len(each) for part, each in values.items()} == {part: 1000 * share for part, share in SHARES.items()}
-    for number, each in enumerate(TASKS["number_sum"].cases(made, "report", np.random.default_rng(0)), 1000):
+    assert {part: len(numbers) for part, numbers in values.items()} == {
+        part: 1000 * share for part, share in SHARES.items()
+    }
+    for number, case in enumerate(TASKS["number_sum"].cases(made, "report", np.random.default_rng(0)), 1000):
         one, other = (int(form) for form in made.sentences[number].forms)
-        assert each.answer == one + other and {one, other} <= set(map(int, values["report"]))
+        assert case.answer == one + other and {one, other} <= set(map(int, values["report"]))
 
 
 def answers_of(name: str) -> dict[str, list[tuple[str, Any]]]:
@@ -217,7 +219,7 @@ def test_numbers_that_have_to_be_named_are_not_among_all() -> None:
 GENERATED = ("number_largest",)
 
 
-@pytest.mark.parametrize("task", [name for name, each in TASKS.items() if not each.is_value and name not in GENERATED])
+@pytest.mark.parametrize("task", [name for name, task in TASKS.items() if not task.is_value and name not in GENERATED])
 def test_a_sentence_without_annotation_has_no_case(task: str) -> None:
     plain = Sentence("It rained.")
     assert cases(task, plain) == []

@@ -62,12 +62,12 @@ def test_special_tokens_are_columns_of_the_map_alone() -> None:
 @given(length=st.integers(4, 150), cut=st.lists(st.integers(1, 150), max_size=4), seed=st.integers(0, 99))
 def test_blocks_of_rows_add_up_to_the_whole(length: int, cut: list[int], seed: int) -> None:
     attention, classes = attention_of(length, seed, heads=2), classes_of(length)
-    places = sorted({0, *(place for place in cut if place < length), length})
-    parts = [pooled(attention[:, :, start:stop], classes, start) for start, stop in pairwise(places)]
-    whole = parts[0]
+    bounds = sorted({0, *(row for row in cut if row < length), length})
+    parts = [pooled(attention[:, :, start:stop], classes, start) for start, stop in pairwise(bounds)]
+    joined = parts[0]
     for part in parts[1:]:
-        whole = merged(whole, part)
-    torch.testing.assert_close(grids(whole, classes), pool(attention, classes), atol=1e-6, rtol=0)
+        joined = merged(joined, part)
+    torch.testing.assert_close(grids(joined, classes), pool(attention, classes), atol=1e-6, rtol=0)
 
 
 @settings(max_examples=30, deadline=None)

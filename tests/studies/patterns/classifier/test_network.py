@@ -83,14 +83,14 @@ def test_no_maps() -> None:
 
 def test_fused_normalisations_change_nothing(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    whole = Classifier().eval()
-    for module in whole.modules():
+    classifier = Classifier().eval()
+    for module in classifier.modules():
         if isinstance(module, torch.nn.BatchNorm2d | torch.nn.BatchNorm1d):
             module.get_buffer("running_mean").normal_()
             module.get_buffer("running_var").uniform_(0.5, 2)
     grids = pool(torch.rand(3, 2, 40, 40).softmax(-1), classes_of(40).expand(3, -1)).flatten(0, 1)
-    before = whole.classify(grids)
-    torch.testing.assert_close(whole.fused().classify(grids), before, atol=1e-5, rtol=0)
+    before = classifier.classify(grids)
+    torch.testing.assert_close(classifier.fused().classify(grids), before, atol=1e-5, rtol=0)
 
 
 def test_the_shipped_weights_are_small_and_say_what_they_learnt_from() -> None:

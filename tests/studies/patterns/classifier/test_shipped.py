@@ -23,11 +23,11 @@ def labelled(real_data: Path) -> list[labelled_maps.Map]:
 
 
 def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list[labelled_maps.Map]) -> None:
-    held_out = [each for each in labelled if fold(each) == HELD_OUT]
+    held_out = [labelled_map for labelled_map in labelled if fold(labelled_map) == HELD_OUT]
     found = scores(
         labels_of(held_out),
         probabilities_of(held_out, load()),
-        [text(each) for each in held_out],
+        [text(labelled_map) for labelled_map in held_out],
         frequent(labels_of(labelled)),
     )
     card = load().card["held_out"]["classifier"]
@@ -38,8 +38,8 @@ def test_the_held_out_scores_of_the_card_are_those_of_the_weights(labelled: list
 
 def test_no_text_is_on_both_sides(labelled: list[labelled_maps.Map]) -> None:
     known = set(load().card["texts"])
-    assert not known & {text(each) for each in labelled if fold(each) == HELD_OUT}
-    assert {text(each) for each in labelled if fold(each) != HELD_OUT} == known
+    assert not known & {text(labelled_map) for labelled_map in labelled if fold(labelled_map) == HELD_OUT}
+    assert {text(labelled_map) for labelled_map in labelled if fold(labelled_map) != HELD_OUT} == known
     found = evaluate(labelled)
     assert found["trained_on"] + found["not_trained_on"]["n"] == found["n"] == len(labelled)
 
@@ -57,7 +57,9 @@ def test_shares_are_nearer_to_the_labels_than_counts_and_boundaries_are_told(
     labelled: list[labelled_maps.Map],
 ) -> None:
     """On random maps of held-out texts, and by the card in cross-validation."""
-    held_out = [each for each in labelled if fold(each) == HELD_OUT and not is_boundary(each)]
+    held_out = [
+        labelled_map for labelled_map in labelled if fold(labelled_map) == HELD_OUT and not is_boundary(labelled_map)
+    ]
     probabilities = torch.from_numpy(probabilities_of(held_out, load()))
     eye = np.eye(probabilities.shape[1])
     truth = eye[labels_of(held_out)].mean(0)

@@ -28,7 +28,7 @@ def test_each_label_is_on_the_disk_at_once_and_taken_up_again(tmp_path: Path) ->
     assert labels(tmp_path / "labels.jsonl") == {1: "block", 2: "", 3: "diagonal", 4: ""}
     assert opened(tmp_path).labels == ["block", "", "diagonal", ""]
     maps = read(tmp_path)
-    assert [each.label for each in maps] == ["block", "", "diagonal", ""]
+    assert [labelled_map.label for labelled_map in maps] == ["block", "", "diagonal", ""]
     np.testing.assert_allclose(maps[0].attention[1], [0.1, 0.1, 0.5, 0.1, 0.2], atol=1e-3)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.jsonl", "maps.npz"]
 

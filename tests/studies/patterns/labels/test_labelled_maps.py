@@ -24,7 +24,7 @@ def lines(folder: Path, *changed: dict) -> Path:
     """A folder of one map whose line is as these, one after another."""
     write(folder, [some()])
     known = json.loads((folder / "labels.jsonl").read_text())
-    (folder / "labels.jsonl").write_text("\n".join(json.dumps(known | each) for each in changed))
+    (folder / "labels.jsonl").write_text("\n".join(json.dumps(known | change) for change in changed))
     return folder
 
 

@@ -42,8 +42,8 @@ def opened_page(browser: Chrome, address: str, at: int = 0) -> Chrome:
 
 def shows(browser: Chrome, at: int) -> Chrome:
     """Wait until a map is on the screen."""
-    place = "return document.body.dataset.at"
-    WebDriverWait(browser, 10).until(lambda window: window.execute_script(place) == str(at))
+    script = "return document.body.dataset.at"
+    WebDriverWait(browser, 10).until(lambda window: window.execute_script(script) == str(at))
     return browser
 
 
@@ -111,8 +111,8 @@ def test_hovering_tells_both_tokens_and_the_attention_as_text(browser: Chrome, a
     opened_page(browser, address)
     press(browser, "t")
     canvas = browser.find_element("id", "map")
-    whole = 76 + 560 + 6
-    share = (76 + 2.5 * 112) / whole - 0.5, (76 + 1.5 * 112) / whole - 0.5
+    side = 76 + 560 + 6
+    share = (76 + 2.5 * 112) / side - 0.5, (76 + 1.5 * 112) / side - 0.5
     offset = [
         round(part * size) for part, size in zip(share, (canvas.size["width"], canvas.size["height"]), strict=True)
     ]

@@ -25,27 +25,37 @@ def test_sampled_maps_are_those_of_the_eager_model(model: headscope.Model) -> No
     maps = sampled(model, [CORPUS], 10, QUICK)
     plain = tiny_bert(max_position_embeddings=256)
     plain.set_attn_implementation("eager")
-    for each in maps:
-        ids = torch.tensor([model.tokenizer.convert_tokens_to_ids(list(each.tokens))])
+    for sampled_map in maps:
+        ids = torch.tensor([model.tokenizer.convert_tokens_to_ids(list(sampled_map.tokens))])
         types = torch.zeros_like(ids)
         first = ids[0].tolist().index(model.tokenizer.sep_token_id)
         types[0, first + 1 :] = 1
         with torch.inference_mode():
             attentions = plain(ids, token_type_ids=types, output_attentions=True).attentions
         torch.testing.assert_close(
-            torch.from_numpy(each.attention), attentions[each.layer - 1][0, each.head - 1], atol=1e-5, rtol=0
+            torch.from_numpy(sampled_map.attention),
+            attentions[sampled_map.layer - 1][0, sampled_map.head - 1],
+            atol=1e-5,
+            rtol=0,
         )
-        assert each.token_class[0] == "cls" and each.token_class[-1] == "sep"
+        assert sampled_map.token_class[0] == "cls" and sampled_map.token_class[-1] == "sep"
 
 
 def test_the_seed_chooses_and_no_map_comes_twice(model: headscope.Model) -> None:
     maps = sampled(model, [CORPUS], 40, QUICK)
-    places = [(each.tokens, each.layer, each.head) for each in maps]
-    assert len(set(places)) == 40 and len({each.tokens for each in maps}) == 12
-    assert [(each.tokens, each.layer, each.head) for each in sampled(model, [CORPUS], 40, QUICK)] == places
+    origins = [(sampled_map.tokens, sampled_map.layer, sampled_map.head) for sampled_map in maps]
+    assert len(set(origins)) == 40 and len({sampled_map.tokens for sampled_map in maps}) == 12
+    assert [
+        (sampled_map.tokens, sampled_map.layer, sampled_map.head) for sampled_map in sampled(model, [CORPUS], 40, QUICK)
+    ] == origins
     other = sampled(model, [CORPUS], 40, replace(QUICK, seed=1))
-    assert [(each.tokens, each.layer, each.head) for each in other] != places
-    assert {each.layer for each in maps} == {1, 2, 3} and {each.head for each in maps} == {1, 2, 3, 4}
+    assert [(sampled_map.tokens, sampled_map.layer, sampled_map.head) for sampled_map in other] != origins
+    assert {sampled_map.layer for sampled_map in maps} == {1, 2, 3} and {sampled_map.head for sampled_map in maps} == {
+        1,
+        2,
+        3,
+        4,
+    }
 
 
 def test_more_maps_than_there_are_is_said(model: headscope.Model) -> None:

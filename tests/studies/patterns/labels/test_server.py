@@ -61,7 +61,7 @@ def test_a_label_is_on_the_disk_before_it_is_acknowledged(client: TestClient, mo
     "posted",
     [
         *("{}", "[1]", "no JSON", '{"index": 9, "label": "block"}', '{"index": 0, "label": "no"}'),
-        *(f'{{"index": {each}, "label": "block"}}' for each in ('"x"', "0.0", "true", "1e999", "Infinity", "NaN")),
+        *(f'{{"index": {index}, "label": "block"}}' for index in ('"x"', "0.0", "true", "1e999", "Infinity", "NaN")),
         f'{{"index": {"9" * 5000}, "label": "block"}}',
         '{"index": 0, "label": "\\ud800"}',
         "[" * 30_000,

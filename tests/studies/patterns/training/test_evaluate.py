@@ -37,9 +37,9 @@ def test_scores_in_closed_form() -> None:
 
 def test_intervals_are_over_texts() -> None:
     labels, predicted = np.array([0] * 40), [0] * 20 + [1] * 20
-    each = scores(labels, certain(predicted), [str(number) for number in range(40)], [0])["accuracy_ci"]
+    many = scores(labels, certain(predicted), [str(number) for number in range(40)], [0])["accuracy_ci"]
     few = scores(labels, certain(predicted), [str(number // 10) for number in range(40)], [0])["accuracy_ci"]
-    assert few[1] - few[0] > 1.5 * (each[1] - each[0])
+    assert few[1] - few[0] > 1.5 * (many[1] - many[0])
 
 
 def test_f1_is_that_of_a_naive_count() -> None:

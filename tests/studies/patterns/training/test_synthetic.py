@@ -15,15 +15,15 @@ def canvas(maps: int = 40, length: int = 40, causal: bool = False, seed: int = 0
 
 def test_the_patterns_are_alike_and_lengths_go_from_4_to_512() -> None:
     made = list(synthetic(600, seed=0))
-    labels = np.concatenate([each.labels for each in made])
+    labels = np.concatenate([batch.labels for batch in made])
     assert 600 <= len(labels) < 615
     assert len(set(np.bincount(labels, minlength=len(PATTERNS)))) == 1
-    lengths = [each.attention.shape[1] for each in made]
+    lengths = [batch.attention.shape[1] for batch in made]
     assert LEAST_TOKENS <= min(lengths) <= 8
     assert 300 <= max(lengths) <= MOST_TOKENS
-    for each in made:
-        np.testing.assert_allclose(each.attention.sum(-1), 1, atol=1e-4)
-        assert each.attention.min() >= 0
+    for drawn in made:
+        np.testing.assert_allclose(drawn.attention.sum(-1), 1, atol=1e-4)
+        assert drawn.attention.min() >= 0
 
 
 def test_a_seed_gives_the_same_maps() -> None:
@@ -46,7 +46,7 @@ def test_causal_maps_look_back_only() -> None:
         assert np.isfinite(made).all()
     rng = np.random.default_rng(0)
     batches = [batch(rng, 2, 12).attention for _ in range(60)]
-    causal = [not np.triu(each, 1).any() for each in batches]
+    causal = [not np.triu(attention, 1).any() for attention in batches]
     assert 0 < sum(causal) < 30
 
 

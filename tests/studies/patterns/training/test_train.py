@@ -21,10 +21,10 @@ QUICK = ClassifierRecipe(
 def labelled(number: int = 60) -> list[Map]:
     """Planted maps of 20 tokens, two of each text."""
     made = []
-    for place in range(number):
-        pattern = PATTERNS[place % len(PATTERNS)]
-        tokens = ("[CLS]", f"text {place // 2}", *["a"] * 17, "[SEP]")
-        made.append(Map(place, planted(pattern, 20, place).astype(np.float32), tokens, pattern))
+    for index in range(number):
+        pattern = PATTERNS[index % len(PATTERNS)]
+        tokens = ("[CLS]", f"text {index // 2}", *["a"] * 17, "[SEP]")
+        made.append(Map(index, planted(pattern, 20, index).astype(np.float32), tokens, pattern))
     return made
 
 
@@ -39,8 +39,8 @@ def test_a_seed_gives_the_same_classifier() -> None:
 def test_the_card_tells_the_split_and_the_steps_are_counted() -> None:
     maps, done, most = labelled(), [], []
     card = train(maps, 0, QUICK, done.append, most.append).card
-    known = [each for each in maps if fold(each) != HELD_OUT]
-    assert card["texts"] == sorted({text(each) for each in known})
+    known = [labelled_map for labelled_map in maps if fold(labelled_map) != HELD_OUT]
+    assert card["texts"] == sorted({text(labelled_map) for labelled_map in known})
     assert card["cross_validation"]["classifier"]["n"] == len(known)
     assert card["held_out"]["classifier"]["n"] == len(maps) - len(known)
     assert card["recipe"]["stopped_at"] in (2, 4, 6)
@@ -51,12 +51,12 @@ def test_the_card_tells_the_split_and_the_steps_are_counted() -> None:
 def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A learner that knows its maps by heart is right about them, and never asked."""
     maps = labelled()
-    folds = np.array([fold(each) for each in maps])
+    folds = np.array([fold(labelled_map) for labelled_map in maps])
     asked: list[bool] = []
 
     class ByHeart:
         def __init__(self, chosen: np.ndarray):
-            self.known = {maps[place].tokens for place in chosen}
+            self.known = {maps[index].tokens for index in chosen}
             self.classifier = train.__globals__["Classifier"]()
 
         def advance(self, steps: int) -> None:
@@ -70,7 +70,7 @@ def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.Mo
             self.maps, self.recipe, self.learner = maps, QUICK, ByHeart
 
     def say(left_out: list[Map], learner: ByHeart) -> np.ndarray:
-        asked.extend(each.tokens in learner.known for each in left_out)
+        asked.extend(labelled_map.tokens in learner.known for labelled_map in left_out)
         return np.full((len(left_out), len(PATTERNS)), 0.2)
 
     monkeypatch.setattr("headscope.studies.patterns.training.train.probabilities_of", say)
@@ -122,7 +122,7 @@ def test_folds_depend_on_the_text_alone() -> None:
     one, other = labelled()[:2]
     assert one.tokens == other.tokens
     assert (text(one), fold(one)) == (text(other), fold(other))
-    counts = np.bincount([fold(each) for each in labelled(600)], minlength=FOLDS)
+    counts = np.bincount([fold(labelled_map) for labelled_map in labelled(600)], minlength=FOLDS)
     assert counts.min() > 60
 
 
