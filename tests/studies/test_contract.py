@@ -102,10 +102,10 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     for study in ("geometry", "profile"):
         words = (study, folder / "model", "sample", "--resamples", "20")
         found[study].append(run(*words, out=folder / f"out-pairs-{study}", page=False))
-    assert [each.errors for runs in found.values() for each in runs if each.status] == []
+    assert [saved.errors for runs in found.values() for saved in runs if saved.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     results.save(run_template(model, headscope.read("sample"), Settings(resamples=20)), folder / "template")
-    return {study: [each.directory for each in runs] for study, runs in found.items()} | {
+    return {study: [saved.directory for saved in runs] for study, runs in found.items()} | {
         "_template": [folder / "template"]
     }
 
@@ -144,7 +144,7 @@ def test_required_variables_tell_the_results_of_each_study_from_those_of_all_oth
     for study, folders in written.items():
         for folder in folders:
             names = set(opened(folder).data_vars)
-            assert [each for each in FOLDERS if required[each] <= names] == [study]
+            assert [other for other in FOLDERS if required[other] <= names] == [study]
 
 
 @pytest.mark.parametrize("study", FOLDERS)

@@ -25,7 +25,7 @@ def incomplete(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     """The result without any variable, and without one of some variables, spread over all of them."""
     names = results.means(result)
     single = names[:: max(1, len(names) // SOME)]
-    beside = {name: [each for each in result if str(each).startswith(f"{name}_")] for name in single}
+    beside = {name: [variable for variable in result if str(variable).startswith(f"{name}_")] for name in single}
     return [("all", result.drop_vars(list(result.data_vars)))] + [
         (name, result.drop_vars([name, *beside[name]])) for name in single
     ]
@@ -33,8 +33,8 @@ def incomplete(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
-    whole = results.read(ended(study, "annotated").directory)
-    for _, result in incomplete(whole):
+    complete = results.read(ended(study, "annotated").directory)
+    for _, result in incomplete(complete):
         try:
             parts(result)
         except HeadscopeError as error:
@@ -42,7 +42,7 @@ def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], 
                 "; run the study again"
             )
             assert "\n" not in str(error)
-    for name, result in incomplete(whole)[:2]:
+    for name, result in incomplete(complete)[:2]:
         folder = tmp_path / name
         results.save(result, folder)
         for words in (["head", str(folder)], ["head", "1-1", str(folder)]):

@@ -29,13 +29,13 @@ def number(words: str, values: list[float], chosen: int | None, topic: str = "Tr
 def test_numbers_of_layers_have_one_dimension_and_a_name(study: str, ended: Callable[[str, str], Run]) -> None:
     numbers = study_page(read(ended(study, "annotated").directory)).layer_numbers()
     assert bool(numbers) == (study in OF_LAYERS)
-    assert all(each.array.dims == ("layer",) and each.array.notnull().any() for each in numbers)
-    assert len({each.words for each in numbers}) == len(numbers)
+    assert all(number.array.dims == ("layer",) and number.array.notnull().any() for number in numbers)
+    assert len({number.words for number in numbers}) == len(numbers)
 
 
 def test_page_has_all_numbers_of_a_model_with_intervals(ended: Callable[[str, str], Run], tmp_path: Path) -> None:
-    places = [ended(study, "annotated").directory for study in OF_LAYERS]
-    models = gather_all(places)
+    folders = [ended(study, "annotated").directory for study in OF_LAYERS]
+    models = gather_all(folders)
     page = write_layers(models, tmp_path)
     assert page is not None
     text = page.read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ OWN = {"patterns": ("No maps", "use longer texts")}
 def test_a_result_without_a_value_has_a_page_that_says_so(study: str, ended: Callable, tmp_path: Path) -> None:
     saved: Run = ended(study, "annotated")
     result = results.read(saved.directory)
-    numbers = [name for name, each in result.items() if each.dtype.kind == "f" and name != "typical_map_maximum"]
+    numbers = [name for name, array in result.items() if array.dtype.kind == "f" and name != "typical_map_maximum"]
     results.save(result.assign({name: result[name].where(False, np.nan) for name in numbers}), tmp_path)
     assert run("report", tmp_path, "--no-figures").status == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

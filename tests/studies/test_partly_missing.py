@@ -90,7 +90,7 @@ def said(result: xr.Dataset) -> Sequence[str]:
         make()
     for figure in page.figures():
         figure.chart.to_dict(validate=False)
-    return [f"{each.topic} {each.text}" for each in (*page.highlights(), *page.findings())]
+    return [f"{finding.topic} {finding.text}" for finding in (*page.highlights(), *page.findings())]
 
 
 @pytest.mark.parametrize("study", WITHOUT_VALUES)
@@ -119,7 +119,7 @@ def test_task_without_a_score_is_named(ended: Callable[[str, str], Run]) -> None
     result = results.read(ended("finetune", "annotated").directory).load()
     task = result["task"].values[0]
     text = said(result.assign(score=result["score"].where(False)))
-    assert any(f"Without a score The result has no score of {task}." in each for each in text)
+    assert any(f"Without a score The result has no score of {task}." in sentence for sentence in text)
 
 
 def test_change_without_an_interval_is_not_called_safe(ended: Callable[[str, str], Run]) -> None:

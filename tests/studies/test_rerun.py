@@ -17,7 +17,7 @@ def test_a_result_is_made_again_to_the_bit(study: str, ended: Callable[[str, str
     again = run("rerun", first.directory, "--tolerance", "0", out=tmp_path, page=False)
     assert again.status == 0, again.output + again.errors
     assert "model: the same (" in again.output and "variables are equal" in again.output
-    saved, new = (results.read(place) for place in (first.directory, tmp_path))
+    saved, new = (results.read(folder) for folder in (first.directory, tmp_path))
     kept = [name for name in saved.data_vars if not str(name).startswith("typical_")]
     assert list(new.data_vars) == kept
     for name in new.variables:

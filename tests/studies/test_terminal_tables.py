@@ -29,7 +29,7 @@ def test_ablate_lists_the_heads_with_the_largest_losses(ended: Callable[[str, st
 def test_prune_lists_score_and_size_at_each_share(ended: Callable[[str, str], Run]) -> None:
     result = open_result(ended("prune", "annotated").directory)
     table = first_table(ended, "prune")
-    assert [place for place, _ in table.rows] == [(f"{share:.0%}",) for share in result["share_removed"].values]
+    assert [labels for labels, _ in table.rows] == [(f"{share:.0%}",) for share in result["share_removed"].values]
     heads = [cells[0] for _, cells in table.rows]
     assert heads == [(str(int(left)), "") for left in result["heads_left"].sum("layer")]
     assert {"Heads", "Accuracy", "Change", "95% interval", "MB", "M mult."} <= {
@@ -39,8 +39,8 @@ def test_prune_lists_score_and_size_at_each_share(ended: Callable[[str, str], Ru
 
 def test_finetune_lists_scores_beside_a_constant_answer(ended: Callable[[str, str], Run]) -> None:
     result = open_result(ended("finetune", "annotated").directory)
-    place, cells = first_table(ended, "finetune").rows[0]
-    assert place[0] == "RTE"
+    labels, cells = first_table(ended, "finetune").rows[0]
+    assert labels[0] == "RTE"
     values = [float(cell[0]) for cell in (cells[0], cells[2]) if cell]
     expected = [float(result[name].isel(task=0, metric=0).squeeze()) for name in ("score", "chance")]
     assert values == pytest.approx(expected, abs=5e-4)

@@ -42,7 +42,7 @@ FRAMES = {
 
 def test_each_step_of_the_filter_drops_what_it_should_and_counts_it() -> None:
     kept, dropped = linked(corpus_of(*FRAMES.values()), "annotated", PAPER)
-    assert [each.id for each in kept] == ["0", "1", "8"] and len(kept) == 3
+    assert [example.id for example in kept] == ["0", "1", "8"] and len(kept) == 3
     assert list(dropped.items()) == [
         ("sentences without a link", 1),
         ("sentences with a split target", 1),
@@ -56,13 +56,13 @@ def test_each_step_of_the_filter_drops_what_it_should_and_counts_it() -> None:
 
 def test_as_coded_a_distance_of_2_is_too_near() -> None:
     kept, _ = linked(corpus_of(*FRAMES.values()), "annotated", AS_CODED)
-    assert [each.id for each in kept] == ["1"]
+    assert [example.id for example in kept] == ["1"]
 
 
 def test_without_limits_all_elements_are_links_but_of_a_word_to_itself() -> None:
     own = frame(4, ((0, 1), True), ((2,), False))
     kept, dropped = linked(corpus_of(*FRAMES.values(), own), "annotated", NONE)
-    assert [each.id for each in kept] == ["0", "1", "3", "4", "5", "6", "7", "8", "9", "10"]
+    assert [example.id for example in kept] == ["0", "1", "3", "4", "5", "6", "7", "8", "9", "10"]
     assert dropped == {"sentences without a link": 1, "links of a word to itself": 1}
 
 
@@ -70,7 +70,7 @@ def test_of_other_links_each_goes_alone() -> None:
     links = [Link("x", (0,), (1,)), Link("x", (0,), (2,)), Link("x", (1, 2, 3), (5,))]
     sentences = (spaced("a b c d e f", *links), spaced("a b", links[0]), spaced("a b c d e f g", links[1]))
     kept, dropped = linked(corpus_of(*sentences), "annotated", Limits(6, 2, 2))
-    assert [each.id for each in kept] == ["0"] and next(iter(kept)).first[0].links == (links[1],)
+    assert [example.id for example in kept] == ["0"] and next(iter(kept)).first[0].links == (links[1],)
     assert dropped == {
         "sentences of more than 6 words": 1,
         "links of more than 2 words": 1,
@@ -81,7 +81,7 @@ def test_of_other_links_each_goes_alone() -> None:
 def test_a_large_corpus_is_read_again_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "IN_MEMORY", 2)
     kept, dropped = linked(corpus_of(*FRAMES.values()), "annotated", PAPER)
-    assert [each.id for each in kept] == [each.id for each in kept] == ["0", "1", "8"]
+    assert [example.id for example in kept] == [example.id for example in kept] == ["0", "1", "8"]
     assert dropped["sentences without a link"] == 1 and isinstance(kept.again, partial)
     assert kept.again.func is module._again
 
@@ -91,8 +91,8 @@ def test_passes_read_what_is_left_of_a_corpus_that_is_not_in_memory(monkeypatch:
     monkeypatch.setattr(reading, "IN_MEMORY", 0)
     monkeypatch.setattr(module, "IN_MEMORY", few)
     kept, dropped = linked(read("sample"), "pairs", Limits(12))
-    assert dropped and [each.id for each in kept.since(3)] == [each.id for each in kept][3:]
-    assert kept.n_documents == len({each.document for each in kept}) < read("sample").n_documents
+    assert dropped and [example.id for example in kept.since(3)] == [example.id for example in kept][3:]
+    assert kept.n_documents == len({example.document for example in kept}) < read("sample").n_documents
 
 
 @pytest.mark.parametrize("text", ["12,3", "12,3,2,1", "a,b,c", "0,3,2", "12,-3,2", "", "12;3;2"])

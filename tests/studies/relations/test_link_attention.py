@@ -66,12 +66,12 @@ def test_a_place_where_a_link_stands_the_other_way_round_is_taken() -> None:
 def test_all_places_are_as_likely() -> None:
     sentence = spaced("a b c d e f", Link("x", (1,), (2,)))
     draws = [baselines(sentence, Random(seed))[0] for seed in range(1000)]
-    for counts, places in (
+    for counts, number in (
         (Counter(draw.elsewhere.source for draw in draws if draw.elsewhere), 4),
         (Counter(draw.other_source.source for draw in draws if draw.other_source), 4),
         (Counter(draw.other_target.target for draw in draws if draw.other_target), 4),
     ):
-        assert len(counts) == places and max(counts.values()) < 1.25 * min(counts.values())
+        assert len(counts) == number and max(counts.values()) < 1.25 * min(counts.values())
 
 
 def test_ends_of_links_across_segments_stay_in_their_segments() -> None:

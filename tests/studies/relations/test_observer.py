@@ -52,17 +52,17 @@ def test_values_are_what_the_definition_says(made: list[Example], block: int, se
     found = found_by(LinkObserver(seed), layers, inputs, block)
     expected = {
         (encoded.index, relation): its
-        for place, encoded in enumerate(inputs)
+        for index, encoded in enumerate(inputs)
         if encoded.example is not None
         for relation, its in naive(
-            encoded.example, np.concatenate([maps[place].numpy() for maps in layers]), seed
+            encoded.example, np.concatenate([maps[index].numpy() for maps in layers]), seed
         ).items()
     }
-    places = list(zip(found.input.tolist(), found.relation.tolist(), strict=True))
-    assert sorted(places) == sorted(expected)
-    for row, place in enumerate(places):
+    keys = list(zip(found.input.tolist(), found.relation.tolist(), strict=True))
+    assert sorted(keys) == sorted(expected)
+    for row, key in enumerate(keys):
         for name in ("linked", "elsewhere", "others"):
-            np.testing.assert_allclose(getattr(found, name)[row], expected[place][name], rtol=1e-6, err_msg=name)
+            np.testing.assert_allclose(getattr(found, name)[row], expected[key][name], rtol=1e-6, err_msg=name)
 
 
 RESTLESS = Link("Experiencer", (0,), (3,))
@@ -89,13 +89,15 @@ def test_attention_to_special_tokens_is_that_of_the_end_that_looks_and_of_other_
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, FIGURE_3)
     maps = maps_of(inputs)
-    whole = found_by(LinkObserver(), [maps], inputs)
+    batched = found_by(LinkObserver(), [maps], inputs)
     alone = joined(
-        [found_by(LinkObserver(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
+        [found_by(LinkObserver(), [[attention]], [encoded]) for attention, encoded in zip(maps, inputs, strict=True)][
+            ::-1
+        ]
     )
-    order = np.lexsort((whole.relation, whole.input))
+    order = np.lexsort((batched.relation, batched.input))
     for name in ("input", "length", "relation", "links", "linked", "elsewhere", "others"):
-        np.testing.assert_array_equal(getattr(whole[order], name), getattr(alone, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(batched[order], name), getattr(alone, name), err_msg=name)
     assert alone.relation.tolist() == ["Runner", "Seen", "Seer", "Experiencer"]
     assert alone.length.tolist() == [len(inputs[0])] * 3 + [len(inputs[1])]
 
@@ -153,8 +155,8 @@ def test_all_is_the_largest_of_all_relations(apart: tuple[str, ...]) -> None:
     relations = found.by_relation(apart)
     assert list(relations) == ["all", "Experiencer", "Runner", "Seen", "Seer"]
     its = [row for row in range(4) if found.input[row] == 0 and found.relation[row] not in apart]
-    every = relations["all"]
-    assert every.input.tolist() == [0, 1] and every.links.tolist() == [len(its), 1]
-    np.testing.assert_array_equal(every.linked[0], found.linked[its].max(0))
-    np.testing.assert_array_equal(every.linked[1], relations["Experiencer"].linked[0])
-    np.testing.assert_array_equal(every.elsewhere[0], found.elsewhere[its].max(0))
+    overall = relations["all"]
+    assert overall.input.tolist() == [0, 1] and overall.links.tolist() == [len(its), 1]
+    np.testing.assert_array_equal(overall.linked[0], found.linked[its].max(0))
+    np.testing.assert_array_equal(overall.linked[1], relations["Experiencer"].linked[0])
+    np.testing.assert_array_equal(overall.elsewhere[0], found.elsewhere[its].max(0))

@@ -36,23 +36,25 @@ STEPS = {
 def result_of(untrained: bool = True, as_coded: bool = False) -> xr.Dataset:
     """A result of `relations` for a model of 2 layers with 3 heads; head 1-1 gives most to all links, and elsewhere."""
     names = list(RELATIONS)
-    sentences, linked, elsewhere, others, special = (np.array(each) for each in zip(*RELATIONS.values(), strict=True))
+    sentences, linked, elsewhere, others, special = (
+        np.array(column) for column in zip(*RELATIONS.values(), strict=True)
+    )
     coords = {"layer": [1, 2], "head": [1, 2, 3], "relation": names, "direction": list(DIRECTIONS)}
 
-    def whole(value: float) -> xr.DataArray:
+    def filled(value: float) -> xr.DataArray:
         return xr.DataArray(np.full((2, 3, len(names), 3), value), coords, tuple(coords))
 
     def by_relation(values: object) -> xr.DataArray:
         return xr.DataArray(values, {"relation": names}, ("relation",))
 
-    variables = {name: whole(0.0625) for name in ("link_attention", "elsewhere", "others")}
-    variables |= {"q_value": whole(1.0), "special": whole(0.0), "untrained": whole(0.09375)}
+    variables = {name: filled(0.0625) for name in ("link_attention", "elsewhere", "others")}
+    variables |= {"q_value": filled(1.0), "special": filled(0.0), "untrained": filled(0.09375)}
     for number, name in enumerate(names):
-        place = {"layer": 2, "head": 3, "relation": name, "direction": "source_to_target"}
+        labels = {"layer": 2, "head": 3, "relation": name, "direction": "source_to_target"}
         for variable, values in (("link_attention", linked), ("elsewhere", elsewhere), ("others", others)):
-            variables[variable].loc[place] = values[number]
-        variables["q_value"].loc[place] = 0.001
-        variables["special"].loc[place] = float(special[number])
+            variables[variable].loc[labels] = values[number]
+        variables["q_value"].loc[labels] = 0.001
+        variables["special"].loc[labels] = float(special[number])
     for variable in ("link_attention", "elsewhere"):
         variables[variable].loc[{"layer": 1, "head": 1, "relation": "all", "direction": "source_to_target"}] = 0.5
     variables["gain"] = variables["link_attention"] - variables["elsewhere"]
@@ -171,22 +173,22 @@ def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr
 def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
     expected = "600 of 9,000. Dropped, in this order: 400 sentences without a link, 8,000 sentences of more than"
     assert texts_of(result)["Examples kept"].startswith(expected)
-    whole = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
+    unfiltered = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
     assert (
-        "Examples kept" not in texts_of(whole)
-        and len(study_page(whole).tables()) == len(study_page(result).tables()) - 1
+        "Examples kept" not in texts_of(unfiltered)
+        and len(study_page(unfiltered).tables()) == len(study_page(result).tables()) - 1
     )
 
 
 def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Dataset) -> None:
     main, few, highest, steps = study_page(result).tables()
-    lines = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
+    lines = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in main.rows}
     assert list(lines) == ["all", "Agent", "Theme"]
     assert lines["Agent"] == [
         "2-3", "source → target", "0.750", "0.250", "0.125", "+0.50", "0.094", "yes", "50", "0.001",
     ]  # fmt: skip
     assert lines["Theme"][5] == "+0.06" and lines["Theme"][7] == ""
-    assert [place[0] for place, _ in few.rows] == ["Goal"] and few.rows[0][1][7] == ("", "")
+    assert [labels[0] for labels, _ in few.rows] == ["Goal"] and few.rows[0][1][7] == ("", "")
     first = [cell and cell[0] for cell in highest.rows[0][1]]
     assert first[:2] == ["1-1", "0.500"] and first[-1] == "yes" and "0.201 and 0.209" in highest.caption
     assert [cells[0][0] for _, cells in steps.rows if cells[0]] == ["9,000", "400", "8,000", "600"]
@@ -223,8 +225,8 @@ def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
 
 
 def of_head(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
-    every = numbers(result)
-    mine = rows(where(every, (every["layer"] == layer) & (every["head"] == head)))
+    all_numbers = numbers(result)
+    mine = rows(where(all_numbers, (all_numbers["layer"] == layer) & (all_numbers["head"] == head)))
     return {finding.topic: finding.text for finding in head_part.sentences(result, mine)}
 
 

@@ -76,7 +76,10 @@ def test_p_is_the_largest_one_of_both_tests_against_both_baselines(known: LinkAt
     found = score(known, draws)
     drawn = draws[:, [row for row in range(INPUTS) if row % 5]].astype(float)  # [resample, row]
     units = drawn.sum(1).mean() ** 2 / drawn.sum(1).var()
-    linked, baselines = with_either(known.linked), [with_either(each) for each in (known.elsewhere, known.others)]
+    linked, baselines = (
+        with_either(known.linked),
+        [with_either(baseline) for baseline in (known.elsewhere, known.others)],
+    )
     for head in range(HEADS):
         for direction in range(3):
             expected = []

@@ -41,7 +41,7 @@ TEXTS = (
 def seen(text: str, number: int) -> Sentence:
     """From the one who saw to "saw"; and three words ahead of every fifth word, as one head looks."""
     words = text.split()
-    who = next(place for place, word in enumerate(words) if word in SEERS)
+    who = next(index for index, word in enumerate(words) if word in SEERS)
     links = (Link("Seer", (who,), (words.index("saw"),)), Link("Before", (4 + number % 3,), (1 + number % 3,)))
     return spaced(text, *links)
 
@@ -110,8 +110,8 @@ def test_no_document_is_in_both_halves(model: headscope.Model) -> None:
     sizes = (1, 2, 4, 8, 45)
     names = "".join(size * name for size, name in zip(sizes, "abcde", strict=True))
     named = [
-        Example(each.id, tuple(replace(sentence, document=name) for sentence in each.first))
-        for each, name in zip(LINKED, names, strict=True)
+        Example(example.id, tuple(replace(sentence, document=name) for sentence in example.first))
+        for example, name in zip(LINKED, names, strict=True)
     ]
     result = study.run(model, replace(corpus_of(named), n_documents=5), QUICK, untrained=False)
     held_out = int(result["chosen_attention_n_examples"].sel(relation="all"))
@@ -176,7 +176,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
             with torch.inference_mode():
                 maps = network(input_ids=torch.tensor([encoding["input_ids"]]), output_attentions=True).attentions
             maps = torch.cat(maps).numpy()
-            for relation in {each.partition(":")[0] for each in sentence.deprel} - {"root"}:
+            for relation in {label.partition(":")[0] for label in sentence.deprel} - {"root"}:
                 its = naive_maximum(sentence, relation, maps, encoding["offset_mapping"])
                 sums.setdefault(relation, []).append(its)
     result = study.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of(sample), QUICK, untrained=False)

@@ -27,8 +27,8 @@ def trees(draw: st.DrawFn) -> np.ndarray:
     """The heads of a random tree, counted from 1."""
     order = draw(st.permutations(range(draw(st.integers(1, 9)))))
     heads = np.zeros(len(order), dtype=int)
-    for place, word in enumerate(order[1:], 1):
-        heads[word] = order[draw(st.integers(0, place - 1))] + 1
+    for position, word in enumerate(order[1:], 1):
+        heads[word] = order[draw(st.integers(0, position - 1))] + 1
     return heads
 
 
@@ -65,7 +65,7 @@ def treebank(sentences: int = 30, spaces: int = 3, width: int = 6, seed: int = 0
     random, parsed, states = np.random.default_rng(seed), [], []
     for number in range(sentences):
         words = int(random.integers(2, 9))
-        heads = np.array([0, *(int(random.integers(1, place + 1)) for place in range(1, words))])
+        heads = np.array([0, *(int(random.integers(1, position + 1)) for position in range(1, words))])
         relations = np.array(["root", *["dep"] * (words - 2), "punct"])
         forms = tuple("abcdefghi"[:words])
         parsed.append(Parsed(number, 0, number, np.arange(words), forms, heads, relations, ((1,),) * words))
@@ -94,7 +94,7 @@ def kruskal(apart: np.ndarray, kept: list[int]) -> set[tuple[int, int]]:
 def test_scores_equal_loops_over_words() -> None:
     bank = treebank()
     maps = random_maps(bank)
-    each = score(bank, maps, CPU)
+    per_sentence = score(bank, maps, CPU)
     for number, (sentence, states) in enumerate(zip(bank.sentences, bank.arrays, strict=True)):
         kept = np.flatnonzero(sentence.relations != "punct").tolist()
         gold = np.array([steps(sentence.heads, word) for word in range(len(sentence))])
@@ -102,15 +102,19 @@ def test_scores_equal_loops_over_words() -> None:
             vectors = states[space].double().numpy() @ maps["distance"][space].double().numpy()
             apart = np.array([[((one - other) ** 2).sum() for other in vectors] for one in vectors])
             shared = kruskal(apart, kept) & kruskal(gold.astype(float), kept)
-            assert each.right[number, space] == len(shared)
+            assert per_sentence.right[number, space] == len(shared)
             rows = [scipy.stats.spearmanr(one, other)[0] for one, other in zip(apart, gold, strict=True)]
-            assert each.distance_spearman[number, space] == pytest.approx(np.array(rows, dtype=float).mean(), abs=1e-5)
+            assert per_sentence.distance_spearman[number, space] == pytest.approx(
+                np.array(rows, dtype=float).mean(), abs=1e-5
+            )
             deep = ((states[space].double().numpy() @ maps["depth"][space].double().numpy()) ** 2).sum(1)
-            assert each.root[number, space] == (sentence.heads[min(kept, key=lambda word: deep[word])] == 0)
+            assert per_sentence.root[number, space] == (sentence.heads[min(kept, key=lambda word: deep[word])] == 0)
             expected = scipy.stats.spearmanr(deep, steps(sentence.heads, 0))[0]
-            assert each.norm_spearman[number, space] == pytest.approx(expected, abs=1e-5)
-        assert each.right[number, 3] == sum(abs(one - other) == 1 for one, other in kruskal(gold.astype(float), kept))
-        assert each.edges[number] == len(kept) - 1
+            assert per_sentence.norm_spearman[number, space] == pytest.approx(expected, abs=1e-5)
+        assert per_sentence.right[number, 3] == sum(
+            abs(one - other) == 1 for one, other in kruskal(gold.astype(float), kept)
+        )
+        assert per_sentence.edges[number] == len(kept) - 1
 
 
 def test_trees_of_examples_are_those_of_the_layer() -> None:
@@ -124,22 +128,26 @@ def test_trees_of_examples_are_those_of_the_layer() -> None:
 
 def test_correlations_are_averaged_by_length() -> None:
     bank = treebank()
-    each = score(bank, random_maps(bank), CPU)
-    none = replace(each, root=each.root * 0, right=each.right * 0)
+    per_sentence = score(bank, random_maps(bank), CPU)
+    none = replace(per_sentence, root=per_sentence.root * 0, right=per_sentence.right * 0)
     for name in ("root_accuracy", "uuas"):
         of_none = scores(none, poisson_draws(range(len(bank)), 0, 200))[name]
         assert (of_none.mean == 0).all() and (of_none.interval[:, 1] > 0.1).all()  # 0 of 30 is not 0 to 0
-    made = scores(each, poisson_draws(range(len(bank)), 0, 10))
-    lengths = [length for length in range(5, 51) if (each.length == length).any()]
-    expected = np.mean([each.distance_spearman[each.length == length].mean(0) for length in lengths], axis=0)
+    made = scores(per_sentence, poisson_draws(range(len(bank)), 0, 10))
+    lengths = [length for length in range(5, 51) if (per_sentence.length == length).any()]
+    expected = np.mean(
+        [per_sentence.distance_spearman[per_sentence.length == length].mean(0) for length in lengths], axis=0
+    )
     np.testing.assert_allclose(made["distance_spearman"].mean, expected)
-    np.testing.assert_allclose(made["uuas"].mean, each.right.sum(0) / each.edges.sum())
-    assert made["uuas"].resampled.shape == (10, 4) and made["distance_spearman"].count == (each.length >= 5).sum()
+    np.testing.assert_allclose(made["uuas"].mean, per_sentence.right.sum(0) / per_sentence.edges.sum())
+    assert (
+        made["uuas"].resampled.shape == (10, 4) and made["distance_spearman"].count == (per_sentence.length >= 5).sum()
+    )
 
 
 def test_without_long_sentences_there_is_no_correlation() -> None:
     bank = treebank()
-    short = bank[[place for place, each in enumerate(bank.sentences) if len(each) < 5]]
+    short = bank[[index for index, sentence in enumerate(bank.sentences) if len(sentence) < 5]]
     made = scores(score(short, random_maps(short), CPU), poisson_draws(range(len(short)), 0, 5))
     assert np.isnan(made["norm_spearman"].mean).all() and made["norm_spearman"].count == 0
 
@@ -168,7 +176,7 @@ def test_losses_equal_loops() -> None:
 def test_spaces_trained_together_are_those_trained_alone() -> None:
     bank = treebank()
     alone = TreebankStates(bank.sentences, [states[:1] for states in bank.arrays])
-    together, single = (fit(each, RECIPE, 0, CPU) for each in (bank, alone))
+    together, single = (fit(states, RECIPE, 0, CPU) for states in (bank, alone))
     assert together.losses[0, 0, 0] == pytest.approx(single.losses[0, 0, 0], rel=1e-5)
     torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)
 
@@ -177,9 +185,9 @@ def test_ranks_trained_together_are_those_trained_alone_and_the_best_is_chosen()
     bank, counted = treebank(), []
     together = fit(bank, replace(RECIPE, ranks=(1, 5)), 0, CPU, counted.append)
     assert sum(counted) == 24 * RECIPE.epochs
-    for place, rank in enumerate((1, 5)):
+    for index, rank in enumerate((1, 5)):
         single = fit(bank, replace(RECIPE, ranks=(rank,)), 0, CPU)
-        np.testing.assert_allclose(together.losses[place], single.losses[0], rtol=1e-5)
+        np.testing.assert_allclose(together.losses[index], single.losses[0], rtol=1e-5)
         for kind in ("distance", "depth"):
             torch.testing.assert_close(together.by_rank[rank][kind], single.maps[kind], rtol=1e-4, atol=1e-5)
             assert single.ranks[kind] == [rank] * 3

@@ -54,10 +54,10 @@ def test_random_weights_and_the_order_of_words_are_far_from_it(result: xr.Datase
 
 def test_dimensions_and_cases(result: xr.Dataset) -> None:
     assert result["uuas"].dims == ("layer",) and result["layer"].values.tolist() == [1]
-    edges = sum(sum(relation != "punct" for relation in each.first[0].deprel) - 1 for each in TREEBANK)
+    edges = sum(sum(relation != "punct" for relation in example.first[0].deprel) - 1 for example in TREEBANK)
     assert int(result["uuas_n_examples"]) == edges
     assert int(result["root_accuracy_n_examples"]) == len(list(TREEBANK))
-    assert int(result["distance_spearman_n_examples"]) == sum(len(each.first[0].words) >= 5 for each in TREEBANK)
+    assert int(result["distance_spearman_n_examples"]) == sum(len(example.first[0].words) >= 5 for example in TREEBANK)
 
 
 def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:

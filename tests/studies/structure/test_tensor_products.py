@@ -36,8 +36,8 @@ def sentence(number: int, random: np.random.Generator) -> Parsed:
     words = int(random.integers(4, 9))
     order = random.permutation(words)
     heads = np.zeros(words, int)
-    for place in range(1, words):
-        heads[order[place]] = order[random.integers(0, place)] + 1
+    for index in range(1, words):
+        heads[order[index]] = order[random.integers(0, index)] + 1
     forms = tuple(f"w{form}" for form in random.integers(0, FORMS, words))
     kinds = np.where(heads == 0, "root", "dep")
     return Parsed(number, 0, number, np.arange(words), forms, heads, kinds, ((1,),) * words)
@@ -46,7 +46,7 @@ def sentence(number: int, random: np.random.Generator) -> Parsed:
 def treebank(scheme: str, sentences: int, first: int) -> TreebankStates:
     """Sentences whose states are a form's vector times the matrix of the word's place; embeddings are the form's."""
     fixed = np.random.default_rng(0)
-    embedding, of_place = {}, {}
+    embedding, of_role = {}, {}
     made, arrays = [], []
     random = np.random.default_rng(first + 1)
     for number in range(sentences):
@@ -55,18 +55,18 @@ def treebank(scheme: str, sentences: int, first: int) -> TreebankStates:
         own = np.stack([words[int(form[1:])] for form in one.forms])
         states = []
         for at in range(len(one)):
-            place = PLANTED[scheme](one.heads, at)
-            seed = abs(hash_of(place))
-            of_place.setdefault(place, np.random.default_rng(seed).normal(size=(WIDTH, WIDTH)))
-            states.append(own[at] @ of_place[place])
+            role = PLANTED[scheme](one.heads, at)
+            seed = abs(hash_of(role))
+            of_role.setdefault(role, np.random.default_rng(seed).normal(size=(WIDTH, WIDTH)))
+            states.append(own[at] @ of_role[role])
         layers = np.stack([own, np.stack(states), own, own])  # two layers, then the embeddings and their decay
         made.append(one)
         arrays.append(torch.from_numpy(layers.astype(np.float32)))
     return TreebankStates(made, arrays)
 
 
-def hash_of(place: Any) -> int:
-    return int.from_bytes(str(place).encode(), "big") % 2**31
+def hash_of(role: Any) -> int:
+    return int.from_bytes(str(role).encode(), "big") % 2**31
 
 
 def decomposed(scheme: str) -> DecomposedStates:
@@ -112,15 +112,15 @@ def test_roles_of_a_sentence() -> None:
 def test_products_equal_a_loop_over_words() -> None:
     random = torch.Generator().manual_seed(0)
     model = TensorProducts(2, 3, 4, 5, 0).double()
-    fillers, places = torch.randn(2, 6, 3, generator=random).double(), torch.randint(0, 4, (2, 6), generator=random)
+    fillers, role_ids = torch.randn(2, 6, 3, generator=random).double(), torch.randint(0, 4, (2, 6), generator=random)
     real = torch.arange(6) < torch.tensor([[6], [4]])
-    given = model(fillers, places, real)
+    given = model(fillers, role_ids, real)
     for space in range(2):
         for row, words in enumerate((6, 4)):
             product = torch.zeros(20, 10).double()
             for word in range(words):
                 filler = fillers[row, word] @ model.filler[space]
-                product += torch.outer(filler, model.role[space, places[row, word]]) / words
+                product += torch.outer(filler, model.role[space, role_ids[row, word]]) / words
             expected = product.flatten() @ model.out[space] + model.bias[space, 0]
             torch.testing.assert_close(given[space, row], expected)
 

@@ -69,8 +69,8 @@ def test_answers_are_what_the_definition_says(as_coded: bool, made: list[Example
         (encoded.index, word): [
             float(np.mean([of_head[token, encoded.token_class < 2].sum() for token in tokens])) for of_head in stacked
         ]
-        for place, encoded in enumerate(inputs)
-        for stacked in [np.concatenate([maps[place].numpy() for maps in layers])]
+        for index, encoded in enumerate(inputs)
+        for stacked in [np.concatenate([maps[index].numpy() for maps in layers])]
         for word, tokens in tokens_of(encoded.pieces).items()
     }
     lengths = {(one.index, word): len(its) for one in inputs for word, its in tokens_of(one.pieces).items()}
@@ -98,14 +98,26 @@ SHORT = Example("s", (tree("birdcat sat", (2, 0), "nsubj root"),))
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, SHORT)
     maps = maps_of(inputs)
-    whole = answered(DependencyObserver(), [maps], inputs)
+    batched = answered(DependencyObserver(), [maps], inputs)
     alone = joined(
-        [answered(DependencyObserver(), [[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)][::-1]
+        [
+            answered(DependencyObserver(), [[attention]], [encoded])
+            for attention, encoded in zip(maps, inputs, strict=True)
+        ][::-1]
     )
     for name in ("input", "word", "position", "head", "length", "relation", "equals"):
-        np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name))
-    assert whole.position.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and whole.head.tolist() == [1, 2, -1, 2, 1, -1, 1, -1]
-    assert whole.length.tolist() == [4] * 4 + [2] * 4 and whole.word.tolist() == [0, 1, 2, 3, 4, 5, 0, 1]
+        np.testing.assert_array_equal(getattr(batched, name), getattr(alone, name))
+    assert batched.position.tolist() == [0, 1, 2, 3, 0, 1, 0, 1] and batched.head.tolist() == [
+        1,
+        2,
+        -1,
+        2,
+        1,
+        -1,
+        1,
+        -1,
+    ]
+    assert batched.length.tolist() == [4] * 4 + [2] * 4 and batched.word.tolist() == [0, 1, 2, 3, 4, 5, 0, 1]
 
 
 def test_words_of_another_sentence_and_special_tokens_are_no_candidates() -> None:

@@ -28,20 +28,20 @@ def result_of(as_coded: bool = False) -> xr.Dataset:
     names = list(RELATIONS)
     words, baseline, offset, accuracy = (np.array(column) for column in zip(*RELATIONS.values(), strict=True))
     coords = {"layer": [1, 2], "head": [1, 2, 3], "relation": names, "direction": list(DIRECTIONS)}
-    whole = xr.DataArray(np.full((2, 3, len(names), 2), 0.125), coords, tuple(coords))
-    q, special = xr.full_like(whole, 1.0), xr.full_like(whole, 0.0)
+    accuracies = xr.DataArray(np.full((2, 3, len(names), 2), 0.125), coords, tuple(coords))
+    q, special = xr.full_like(accuracies, 1.0), xr.full_like(accuracies, 0.0)
     for name in names[:-1]:
-        place = {"layer": 2, "head": 3, "relation": name, "direction": DIRECTIONS[name in REVERSED]}
-        whole.loc[place] = RELATIONS[name][3]
-        q.loc[place] = 0.001 if name != "cop" else 0.2
-        special.loc[place] = float(name in ("all", "obj"))
+        labels = {"layer": 2, "head": 3, "relation": name, "direction": DIRECTIONS[name in REVERSED]}
+        accuracies.loc[labels] = RELATIONS[name][3]
+        q.loc[labels] = 0.001 if name != "cop" else 0.2
+        special.loc[labels] = float(name in ("all", "obj"))
     known = ~np.isnan(accuracy)
 
     def by_relation(values: np.ndarray) -> xr.DataArray:
         return xr.DataArray(values, {"relation": names}, ("relation",))
 
     variables = {
-        "accuracy": whole,
+        "accuracy": accuracies,
         "accuracy_n_examples": by_relation(words),
         "q_value": q,
         "special": special,
@@ -123,7 +123,7 @@ def test_a_position_that_is_the_baseline_is_said_in_words(result: xr.Dataset) ->
         assert f"fixed word ({cell}) picks 25.0%" in texts_of(at)["All relations"]
         assert f"always picking {words} is right" in " ".join(finding.text for finding in study_page(at).highlights())
         ((_, cells), *_) = study_page(at).tables()[0].rows
-        assert [each[0] for each in cells if each][3] == f"25.0 ({cell})"
+        assert [shown[0] for shown in cells if shown][3] == f"25.0 ({cell})"
 
 
 def test_relations_are_told_apart_by_whether_a_head_surely_knows_them(result: xr.Dataset) -> None:
@@ -156,19 +156,19 @@ def test_as_coded_says_what_was_scored_on_what_it_was_chosen_on() -> None:
 
 def test_the_table_is_that_of_the_paper_with_intervals_and_the_papers_numbers(result: xr.Dataset) -> None:
     main, few = study_page(result).tables()
-    rows = {place[0]: [cell and cell[0] for cell in cells] for place, cells in main.rows}
+    rows = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in main.rows}
     assert list(rows) == ["all", "obj", "cop", "punct"]
     assert rows["all"] == ["2-3", "dep → head", "37.5", "25.0 (+1)", "+12.5", "yes", "250", "0.001", "34.5 (26.3) 7-6"]
     assert rows["cop"] == ["2-3", "head → dep", "50.0", "25.0 (+1)", "+25.0", "", "30", "0.2", "72.2 (40.5) 7-6"]
     assert rows["obj"][-1] is None
-    assert [place[0] for place, _ in few.rows] == ["expl"] and "fewer than 50 words" in few.caption
+    assert [labels[0] for labels, _ in few.rows] == ["expl"] and "fewer than 50 words" in few.caption
     assert {len(cells) for _, cells in main.rows} == {len(main.columns)}
 
 
 def test_the_source_of_the_numbers_of_auxpass_is_said_where_they_stand(result: xr.Dataset) -> None:
     names = [{"cop": "auxpass"}.get(name, name) for name in result["relation"].values.tolist()]
-    (main, _), (other, _) = (study_page(each).tables() for each in (result.assign_coords(relation=names), result))
-    (row,) = (cells for place, cells in main.rows if place == ("auxpass",))
+    (main, _), (other, _) = (study_page(variant).tables() for variant in (result.assign_coords(relation=names), result))
+    (row,) = (cells for labels, cells in main.rows if labels == ("auxpass",))
     assert row[-1] == ("94.1 (82.5) 4-10", "")
     assert "auxpass are those of the released notebook; the paper's Table 1 prints 82.5 (40.5)" in main.caption
     assert "auxpass" not in other.caption

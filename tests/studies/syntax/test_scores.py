@@ -21,7 +21,7 @@ HEADS, SENTENCES = 3, 60
 
 
 def one(*words: tuple[int, int, int]) -> list[tuple[int, int, int, int, str]]:
-    return [(0, place, head, length, "dep") for place, head, length in words]
+    return [(0, position, head, length, "dep") for position, head, length in words]
 
 
 def answers(*words: tuple[int, int, int]):
@@ -71,7 +71,7 @@ def test_as_coded_far_offsets_and_positions_are_not_tried() -> None:
 def test_no_other_fixed_word_is_better(seed: int) -> None:
     words, _ = random_answers(40, 1, seed)
     rows = list(zip(words.position.tolist(), words.head.tolist(), words.length.tolist(), strict=True))
-    counted = [sum(head >= 0 and head == place + offset for place, head, _ in rows) for offset in range(-60, 61)]
+    counted = [sum(head >= 0 and head == position + offset for position, head, _ in rows) for offset in range(-60, 61)]
     counted += [sum(head == position for _, head, _ in rows) for position in range(60)]
     counted += [sum(head >= 0 and head == length - position for _, head, length in rows) for position in range(60)]
     assert max(counted) == hits(words, best_baseline(words)).sum()

@@ -95,9 +95,9 @@ def _words(corpus: Corpus) -> list[tuple[tuple[int, ...], int]]:
     """The heads of the sentence and the place of each word that is neither root nor punctuation."""
     sentences = [sentence for example in corpus for sentence in example.first]
     return [
-        (each.heads, number)
-        for each in sentences
-        for number, relation in enumerate(each.deprel)
+        (sentence.heads, number)
+        for sentence in sentences
+        for number, relation in enumerate(sentence.deprel)
         if relation not in ("punct", "root")
     ]
 
@@ -112,11 +112,11 @@ def test_numbers_of_words(result: xr.Dataset) -> None:
 def test_no_document_is_in_both_halves(model: headscope.Model) -> None:
     names = "a" + 2 * "b" + 4 * "c" + 8 * "d" + 45 * "e"
     named = [
-        Example(each.id, tuple(replace(sentence, document=name) for sentence in each.first))
-        for each, name in zip(TREEBANK, names, strict=True)
+        Example(example.id, tuple(replace(sentence, document=name) for sentence in example.first))
+        for example, name in zip(TREEBANK, names, strict=True)
     ]
     result = study.run(model, replace(corpus_of(named), n_documents=5), QUICK)
-    words = [len(_words(corpus_of([each for each in named if each.document == name]))) for name in "abcde"]
+    words = [len(_words(corpus_of([example for example in named if example.document == name]))) for name in "abcde"]
     held_out = int(result["chosen_accuracy_n_examples"].sel(relation="all"))
     assert held_out in {sum(two) for two in combinations(words, 2)}
 
@@ -168,7 +168,7 @@ def test_the_study_of_a_random_model_is_what_loops_over_eager_maps_find() -> Non
     result = study.run(headscope.wrap(tiny_bert(), tokenizer), corpus_of(sample), QUICK)
     assert set(sums) | {"all"} == set(result["relation"].values)
     for relation, parts in sums.items():
-        right, count = (sum(each) for each in zip(*parts, strict=True))
+        right, count = (sum(column) for column in zip(*parts, strict=True))
         found = result["accuracy"].sel(relation=relation, direction="dependent_to_head")
         assert result["accuracy_n_examples"].sel(relation=relation) == count
         np.testing.assert_allclose(found, right / count, err_msg=relation)

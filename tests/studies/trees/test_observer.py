@@ -44,17 +44,17 @@ def observed(layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int =
     observer = TreeObserver(tuple(len(maps[0]) for maps in layers), **options)
     observer.start(batch_of(inputs))
     for layer, maps in enumerate(layers):
-        whole = padded(maps)
-        for first in range(0, whole.shape[2], block):
-            queries = slice(first, min(first + block, whole.shape[2]))
-            observer(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
+        attention = padded(maps)
+        for first in range(0, attention.shape[2], block):
+            queries = slice(first, min(first + block, attention.shape[2]))
+            observer(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
     return joined([observer.finish()])
 
 
 def word_maps(example: Example, attention: np.ndarray, number: int) -> np.ndarray:
     """Attention between [CLS], [SEP] and the words of a sentence, in loops over tokens; [head, node, node]."""
     said = spoken(example)
-    seps = {place for place, token in enumerate(said["segments"]) if token is None} - {0}
+    seps = {position for position, token in enumerate(said["segments"]) if token is None} - {0}
     _, tokens = list(overlapping(example, said))[number]
     nodes = [{0}, seps, *tokens]
     return np.array(
@@ -71,12 +71,12 @@ def word_maps(example: Example, attention: np.ndarray, number: int) -> np.ndarra
 def heads_of(scores: np.ndarray, root: int | None) -> list[int]:
     """The heads of the best tree by networkx, -1 for its root; `root` None tries all."""
     tries = []
-    for each in range(len(scores)) if root is None else [root]:
+    for candidate in range(len(scores)) if root is None else [root]:
         graph = nx.DiGraph()
         graph.add_nodes_from(range(len(scores)))
         for word in range(len(scores)):
             graph.add_weighted_edges_from(
-                (head, word, scores[word, head]) for head in range(len(scores)) if word not in (head, each)
+                (head, word, scores[word, head]) for head in range(len(scores)) if word not in (head, candidate)
             )
         made = nx.maximum_spanning_arborescence(graph)
         heads = [next(iter(made.predecessors(word)), -1) for word in range(len(scores))]
@@ -94,9 +94,9 @@ def naive(sentence: Sentence, maps: np.ndarray) -> dict[str, np.ndarray]:
         for word, (head, relation) in enumerate(zip(sentence.heads, sentence.deprel, strict=True))
         if head and relation != "punct"
     ]
-    for unit, whole in enumerate(maps):
-        words = whole[2:, 2:] / whole[2:, 2:].sum(1, keepdims=True)
-        for kept, (between, before) in enumerate(((whole, 2), (words, 0))):
+    for unit, attention in enumerate(maps):
+        words = attention[2:, 2:] / attention[2:, 2:].sum(1, keepdims=True)
+        for kept, (between, before) in enumerate(((attention, 2), (words, 0))):
             both = between + between.T
             graph = nx.Graph([(i, j, {"weight": both[i, j]}) for i in range(len(both)) for j in range(i)])
             linked = {frozenset(edge) for edge in nx.maximum_spanning_tree(graph).edges}
@@ -120,29 +120,29 @@ def test_trees_are_those_of_loops_and_networkx(block: int) -> None:
     layers = [maps_of(inputs, heads, seed=heads) for heads in (2, 1)]
     rows, means = observed(layers, inputs, block), means_of((2, 1))
     assert list(zip(rows.input.tolist(), rows.number.tolist(), strict=True)) == [(0, 0), (0, 1), (1, 0), (2, 0)]
-    for place, (input, number) in enumerate(zip(rows.input, rows.number, strict=True)):
+    for row, (input, number) in enumerate(zip(rows.input, rows.number, strict=True)):
         example = inputs[input].example
         assert example is not None
         attention = np.concatenate([maps[input].numpy() for maps in layers])
         of_heads = word_maps(example, attention, number)
         expected = naive(example.sentences[number], np.einsum("uh,hij->uij", means, of_heads))
         for name, values in expected.items():
-            np.testing.assert_array_equal(getattr(rows, name)[place], values, err_msg=name)
+            np.testing.assert_array_equal(getattr(rows, name)[row], values, err_msg=name)
     assert rows.words.tolist() == [4, 2, 3, 3] and rows.rooted.all() and not rows.bracketed.any()
     for counts, offsets, positions in zip(rows.fixed.sum(0).tolist(), AT_OFFSETS, AT_POSITIONS, strict=True):
         found = {fixed: count for fixed, count in zip(FIXED, counts, strict=True) if count}
         expected = {FixedWord(offset): count for offset, count in offsets.items()}
-        assert found == expected | {FixedWord(position=place): count for place, count in positions.items()}
+        assert found == expected | {FixedWord(position=position): count for position, count in positions.items()}
 
 
 def test_a_batch_is_its_inputs_one_by_one() -> None:
     inputs = inputs_of(PAIR, *OTHERS)
     maps = maps_of(inputs)
-    whole = observed([maps], inputs)
-    parts = [observed([[each]], [encoded]) for each, encoded in zip(maps, inputs, strict=True)]
+    batched = observed([maps], inputs)
+    parts = [observed([[attention]], [encoded]) for attention, encoded in zip(maps, inputs, strict=True)]
     alone = joined(parts[::-1])
     for name in ("input", "number", "words", "uas", "uuas", "root", "fixed"):
-        np.testing.assert_array_equal(getattr(whole, name), getattr(alone, name))
+        np.testing.assert_array_equal(getattr(batched, name), getattr(alone, name))
 
 
 def looks(encoded: Encoded, nodes: Sequence[int], share: float = 0.9) -> Tensor:
@@ -201,11 +201,11 @@ def test_distances_are_those_of_the_paper() -> None:
                     np.sqrt(np.sum(one * np.log(one / middle)) / 2 + np.sum(other * np.log(other / middle)) / 2)
                 )
                 hellingers.append(np.sqrt(np.sum((np.sqrt(one) - np.sqrt(other)) ** 2)) / np.sqrt(2))
-            for place, gaps in enumerate((divergences, hellingers)):
+            for index, gaps in enumerate((divergences, hellingers)):
                 biased = [gap + 1.5 * np.mean(gaps) * (1 - number / 3) for number, gap in enumerate(gaps)]
                 predicted = recursive(biased) - {(0, 5)}
                 expected = 2 * len(predicted & {(0, 3), (3, 5)}) / (len(predicted) + 2)
-                assert found[head, place, kept] == pytest.approx(expected), (head, place, kept)
+                assert found[head, index, kept] == pytest.approx(expected), (head, index, kept)
 
 
 def recursive(distances: list[float], start: int = 0) -> set[tuple[int, int]]:

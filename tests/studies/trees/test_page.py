@@ -25,9 +25,11 @@ def model() -> headscope.Model:
 def result(model: headscope.Model) -> xr.Dataset:
     examples = []
     for example in list(TREEBANK)[:20]:
-        each = example.sentences[0]
-        phrases = ((0, len(each.words)), (0, 2))
-        bracketed = Sentence(each.text, each.words, heads=each.heads, deprel=each.deprel, phrases=phrases)
+        sentence = example.sentences[0]
+        phrases = ((0, len(sentence.words)), (0, 2))
+        bracketed = Sentence(
+            sentence.text, sentence.words, heads=sentence.heads, deprel=sentence.deprel, phrases=phrases
+        )
         examples.append(Example(example.id, (bracketed,)))
     return study.run(model, corpus_of(examples), QUICK)
 

@@ -43,11 +43,11 @@ def test_f1_is_that_of_sets_without_words_and_the_whole(distances: list[float], 
 
 
 def test_trees_without_a_model() -> None:
-    trees = {name: {tuple(span) for span in spans(each[None])[0].tolist()} for name, each in branching(4).items()}
+    trees = {name: {tuple(span) for span in spans(tree[None])[0].tolist()} for name, tree in branching(4).items()}
     assert trees["right_branching"] == {(0, 4), (1, 4), (2, 4)}
     assert trees["left_branching"] == {(0, 4), (0, 3), (0, 2)}
     assert trees["balanced"] == {(0, 4), (0, 2), (2, 4)}
-    assert {name: each.shape for name, each in branching(1).items()} == dict.fromkeys(trees, (0,))
+    assert {name: tree.shape for name, tree in branching(1).items()} == dict.fromkeys(trees, (0,))
 
 
 def test_a_bias_falls_from_the_first_gap_to_the_last() -> None:
