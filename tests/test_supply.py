@@ -32,7 +32,7 @@ def unsafe(path: Path) -> Iterator[str]:
     """The names in a module that could run what a file holds."""
     for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(part, ast.Import):
-            yield from MODULES & {each.name.partition(".")[0] for each in part.names}
+            yield from MODULES & {alias.name.partition(".")[0] for alias in part.names}
         elif isinstance(part, ast.ImportFrom):
             yield from (MODULES | {"yaml"}) & {str(part.module).partition(".")[0]}
         elif isinstance(part, ast.Call):

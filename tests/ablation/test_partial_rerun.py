@@ -108,7 +108,7 @@ def test_batched_is_one_by_one(networks: dict[str, Any], monkeypatch: pytest.Mon
     torch.testing.assert_close(disabled(rerun(network), 0, SETS), together, rtol=1e-5, atol=2e-5)
     for example in range(2):
         alone = disabled(rerun(network, examples=slice(example, example + 1)), 0, SETS)
-        expected = [each[example : example + 1] for each in together]
+        expected = [tensor[example : example + 1] for tensor in together]
         torch.testing.assert_close(alone, expected, rtol=1e-5, atol=2e-5)
 
 

@@ -155,10 +155,10 @@ def test_masked_words(family: str) -> None:
         disabled[layer, head] = True
         logits = ablated(one.model.network, inputs, disabled).log_softmax(-1)
         for example, answers in enumerate(one.masked_pieces):
-            places = [number for number, answer in enumerate(answers) if answer != -100]
-            loss = -sum(float(logits[example, place, answers[place]]) for place in places)
+            positions = [number for number, answer in enumerate(answers) if answer != -100]
+            loss = -sum(float(logits[example, position, answers[position]]) for position in positions)
             total, count = found.heads[layer, head, example]
-            assert count == len(places) >= 1
+            assert count == len(positions) >= 1
             assert total == pytest.approx(loss, rel=1e-5, abs=2e-5)
     assert found.strategy == (ROWS if family == "bert" else RERUN)
 
@@ -179,7 +179,7 @@ def test_the_planted_head_is_found(planted: TaskInputs) -> None:
 
 def test_sets_of_one_head_or_layer_are_as_alone(planted: TaskInputs) -> None:
     heads = planted.model.capture.heads
-    found = sweep(planted, SETTINGS, sets=[parse(each, heads) for each in ("2-3", "1-*")])
+    found = sweep(planted, SETTINGS, sets=[parse(text, heads) for text in ("2-3", "1-*")])
     np.testing.assert_allclose(found.sets, [found.heads[1, 2], found.layers[0]], rtol=1e-5, atol=1e-6)
 
 
@@ -188,12 +188,12 @@ def test_layers_with_fewer_heads_than_others() -> None:
 
     model = inputs_of("bert", layers=3).model
     remove = parse("1-1,1-3,2-*", model.capture.heads)
-    whole, task = (
+    unpruned, task = (
         sweep(task_inputs(model, texts_task(), texts_task().dev), SETTINGS, mode="zero", sets=[remove]),
         texts_task(),
     )
     found = sweep(task_inputs(prune(model, remove), task, task.dev), SETTINGS, mode="zero")
-    np.testing.assert_allclose(found.plain, whole.sets[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.plain, unpruned.sets[0], rtol=1e-5, atol=1e-5)
     assert np.isnan(found.heads[1]).all() and np.isnan(found.heads[0, 2:]).all()
     assert not np.isnan(found.heads[0, :2]).any() and not np.isnan(found.heads[2]).any()
     np.testing.assert_allclose(found.layers[1], found.plain, rtol=1e-5, atol=1e-5)
@@ -211,7 +211,7 @@ def test_a_faster_way_that_is_wrong_is_not_taken(spoilt: str, monkeypatch: pytes
         if callable(given):
             outputs: Any = given
             return lambda chosen: outputs(chosen) * 1.01
-        return tuple(each * 1.01 for each in given) if isinstance(given, tuple) else given * 1.01
+        return tuple(tensor * 1.01 for tensor in given) if isinstance(given, tuple) else given * 1.01
 
     monkeypatch.setattr(Rerun, spoilt, wrong)
     found = sweep(one, SETTINGS)
@@ -257,7 +257,7 @@ def test_a_set_that_is_added_is_all_that_is_computed(
 def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: TaskInputs, tmp_path: Path) -> None:
     sets = [parse(SET, planted.model.capture.heads)]
     parts, notices = list[int](), list[str]()
-    whole = sweep(planted, Settings(batch_tokens=32, on_progress=parts.append), sets=sets)
+    uninterrupted = sweep(planted, Settings(batch_tokens=32, on_progress=parts.append), sets=sets)
     assert parts[0] == 0  # of a journal
     for stop in range(1, len(parts), 13):
         folder = tmp_path / f"journal {stop}"
@@ -266,16 +266,16 @@ def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: Task
         if stop > 1:
             assert "start the same command again to go on from there" in notices.pop()
         assert folder.exists() == (stop > 1)
-        assert_same(sweep(planted, kept(folder), sets=sets), whole)
+        assert_same(sweep(planted, kept(folder), sets=sets), uninterrupted)
 
 
 def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, tmp_path: Path) -> None:
     done, sets = list[int](), [parse(SET, planted.model.capture.heads)]
-    whole = sweep(planted, SETTINGS, sets=sets)
+    single = sweep(planted, SETTINGS, sets=sets)
     with pytest.raises(KeyboardInterrupt):
         sweep(planted, kept(tmp_path, replace(interrupted_at(9), workers=2)), sets=sets)
     several = replace(SETTINGS, workers=3, on_progress=done.append)
-    assert_same(sweep(planted, kept(tmp_path, several), sets=sets), whole)
+    assert_same(sweep(planted, kept(tmp_path, several), sets=sets), single)
     passes = 1 + sum(head + 1 for head in planted.model.capture.heads) + 1 + len(sets)
     assert sum(done) == len(planted.inputs) * passes
 
@@ -283,7 +283,7 @@ def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, t
 def test_from_the_middle_of_a_batch_several_processes_go_on(
     planted: TaskInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, notices = sweep(planted, SETTINGS), list[str]()
+    uninterrupted, notices = sweep(planted, SETTINGS), list[str]()
     monkeypatch.setattr(pass_journal, "SECONDS", 0)
     monkeypatch.setattr(pass_journal, "TIMES", 0)
     for stop in (3, 5, 6):  # of parts of which a batch has three
@@ -293,7 +293,7 @@ def test_from_the_middle_of_a_batch_several_processes_go_on(
             sweep(planted, kept(folder, interrupted_at(stop)))
         torch.set_num_threads(threads)
         several = replace(SETTINGS, workers=2, on_notice=notices.append)
-        assert_same(sweep(planted, kept(folder, several)), whole)
+        assert_same(sweep(planted, kept(folder, several)), uninterrupted)
         assert "goes on from there" in notices.pop()
 
 
@@ -391,10 +391,10 @@ def test_a_task_head_of_another_kind_is_refused() -> None:
 def test_heads_of_a_set_are_disabled_in_every_layer_at_once(planted: TaskInputs) -> None:
     """Not one after the other: with all heads but the planted one gone, the model still tells."""
     heads = planted.model.capture.heads
-    every = [parse("*-*", heads), parse("*-*", heads)]
-    every[1][DECIDES[0] - 1, DECIDES[1] - 1] = False
-    found, targets = sweep(planted, SETTINGS, sets=every), planted.task.targets(planted.task.dev)
-    assert [(each.argmax(-1) == targets).mean() for each in found.sets] == [0.5, 1.0]
+    sets = [parse("*-*", heads), parse("*-*", heads)]
+    sets[1][DECIDES[0] - 1, DECIDES[1] - 1] = False
+    found, targets = sweep(planted, SETTINGS, sets=sets), planted.task.targets(planted.task.dev)
+    assert [(outputs.argmax(-1) == targets).mean() for outputs in found.sets] == [0.5, 1.0]
 
 
 def test_modes_differ(planted: TaskInputs) -> None:

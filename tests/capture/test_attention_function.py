@@ -156,7 +156,7 @@ def test_blocks_cover_every_row_once_in_order_and_stay_small(shape, some_heads):
     assert some_heads or starts == {0}
     assert sorted(covered) == list(product(sorted(starts), range(examples), range(queries)))
     for start in starts:
-        of_heads = [place for place in covered if place[0] == start]
+        of_heads = [row for row in covered if row[0] == start]
         assert of_heads == sorted(of_heads)
     for block in blocks(*shape, some_heads=some_heads):
         size = keys * prod(part.stop - part.start for part in block)
@@ -199,11 +199,11 @@ def test_rows_of_a_lazy_mask_are_those_of_the_whole_one():
         "dtype": torch.float32,
         "device": "cpu",
     }
-    whole, lazy = eager_mask(3, 9, 9, **given), attention_mask.lazy_mask(3, 9, 9, **given)
-    assert lazy is not None and whole is not None
-    assert lazy.shape == whole.shape and lazy.isnan().all()
+    eager, lazy = eager_mask(3, 9, 9, **given), attention_mask.lazy_mask(3, 9, 9, **given)
+    assert lazy is not None and eager is not None
+    assert lazy.shape == eager.shape and lazy.isnan().all()
     for examples, queries in ((slice(0, 3), slice(0, 9)), (slice(1, 3), slice(4, 7)), (slice(2, 3), slice(8, 9))):
-        expected = whole[examples, :, queries].clamp_min(attention_mask.MASKED)
+        expected = eager[examples, :, queries].clamp_min(attention_mask.MASKED)
         assert torch.equal(attention_mask.mask_block(lazy, examples, queries), expected)
 
 

@@ -78,9 +78,9 @@ def captured(network: PreTrainedModel, inputs: dict[str, Tensor], capture=observ
     shape = (*inputs["input_ids"].shape, inputs["input_ids"].shape[1])
 
     def keep(layer: int, attention: Tensor, examples: slice, queries: slice, *_: object) -> None:
-        whole = maps.setdefault(layer, torch.full((shape[0], attention.shape[1], *shape[1:]), torch.nan))
-        assert whole[examples, :, queries].isnan().all(), "a row is shown once"
-        whole[examples, :, queries] = attention
+        full_map = maps.setdefault(layer, torch.full((shape[0], attention.shape[1], *shape[1:]), torch.nan))
+        assert full_map[examples, :, queries].isnan().all(), "a row is shown once"
+        full_map[examples, :, queries] = attention
 
     with quiet(), capture(network, keep) as watch:
         output = network(**inputs)[0]
@@ -128,10 +128,10 @@ def test_masks_for_long_inputs_give_the_same(model_type, lengths, monkeypatch):
     inputs = padded(lengths, network.config.pad_token_id)
     real = inputs["attention_mask"].bool()
     rows_in_block(monkeypatch, 10)
-    whole, output = captured(network, inputs, CAPTURES[METHODS[model_type]])
+    dense, output = captured(network, inputs, CAPTURES[METHODS[model_type]])
     monkeypatch.setattr(attention_mask, "WHOLE_MASK", 0)
     lazy, lazy_output = captured(network, inputs, CAPTURES[METHODS[model_type]])
-    for ours, theirs in zip(lazy, whole, strict=True):
+    for ours, theirs in zip(lazy, dense, strict=True):
         torch.testing.assert_close(ours.transpose(1, 2)[real], theirs.transpose(1, 2)[real], rtol=0, atol=1e-6)
     torch.testing.assert_close(lazy_output[real], output[real], rtol=1e-6, atol=1e-6)
 

@@ -38,8 +38,8 @@ def causal(tokens: int) -> Tensor:
 
 def sliding(tokens: int) -> Tensor:
     """Windows of 4 tokens to either side, as `tiny_families` makes modernbert's."""
-    place = torch.arange(tokens)
-    return (place - place[:, None]).abs() <= 4
+    positions = torch.arange(tokens)
+    return (positions - positions[:, None]).abs() <= 4
 
 
 # Of each family: the value projection of a layer, its part of that map's output, and which keys a query sees.
@@ -171,8 +171,10 @@ class Maps:
     def __call__(
         self, layer: int, attention: Tensor, examples: slice, queries: slice, entropy: object, heads: slice
     ) -> None:
-        whole = self.maps.setdefault(layer, torch.full((self.shape[0], attention.shape[1], *self.shape[1:] * 2), -1.0))
-        whole[examples, :, queries] = attention
+        full_map = self.maps.setdefault(
+            layer, torch.full((self.shape[0], attention.shape[1], *self.shape[1:] * 2), -1.0)
+        )
+        full_map[examples, :, queries] = attention
         self.without_entropy.append((layer, entropy is None))
 
 
@@ -319,7 +321,7 @@ def test_uniform_attention_is_over_the_keys_that_a_query_sees_in_every_family(mo
             network(**inputs)
         with model.changed(parse("1-*", model.capture.heads)), model.observed(maps[1]):
             network(**inputs)
-    before, after = (each.maps[0].transpose(1, 2)[inputs["attention_mask"].bool()] for each in maps)
+    before, after = (observer.maps[0].transpose(1, 2)[inputs["attention_mask"].bool()] for observer in maps)
     seen = before > 0  # [row, head, key]
     assert torch.equal(after, seen / seen.sum(-1, keepdim=True))
     assert not torch.equal(before, after)

@@ -110,11 +110,11 @@ def test_a_mask_that_is_made_in_blocks_has_the_ranges_of_the_whole(function: Cal
         "dtype": torch.float32,
         "device": torch.device("cpu"),
     }
-    found, whole = (
+    found, eager = (
         key_ranges(make(2, LENGTH, LENGTH, **keywords), 2, LENGTH, LENGTH) for make in (lazy_mask, eager_mask)
     )
     for name in ("first", "last", "clear", "end"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(whole, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(found, name), getattr(eager, name), err_msg=name)
 
 
 @pytest.mark.parametrize("elements", [2**8, 2**10, 2**19])

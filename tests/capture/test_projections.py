@@ -51,11 +51,14 @@ def kept(module: nn.Module, seen: list[Tensor], of: str):
 @pytest.mark.parametrize("model_type", [name for name in EXACT if name not in WITHOUT])
 def test_every_layer_has_its_own(model_type):
     found = found_in(model_type)
-    assert [each.heads for each in found] == list(capture_of(model_type).heads)
-    for each in found:
-        assert all(isinstance(module, nn.Linear | Conv1D) for module in (each.query, each.key, each.value, each.output))
-        assert each.fused == (model_type in FUSED)
-    shared = {each.output for each in found}
+    assert [projection.heads for projection in found] == list(capture_of(model_type).heads)
+    for projection in found:
+        assert all(
+            isinstance(module, nn.Linear | Conv1D)
+            for module in (projection.query, projection.key, projection.value, projection.output)
+        )
+        assert projection.fused == (model_type in FUSED)
+    shared = {projection.output for projection in found}
     assert len(shared) == (1 if model_type == "albert" else len(found))
 
 
@@ -75,9 +78,9 @@ def test_contexts_are_attention_times_values_head_by_head(model_type):
             with kept(found[1].value, values, "output"):
                 captured(network, inputs, CAPTURES[METHODS[model_type]])
     for layer, value in enumerate(values[:2]):
-        each = found[layer]
-        split = value.unflatten(-1, (-1, each.width))  # [example, token, key head, width]
-        split = split.repeat_interleave(each.heads // split.shape[2], dim=2)
+        projection = found[layer]
+        split = value.unflatten(-1, (-1, projection.width))  # [example, token, key head, width]
+        split = split.repeat_interleave(projection.heads // split.shape[2], dim=2)
         expected = torch.einsum("ehqk,ekhw->eqhw", maps[layer], split).flatten(2)
         torch.testing.assert_close(contexts[layer][real], expected[real], rtol=1e-4, atol=1e-5)
 

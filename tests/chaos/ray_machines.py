@@ -63,7 +63,7 @@ class Machines:
 
 def descendants(process: int) -> list[int]:
     """The children of a process, and theirs."""
-    return [every for child in children(process) for every in (child, *descendants(child))]
+    return [descendant for child in children(process) for descendant in (child, *descendants(child))]
 
 
 def children(process: int) -> list[int]:

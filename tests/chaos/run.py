@@ -184,14 +184,14 @@ def survive(
 
 def same(folder: Path) -> bool:
     """Whether the results are those of the command that was left alone, times apart."""
-    whole, killed = folder / "whole", folder / "killed"
-    made = [path.relative_to(whole) for path in sorted(whole.rglob("result.nc"))]
-    return bool(made) and all(_same(results.read(killed / path), results.read(whole / path)) for path in made)
+    undisturbed, killed = folder / "whole", folder / "killed"
+    made = [path.relative_to(undisturbed) for path in sorted(undisturbed.rglob("result.nc"))]
+    return bool(made) and all(_same(results.read(killed / path), results.read(undisturbed / path)) for path in made)
 
 
 def _same(result: Dataset, expected: Dataset) -> bool:
-    for each in (result, expected):
-        each.attrs = {name: value for name, value in each.attrs.items() if name not in CHANGING}
+    for dataset in (result, expected):
+        dataset.attrs = {name: value for name, value in dataset.attrs.items() if name not in CHANGING}
     return result.identical(expected)
 
 
@@ -207,7 +207,7 @@ def main(kills: int, seed: int, studies: Sequence[str] = STUDIES) -> int:
             "num_attention_heads": 2,
         }
         models = [save_tiny(Path(scratch, f"model-{n}"), tiny_bert(n, **sizes), tiny_tokenizer()) for n in range(2)]
-        while (left := kills - sum(each.kills for each in outcomes)) > 0:
+        while (left := kills - sum(outcome.kills for outcome in outcomes)) > 0:
             study = studies[len(outcomes) % len(studies)]
             folder = Path(scratch, f"{len(outcomes)}-{study}")
             if on_ray := len(outcomes) % 5 == 4 and study != "survey":
@@ -218,7 +218,7 @@ def main(kills: int, seed: int, studies: Sequence[str] = STUDIES) -> int:
     names = ("kills", "workers", "machines", "heads", "resumed")
     total, workers, lost, heads, resumed = (sum(getattr(outcome, name) for outcome in outcomes) for name in names)
     print(f"{total} kills: {workers} of workers, {lost} of machines, {heads} of heads; {resumed} after a checkpoint")
-    return 0 if (workers or resumed) and all(each.same for each in outcomes) else 1
+    return 0 if (workers or resumed) and all(outcome.same for outcome in outcomes) else 1
 
 
 if __name__ == "__main__":

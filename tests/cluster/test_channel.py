@@ -110,9 +110,9 @@ def test_a_damaged_message_is_none() -> None:
         assert record_of(bytes(changed)) is None and record_of(message[:number]) is None
 
 
-@pytest.mark.parametrize("place", [[0], [0, 10**9], [-9, 0], "ab", [0, 8, 0], None, [[], 1], [0.5, 1]])
-def test_a_forged_place_is_no_array(place: Any) -> None:
-    text = json.dumps({"value": {"dtype": "<f8", "shape": [1], "data": {SPAN: place}}}).encode()
+@pytest.mark.parametrize("span", [[0], [0, 10**9], [-9, 0], "ab", [0, 8, 0], None, [[], 1], [0.5, 1]])
+def test_a_forged_place_is_no_array(span: Any) -> None:
+    text = json.dumps({"value": {"dtype": "<f8", "shape": [1], "data": {SPAN: span}}}).encode()
     body = len(text).to_bytes(LENGTH) + text + bytes(16)
     record = record_of(sha256(body).digest() + body)
     if record is not None:

@@ -50,7 +50,10 @@ def test_sentences_are_split_and_annotated(pipeline):
 def test_only_what_the_pipeline_sets_is_used(pipeline):
     (example,) = corpus("x.txt", "Dogs bark. Cats sleep.\n", Options(annotate=str(pipeline / "sentences")))
     assert [sentence.forms for sentence in example.first] == [("Dogs", "bark", "."), ("Cats", "sleep", ".")]
-    assert all((each.upos, each.heads, each.deprel, each.mentions) == ((), (), (), None) for each in example.first)
+    assert all(
+        (sentence.upos, sentence.heads, sentence.deprel, sentence.mentions) == ((), (), (), None)
+        for sentence in example.first
+    )
 
 
 def test_both_segments_of_a_pair_are_annotated(pipeline):

@@ -33,7 +33,7 @@ def test_a_bad_row_is_an_error_that_names_file_line_and_remedy(tmp_path):
 def test_what_is_left_out_is_counted():
     found = corpus("x.tsv", TSV, Options(skip_bad=True))
     assert found.skipped == {"bad": 1, "empty": 1}
-    assert [each.id for each in found] == ["x.tsv:2", "x.tsv:5"]
+    assert [example.id for example in found] == ["x.tsv:2", "x.tsv:5"]
     assert len(found) == found.n_examples == 2
 
 

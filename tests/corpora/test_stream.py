@@ -93,15 +93,15 @@ def test_reading_from_any_example_equals_skipping(kind: str, end: str, data: st.
         except HeadscopeError as error:
             assert "has no examples" in str(error) or "no column" in str(error)
             return
-        every = list(corpus)
-        assert len(every) == corpus.n_examples
-        for first in range(len(every) + 1):
-            assert list(corpus.since(first)) == every[first:]
+        examples = list(corpus)
+        assert len(examples) == corpus.n_examples
+        for first in range(len(examples) + 1):
+            assert list(corpus.since(first)) == examples[first:]
         stream = corpus.again()
         assert isinstance(stream, Stream)
-        for first in data.draw(st.lists(st.integers(0, len(every)), max_size=6)):
+        for first in data.draw(st.lists(st.integers(0, len(examples)), max_size=6)):
             stream.go(first)
-            assert list(islice(stream, 2)) == every[first : first + 2]
+            assert list(islice(stream, 2)) == examples[first : first + 2]
 
 
 def test_from_an_example_that_the_end_of_its_file_ends_a_stream_goes_back(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_a_folder_is_read_from_the_file_of_an_example(tmp_path: Path, lines_read
     for name in "abc":
         written(tmp_path, f"{name}.mrg", "((NN cat))\n" * 5)
     corpus = read(tmp_path, Options(kind="brackets"))
-    every = list(corpus)
+    examples = list(corpus)
     lines_read.clear()
-    assert list(corpus.since(11)) == every[11:]
+    assert list(corpus.since(11)) == examples[11:]
     assert len(lines_read) == 6
 
 
@@ -163,7 +163,8 @@ def test_an_id_that_comes_twice_is_left_out_from_any_example_on(tmp_path: Path) 
     corpus = read(
         written(tmp_path, "x.jsonl", "".join(line % id for id in "abaca")), Options(kind="links", skip_bad=True)
     )
-    assert [[each.id for each in corpus.since(first)] for first in (0, 1, 2)] == [["a", "b", "c"], ["b", "c"], ["c"]]
+    found = [[example.id for example in corpus.since(first)] for first in (0, 1, 2)]
+    assert found == [["a", "b", "c"], ["b", "c"], ["c"]]
 
 
 def test_the_limit_holds_from_any_example_on(tmp_path: Path) -> None:
@@ -181,4 +182,4 @@ def test_a_line_has_its_number_from_any_example_on(tmp_path: Path) -> None:
 
 
 def test_texts_in_memory_have_no_places() -> None:
-    assert [each.id for each in read(["One.", "Two.", "Three."]).since(1)] == ["list:2", "list:3"]
+    assert [example.id for example in read(["One.", "Two.", "Three."]).since(1)] == ["list:2", "list:3"]

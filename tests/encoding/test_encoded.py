@@ -47,15 +47,15 @@ def batch_of(inputs: list[Encoded]) -> Batch:
 
 def maps_of(inputs: list[Encoded]) -> list[torch.Tensor]:
     random = torch.Generator().manual_seed(0)
-    return [torch.randn(HEADS, len(each), len(each), generator=random).mul(3).softmax(-1) for each in inputs]
+    return [torch.randn(HEADS, len(encoded), len(encoded), generator=random).mul(3).softmax(-1) for encoded in inputs]
 
 
 def between(inputs: list[Encoded], maps: list[torch.Tensor], block: int = 10**6) -> torch.Tensor:
     """The attention between the words of a batch, from so many queries at a time."""
-    batch, whole, summed = batch_of(inputs), padded(maps), torch.zeros(())
-    for first in range(0, whole.shape[2], block):
+    batch, attention, summed = batch_of(inputs), padded(maps), torch.zeros(())
+    for first in range(0, attention.shape[2], block):
         queries = slice(first, first + block)
-        summed = summed + Rows(whole[:, :, queries], batch, slice(0, len(inputs)), queries).between_words
+        summed = summed + Rows(attention[:, :, queries], batch, slice(0, len(inputs)), queries).between_words
     return summed
 
 

@@ -52,9 +52,9 @@ def test_few_long_texts_are_tokenized_together(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(encoder, "CHARACTERS", 40)
     made = [Example(str(number), (Sentence("It rained. " * number),)) for number in range(1, 6)]
     together = list(encoder._groups(made))
-    assert [[len(each.first[0].text) for each in group] for group in together] == [[11, 22, 33], [44], [55]]
+    assert [[len(example.first[0].text) for example in group] for group in together] == [[11, 22, 33], [44], [55]]
     inputs, _ = encode(*made)
-    assert [each.index for each in inputs] == [0, 1, 2, 3, 4]
+    assert [encoded.index for encoded in inputs] == [0, 1, 2, 3, 4]
 
 
 def noun(text: str, *spans: tuple[int, int]) -> Sentence:
@@ -142,11 +142,11 @@ def test_windows_together_are_the_text(kind: str, longer: str) -> None:
     made = {"only": Example("a", long), "first": Example("a", long, short), "second": Example("a", short, long)}[longer]
     found, counts = encode(made, kind=kind, most=20, long="window")
     assert counts == {"windows": 1} and len(found) > 1
-    assert [each.index for each in found] == list(range(len(found)))
-    assert all(len(each) <= 20 for each in found)
+    assert [encoded.index for encoded in found] == list(range(len(found)))
+    assert all(len(encoded) <= 20 for encoded in found)
     body = tokenizer(kind)(LONG.strip(), add_special_tokens=False)["input_ids"]
     repeated = tokenizer(kind)(SHORT, add_special_tokens=False)["input_ids"] if longer != "only" else []
-    windows = [each.inputs["input_ids"][each.token_class > CLASS["sep"]].tolist() for each in found]
+    windows = [encoded.inputs["input_ids"][encoded.token_class > CLASS["sep"]].tolist() for encoded in found]
     if longer == "second":
         assert all(window[: len(repeated)] == repeated for window in windows)
         windows = [window[len(repeated) :] for window in windows]
@@ -154,10 +154,10 @@ def test_windows_together_are_the_text(kind: str, longer: str) -> None:
         assert all(window[len(window) - len(repeated) :] == repeated for window in windows)
         windows = [window[: len(window) - len(repeated)] for window in windows]
     assert [piece for window in windows for piece in window] == body
-    whole = encode(made, kind=kind)[0][0]
+    unsplit = encode(made, kind=kind)[0][0]
     of_short = len(rows(encode(Example("b", short), kind=kind)[0][0].features, NUMBER["noun"])) if repeated else 0
-    nouns = [len(rows(each.features, NUMBER["noun"])) for each in found]
-    assert sum(nouns) - of_short * (len(found) - 1) == len(rows(whole.features, NUMBER["noun"]))
+    nouns = [len(rows(encoded.features, NUMBER["noun"])) for encoded in found]
+    assert sum(nouns) - of_short * (len(found) - 1) == len(rows(unsplit.features, NUMBER["noun"]))
 
 
 @pytest.mark.parametrize("long", ["truncate", "window"])
@@ -170,7 +170,7 @@ def test_inputs_without_any_token_are_left_out_and_counted() -> None:
     nothing = Example("a", (Sentence("\u200d\u00ad"),))
     found, counts = encode(nothing, Example("b", (Sentence(SHORT),)), Example("c", (Sentence(""),)))
     assert counts == {"empty": 2}
-    assert [each.index for each in found] == [0]
+    assert [encoded.index for encoded in found] == [0]
 
 
 @pytest.mark.parametrize(
@@ -202,5 +202,5 @@ def test_a_tokenizer_without_an_unknown_token_has_none() -> None:
 def test_single_texts_and_pairs_keep_their_order() -> None:
     made = [Example("a", (Sentence("cat"),), (Sentence(word),) if word else ()) for word in ("dog", "", "bird", "")]
     found = encode(*made)[0]
-    assert [each.inputs["input_ids"].tolist() for each in found] == [spoken(each)["ids"] for each in made]
+    assert [encoded.inputs["input_ids"].tolist() for encoded in found] == [spoken(example)["ids"] for example in made]
     assert found[0].inputs["token_type_ids"].tolist() == [0, 0, 0, 1, 1]

@@ -32,7 +32,7 @@ def parts_of_layers(corpus: Corpus) -> tuple[list[int], list[int]]:
 def parts_of_probes(corpus: Corpus) -> tuple[list[int], list[int]]:
     def reading(corpus: Corpus, store: ArrayStore) -> tuple[list[Parsed], dict]:
         one = (np.arange(1), ("word",), np.zeros(1, dtype=int), np.array(["root"]), ((1,),))
-        found = [Parsed(number, 0, number_of(each.document), *one) for number, each in enumerate(corpus)]
+        found = [Parsed(number, 0, number_of(example.document), *one) for number, example in enumerate(corpus)]
         for _ in found:
             store.arrays.append(torch.zeros(3, 3, 2))
         return found, {"skipped": "{}"}

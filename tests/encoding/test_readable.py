@@ -45,7 +45,7 @@ def test_tokens_are_read_as_text_and_none_is_invisible(decoder: decoders.Decoder
 def test_every_byte_is_seen() -> None:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     shown = readable_tokens(tokenizer_of(decoders.ByteLevel(), letters), letters)
-    assert all(each.strip() and each.isprintable() for each in shown)
+    assert all(token.strip() and token.isprintable() for token in shown)
 
 
 def test_pieces_of_bert_stay_as_they_are() -> None:

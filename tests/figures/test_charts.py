@@ -186,8 +186,8 @@ def test_curves_draw_intervals_as_bands_over_numbers() -> None:
 def test_a_zoom_frames_the_row_that_its_bars_show() -> None:
     weights = xr.DataArray([[0.5, 0.5], [0.125, 0.875]], dims=["query", "key"], name="8-10")
     spec = zoom(weights, ["the", "cat"], 1, [0]).to_dict()
-    whole, bars = spec["hconcat"]
-    assert whole["encoding"]["stroke"]["condition"]["test"] == "datum.query === 1"
+    grid, bars = spec["hconcat"]
+    assert grid["encoding"]["stroke"]["condition"]["test"] == "datum.query === 1"
     rows = spec["datasets"][bars["data"]["name"]]
     assert [(row["token"], row["value"], row["kind"]) for row in rows] == [
         ("the", 0.125, "linked"),

@@ -25,8 +25,8 @@ def test_gold_edges_lie_over_the_words_and_predicted_ones_under_them() -> None:
 
 def test_words_stand_in_their_order_without_overlap() -> None:
     chart = dependency_trees(["a", "considerably", "b"], [], []).to_dict()
-    places = [row["x"] for row in rows(chart, 1)]
-    assert places == sorted(places) and places[2] - places[1] > 6 * len("considerably") / 2
+    positions = [row["x"] for row in rows(chart, 1)]
+    assert positions == sorted(positions) and positions[2] - positions[1] > 6 * len("considerably") / 2
 
 
 def test_words_stand_below_each_other_where_there_is_no_room_beside_each_other() -> None:
@@ -34,8 +34,8 @@ def test_words_stand_below_each_other_where_there_is_no_room_beside_each_other()
     spec = dependency_trees(words, [(0, 1), (1, 7)], [(1, 7), (2, 9)]).to_dict()
     assert "across" not in svg(fitted(spec, 1040)) and not fitted(spec, 1040)["layer"][0].get("transform")
     drawn = svg(fitted(spec, 340))
-    places = re.findall(r'<text[^>]*transform="translate\(([-\d.]+),([-\d.]+)\)"[^>]*>([^<]+)</text>', drawn)
-    found = {text: (float(x), float(y)) for x, y, text in places}
+    positions = re.findall(r'<text[^>]*transform="translate\(([-\d.]+),([-\d.]+)\)"[^>]*>([^<]+)</text>', drawn)
+    found = {text: (float(x), float(y)) for x, y, text in positions}
     heights = [found[word][1] for word in words if words.count(word) == 1]
     assert all(next - one > 12 for one, next in pairwise(heights))  # no word over another
     assert len({found[word][0] for word in words}) == 1

@@ -42,7 +42,7 @@ def test_chart_shows_in_a_notebook_without_a_network() -> None:
 
 
 def test_characters_of_a_label_that_cannot_be_drawn_are_replaced(tmp_path: Path) -> None:
-    labels = alt.Data(values=[{"label": f"{each}\x1bb\x08\u2028\\b\n"} for each in "ca"])
+    labels = alt.Data(values=[{"label": f"{letter}\x1bb\x08\u2028\\b\n"} for letter in "ca"])
     chart = alt.Chart(labels).mark_bar().encode(y=alt.Y("label:N", sort=["a\x1bb\x08\u2028\\b\n"]))
     for picture in (save(chart, tmp_path / "chart", ["svg"])[0].read_text(), chart._repr_mimebundle_()):
         assert "a\ufffdb\ufffd\ufffd\\b" in str(picture["image/svg+xml"] if isinstance(picture, dict) else picture)

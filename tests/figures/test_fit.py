@@ -46,7 +46,9 @@ def test_cells_that_are_too_narrow_for_their_numbers_have_none() -> None:
         "text": (("number", "layer"), [["84.2%"] * 7]),
         "chosen": ("number", [2]),
     }
-    grid = layer_grid(xr.DataArray([[float(each) for each in layers]], coords, ("number", "layer")), "Layers").to_dict()
+    grid = layer_grid(
+        xr.DataArray([[float(number) for number in layers]], coords, ("number", "layer")), "Layers"
+    ).to_dict()
     marks = [[layer["mark"]["type"] for layer in fitted(grid, width)["layer"]] for width in (560, 200)]
     assert marks == [["rect", "rect", "text"], ["rect", "rect"]]
 

@@ -71,9 +71,9 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     function(**{argument: value for argument, value in named.items() if argument in signature.parameters}, **maps)
     kinds = {"model": headscope.Model, "corpus": Corpus, "training": Corpus, "directory": Path, "checkpoint": str}
     assert all(isinstance(given[argument], kind) for argument, kind in kinds.items() if argument in given)
-    assert all(isinstance(each, headscope.Model) for each in given.get("models", ()))
+    assert all(isinstance(model, headscope.Model) for model in given.get("models", ()))
     several = [*given.get("corpora", ()), *given.get("treebanks", ()), *given.get("trainings", ())]
-    assert all(isinstance(each, Corpus) for each in several)
+    assert all(isinstance(corpus, Corpus) for corpus in several)
     assert given.keys() <= signature.parameters.keys()
 
 

@@ -17,13 +17,15 @@ CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentio
 STUDIES = ("one", "two", "three")
 
 
-def run(seconds: float, each: dict[str, float], most: int = 10_000, speed: float = 1.0) -> tuple[float, dict[str, int]]:
-    """The time at which studies end of which an example is said to take 0.01 s, and takes `each`; their sizes."""
+def run(
+    seconds: float, actual: dict[str, float], most: int = 10_000, speed: float = 1.0
+) -> tuple[float, dict[str, int]]:
+    """The time at which studies end of which an example is said to take 0.01 s, and takes `actual`; their sizes."""
     now = [0.0]
     expected = [StudyEstimate(study, 0.0, 0.01, 0) for study in STUDIES]
     budget = Budget(seconds, expected, speed, clock=lambda: now[0])
     for study in STUDIES:
-        now[0] += budget.size(study, most) * each[study]
+        now[0] += budget.size(study, most) * actual[study]
         budget.end(study)
     return now[0], budget.sizes
 
@@ -72,12 +74,12 @@ def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
 def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> None:
     many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
     plans = planned([many], task=False, only=["probe", "attributions", "profile"])
-    some, every = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
-    assert every["probe"].of(12_500) == pytest.approx(5 * some["probe"].of(12_500), rel=0.02)
-    assert some["probe"].of(2_500) == some["probe"].of(12_500) == pytest.approx(every["probe"].of(2_500))
-    assert some["probe"].sample == "2,500 of them; all with --full" and not every["probe"].sample
-    assert some["attributions"].most < every["attributions"].most == 50
-    assert some["profile"] == every["profile"]
+    some, complete = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
+    assert complete["probe"].of(12_500) == pytest.approx(5 * some["probe"].of(12_500), rel=0.02)
+    assert some["probe"].of(2_500) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(2_500))
+    assert some["probe"].sample == "2,500 of them; all with --full" and not complete["probe"].sample
+    assert some["attributions"].most < complete["attributions"].most == 50
+    assert some["profile"] == complete["profile"]
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:

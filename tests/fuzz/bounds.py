@@ -164,8 +164,8 @@ def _packed_parquet(size: int, folder: Path) -> object:
     content = _parquet("It rained.")
     end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     with patch.object(table, "LARGEST_FILE", SMALL):
-        whole = content[:end] + bytes(size - len(content)) + content[end:]
-        return _corpus("x.parquet.gz", gzip.compress(whole, 1), folder)
+        padded = content[:end] + bytes(size - len(content)) + content[end:]
+        return _corpus("x.parquet.gz", gzip.compress(padded, 1), folder)
 
 
 def _footer(size: int, folder: Path) -> object:

@@ -19,11 +19,11 @@ from support.pages import WITHOUT_FILES
 
 def every_result(folder: Path) -> bytes:
     """The results of all studies on a tiny model, as an archive."""
-    place, archive = Path(tempfile.mkdtemp(dir=folder)), io.BytesIO()
-    prepare(place)
+    directory, archive = Path(tempfile.mkdtemp(dir=folder)), io.BytesIO()
+    prepare(directory)
     with ZipFile(archive, "w") as zipped:
         for study in STUDIES:
-            ended = run(*arguments(study, "annotated", place), out=place / "out" / study)
+            ended = run(*arguments(study, "annotated", directory), out=directory / "out" / study)
             zipped.write(ended.directory / "result.nc", study)
     return archive.getvalue()
 

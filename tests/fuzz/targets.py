@@ -401,8 +401,8 @@ def request(app: Any, content: bytes) -> object:
     """Send a mutated request to a server; status 400 is a refusal, 500 a failure."""
     head, _, body = content.partition(b"\n\n")
     first, *headers = head.split(b"\n")
-    method, _, whole = first.partition(b" ")
-    path, _, query = whole.partition(b"?")
+    method, _, target = first.partition(b" ")
+    path, _, query = target.partition(b"?")
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "root_path": "",
         "method": method.decode("latin-1"), "path": path.decode("utf-8", "surrogateescape"), "raw_path": path,
@@ -520,8 +520,8 @@ CPRAG = (
 ROLE = b"item\tcontext\ttarget\ttgt_cloze\n1-a\twho the cat had\tseen\t0.5\n1-b\twhom the cat had\tseen\t.1\n"
 NEGATION = b"item\tcontext_aff\tcontext_neg\ttarget_aff\ttarget_neg\n1\tRain is (a|an)\tRain is not a\tend\tcow\n"
 GULORDAVA = b"pattern\tconstr_id\tsent_id\tform\tclass\ttype\tn_attr\tlen_prefix\tsent\n" + b"".join(
-    b'p\t1\t7\t%s\tgenerated\t1\t2\t"the ""cats"" go there <eos>"\n' % each
-    for each in (b"sleep\tcorrect", b"sleeps\twrong")
+    b'p\t1\t7\t%s\tgenerated\t1\t2\t"the ""cats"" go there <eos>"\n' % fields
+    for fields in (b"sleep\tcorrect", b"sleeps\twrong")
 )
 
 

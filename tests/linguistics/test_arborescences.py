@@ -78,9 +78,9 @@ def test_a_graph_alone_has_the_tree_it_has_among_others() -> None:
 @given(several)
 def test_the_undirected_tree_is_the_best(scores: np.ndarray) -> None:
     symmetric = scores + scores.swapaxes(1, 2)
-    for each, neighbours in zip(symmetric, undirected_trees(symmetric), strict=True):
-        graph = nx.from_numpy_array(np.where(np.eye(len(each)), 0, each + 100))
+    for weights, neighbours in zip(symmetric, undirected_trees(symmetric), strict=True):
+        graph = nx.from_numpy_array(np.where(np.eye(len(weights)), 0, weights + 100))
         edges = nx.maximum_spanning_tree(graph).edges(data=True)
         assert is_tree(neighbours, 0)
         expected = sum(data["weight"] - 100 for *_, data in edges)
-        assert total(each, neighbours) == pytest.approx(expected, abs=1e-6)
+        assert total(weights, neighbours) == pytest.approx(expected, abs=1e-6)

@@ -43,13 +43,13 @@ def keeps_the_former_file(path: Path, model: headscope.Model, monkeypatch: pytes
     before, files = path.read_bytes(), set(path.parent.iterdir())
 
     class Broken:
-        def save(self, place: str) -> None:
-            Path(place).write_bytes(before[:1000])
+        def save(self, path: str) -> None:
+            Path(path).write_bytes(before[:1000])
             raise OSError(28, "No space left on device")
 
     class Other:
-        def save(self, place: str) -> None:
-            Path(place).write_bytes(before)
+        def save(self, path: str) -> None:
+            Path(path).write_bytes(before)
 
     monkeypatch.setattr(torch.onnx, "export", lambda *given, **options: Broken())
     with pytest.raises(HeadscopeError, match=r"model\.onnx' cannot be written: no space left on the disk; make room"):

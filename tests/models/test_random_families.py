@@ -29,9 +29,9 @@ def test_a_planted_head_is_gone() -> None:
     model = headscope.wrap(planted({(1, 1): looks_at_piece("[SEP]")}), tiny_tokenizer())
     seen: list[torch.Tensor] = []
     inputs = model.tokenizer("the cat sat", return_tensors="pt")
-    for each in (model, untrained(model)):
-        with torch.inference_mode(), each.observed(lambda layer, attention, *_: seen.append(attention[0, 0, :, -1])):
-            each.network(**inputs)
+    for variant in (model, untrained(model)):
+        with torch.inference_mode(), variant.observed(lambda layer, attention, *_: seen.append(attention[0, 0, :, -1])):
+            variant.network(**inputs)
     assert seen[0].min() > 0.99 and seen[2].max() < 0.5
 
 

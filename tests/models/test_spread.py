@@ -94,17 +94,17 @@ def test_states_of_all_layers_come_to_the_device_of_the_inputs(kind: str, tmp_pa
         torch.testing.assert_close(hidden_states(disk.network, inputs), expected)
         with fake_gpus():
             gpus = headscope.wrap(on_both(made), tiny_tokenizer())
-            states = hidden_states(gpus.network, {name: each.to(FIRST) for name, each in inputs.items()})
-            assert {each.device for each in (*states, *gpus.network.parameters())} == {FIRST, SECOND}
+            states = hidden_states(gpus.network, {name: tensor.to(FIRST) for name, tensor in inputs.items()})
+            assert {tensor.device for tensor in (*states, *gpus.network.parameters())} == {FIRST, SECOND}
             assert {state.device for state in states} == {FIRST} == {gpus.device}
-            torch.testing.assert_close([each.cpu() for each in states], list(expected))
+            torch.testing.assert_close([state.cpu() for state in states], list(expected))
 
 
 def test_a_random_model_is_placed_like_the_trained_one(folder: Path) -> None:
     with fake_gpus():
         model = headscope.wrap(on_both(tiny_bert()), tiny_tokenizer())
-        places = {name: weight.device for name, weight in untrained(model).network.named_parameters()}
-        assert places == {name: weight.device for name, weight in model.network.named_parameters()}
+        devices = {name: weight.device for name, weight in untrained(model).network.named_parameters()}
+        assert devices == {name: weight.device for name, weight in model.network.named_parameters()}
     assert not is_spread(untrained(headscope.load(str(folder), device=ALL_ON_DISK)).network)
 
 
@@ -114,7 +114,7 @@ def test_auto_fills_a_device_before_it_uses_the_next(folder: Path) -> None:
     kept = {name for name, weight in some.network.named_parameters() if not weight.is_meta}
     assert 0 < len(kept) < len(list(some.network.parameters())) and "embeddings.word_embeddings.weight" in kept
     assert of_model(some) == of_model(headscope.load(str(folder), device="cpu"))
-    nameless = [headscope.wrap(each.network, each.tokenizer) for each in (some, headscope.load(str(folder)))]
+    nameless = [headscope.wrap(model.network, model.tokenizer) for model in (some, headscope.load(str(folder)))]
     assert of_model(nameless[0]) == of_model(nameless[1])
 
 

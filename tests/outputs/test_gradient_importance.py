@@ -74,13 +74,13 @@ def task_of(name: str) -> Task:
 
 
 def questions(model: Model, task: Task) -> tuple[TaskInputs, list[Target]]:
-    each = task_inputs(model, task, task.dev)
-    return each, list(each.masked_pieces or task.targets(task.dev).tolist())
+    inputs = task_inputs(model, task, task.dev)
+    return inputs, list(inputs.masked_pieces or task.targets(task.dev).tolist())
 
 
 def examples_of(model: Model, task: Task) -> list[tuple[Encoded, Target]]:
-    each, answers = questions(model, task)
-    return list(zip(each.inputs, answers, strict=True))
+    inputs, answers = questions(model, task)
+    return list(zip(inputs.inputs, answers, strict=True))
 
 
 def found(name: str, settings: Settings = QUICK) -> dict[str, xr.DataArray]:
@@ -186,7 +186,7 @@ def test_text_pruner_is_the_weights_times_their_gradients(name: str):
     model, task = model_of(name), task_of(name)
     asked = examples_of(model, task)
     weights: list[Any] = [projection.output.weight for projection in model.projections]
-    loss = torch.cat([losses_of(model, task.kind, *each) for each in asked]).mean()
+    loss = torch.cat([losses_of(model, task.kind, *example) for example in asked]).mean()
     products = [weight * gradient for weight, gradient in zip(weights, torch.autograd.grad(loss, weights), strict=True)]
     expected = torch.stack([product.unflatten(1, (HEADS, -1)).sum((0, 2)).abs() for product in products])
     np.testing.assert_allclose(found(name)["importance"].sel(estimator="text_pruner"), expected.detach(), rtol=1e-5)
@@ -235,7 +235,9 @@ def test_michel_code_is_the_output_times_its_gradient_token_by_token():
 def test_importance_is_normalised_within_its_layer():
     variables = found("bert")
     for name in ("michel", "michel_code", "text_pruner"):
-        raw, normalised = (variables[each].sel(estimator=name) for each in ("importance", "importance_normalised"))
+        raw, normalised = (
+            variables[variable].sel(estimator=name) for variable in ("importance", "importance_normalised")
+        )
         np.testing.assert_allclose((normalised**2).sum("head"), 1)
         np.testing.assert_allclose(normalised * np.sqrt((raw**2).sum("head")), raw)
 
@@ -261,10 +263,10 @@ def test_the_head_that_decides_is_found_first(decides: tuple[int, int]):
     model, task = headscope.wrap(planted_classifier(decides), tiny_tokenizer()), planted_task()
     result = importance(model, task, task.training(), QUICK)["importance"]
     for name in ESTIMATORS:
-        each = result.sel(estimator=name)
-        layer, head = np.unravel_index(int(each.values.argmax()), each.shape)
+        scores = result.sel(estimator=name)
+        layer, head = np.unravel_index(int(scores.values.argmax()), scores.shape)
         assert (layer + 1, head + 1) == decides, name
-        assert each.values.max() > 10 * np.sort(each.values.ravel())[-2], name
+        assert scores.values.max() > 10 * np.sort(scores.values.ravel())[-2], name
 
 
 def test_the_variables_are_a_result():

@@ -27,7 +27,7 @@ def test_outputs_are_those_of_one_example_at_a_time(batch_tokens):
     found = task_outputs(TaskInputs(model, task, inputs), Settings(batch_tokens=batch_tokens))
     for row, example in zip(found, inputs, strict=True):
         with torch.inference_mode():
-            alone = model.network(**{name: torch.tensor(each)[None] for name, each in example.inputs.items()})
+            alone = model.network(**{name: torch.tensor(array)[None] for name, array in example.inputs.items()})
         np.testing.assert_allclose(row, alone.logits[0], atol=1e-5)
     assert model.network.config._attn_implementation == "eager"
 

@@ -65,14 +65,14 @@ LOG = thing(
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Profiles of three models; the attention of the third to the previous token is none."""
-    place = tmp_path_factory.mktemp("results")
-    results.save(profile_result(), place / "one")
-    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32, corpus=HOSTILE), place / "other")
+    directory = tmp_path_factory.mktemp("results")
+    results.save(profile_result(), directory / "one")
+    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32, corpus=HOSTILE), directory / "other")
     third = profile_result(model="tiny", model_sha256="12" * 32)
     for name in ("attention_offset", "attention_offset_ci"):
         third[name] = third[name] * 0.01
-    results.save(third, place / "third")
-    return place
+    results.save(third, directory / "third")
+    return directory
 
 
 def test_models_are_columns_and_claims_rows(folder: Path, tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_the_table_is_printed_and_on_the_page_and_in_the_document(folder: Path, 
 def test_a_card_keeps_what_else_it_has(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text(CARD, encoding="utf-8")
-    for place in ("one", "other", "other"):
-        assert run_command("claims", folder / place, "--card", path).exit_code == 0
+    for name in ("one", "other", "other"):
+        assert run_command("claims", folder / name, "--card", path).exit_code == 0
     card = ModelCard.load(path)
     assert card.data.to_dict() == {"license": "mit", "tags": ["mine"]}
     assert card.text.lstrip().startswith("# My model\n\nIt is good.") and card.content.count(BEGIN) == 1

@@ -71,9 +71,9 @@ def test_an_unknown_paper_is_refused_with_a_near_name():
 
 
 def test_data_sets_are_found_by_name_the_papers_own_first(tmp_path):
-    place = tmp_path / "ud" / "english"
-    place.mkdir(parents=True)
-    (place / "en_ewt-ud-dev.conllu.gz").touch()
+    folder = tmp_path / "ud" / "english"
+    folder.mkdir(parents=True)
+    (folder / "en_ewt-ud-dev.conllu.gz").touch()
     found = find(tmp_path, ["treebank", "framenet"])
     assert list(found) == ["treebank"] and "other ones than Stanford's" in found["treebank"].deviation
     (tmp_path / "ptb-dev.conllu").touch()
@@ -170,20 +170,20 @@ def test_a_figure_lies_within_the_interval_or_not():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reproduction of which one run was made."""
-    place = tmp_path_factory.mktemp("reproduction")
+    directory = tmp_path_factory.mktemp("reproduction")
     runs = [MadeRun(run.name, lacks=f"no data {HOSTILE}") for run in read_reproduction("clark2019").runs]
     runs[0] = MadeRun("surface", f"headscope profile {HOSTILE}", (f"Other text {HOSTILE}.",))
-    write_record(ReproductionRecord("clark2019", HOSTILE, 9, tuple(runs)), place)
-    results.save(profile_result(), place / "surface")
-    return place
+    write_record(ReproductionRecord("clark2019", HOSTILE, 9, tuple(runs)), directory)
+    results.save(profile_result(), directory / "surface")
+    return directory
 
 
 def test_the_page_has_the_sections_of_a_report_and_escapes_all(folder):
     html = write_reproduction(folder).read_text(encoding="utf-8")
-    places = [
+    positions = [
         html.index(f"<h2>{title}</h2>") for title in ("Scope", "Method", "Results", "What was easy", "What was hard")
     ]
-    assert places == sorted(places) and HOSTILE not in html and "&lt;script&gt;alert" in html
+    assert positions == sorted(positions) and HOSTILE not in html and "&lt;script&gt;alert" in html
     assert html.index("Table 1: ") < html.index("Table 2: ") < html.index("Table 3: ")
     assert "Not measured: no data" in html and "94.3 (8-11)" in html
 

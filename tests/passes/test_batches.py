@@ -23,13 +23,13 @@ def inputs(lengths: list[int]) -> list[Encoded]:
 @given(st.lists(st.integers(1, 40), max_size=50), st.integers(1, 200))
 def test_groups_lose_nothing_and_stay_under_the_budget(lengths: list[int], budget: int) -> None:
     groups = list(by_length(inputs(lengths), budget))
-    assert sorted(each.index for group in groups for each in group) == list(range(len(lengths)))
+    assert sorted(encoded.index for group in groups for encoded in group) == list(range(len(lengths)))
     assert all(len(group) == 1 or len(group) * max(map(len, group)) <= budget for group in groups)
 
 
 def test_groups_are_of_similar_length_and_as_large_as_they_may_be() -> None:
     groups = list(by_length(inputs([3, 9, 3, 9, 3, 9]), 27))
-    assert sorted([[len(each) for each in group] for group in groups]) == [[3, 3, 3], [9, 9, 9]]
+    assert sorted([[len(encoded) for encoded in group] for group in groups]) == [[3, 3, 3], [9, 9, 9]]
 
 
 def test_groups_come_in_an_order_that_the_seed_decides() -> None:

@@ -17,9 +17,9 @@ INPUTS = {"input_ids": torch.tensor([[2, 7, 9, 3]]), "attention_mask": torch.one
 def test_one_for_the_embeddings_and_one_for_each_layer(network: PreTrainedModel) -> None:
     with torch.inference_mode():
         states = hidden_states(network, INPUTS)
-        whole = network(**INPUTS)
+        output = network(**INPUTS)
     assert len(states) == network.config.num_hidden_layers + 1
-    assert torch.equal(states[-1], whole.last_hidden_state)
+    assert torch.equal(states[-1], output.last_hidden_state)
     assert not torch.equal(states[0], states[1])
 
 

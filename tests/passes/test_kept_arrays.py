@@ -37,15 +37,15 @@ class Reading:
 
     def observe(self, group: list[Encoded]) -> tuple[list[int], list[np.ndarray]]:
         self.batches += 1
-        arrays = [np.full((2, len(each)), each.index) for each in group]
-        return [each.index for each in group], [*arrays, np.empty((0, 3))]
+        arrays = [np.full((2, len(encoded)), encoded.index) for encoded in group]
+        return [encoded.index for encoded in group], [*arrays, np.empty((0, 3))]
 
     def run(self, model: Model, corpus: Corpus, budget: int) -> tuple[list[int], list[np.ndarray], tuple[int, int]]:
         with ArrayStore(budget) as store:
             result = store.gather(Pass(model, corpus, self.settings), self.observe, list[int])
             arrays = [array.numpy().copy() for array in store.arrays]
             numbers = [number for of_batch in result.value for number in of_batch]
-            return numbers, [each for each in arrays if each.size], (store.in_memory, store.on_disk)
+            return numbers, [array for array in arrays if array.size], (store.in_memory, store.on_disk)
 
 
 @pytest.mark.parametrize(("budget", "workers"), [(0, 1), (300, 3), (10**6, 1)])
@@ -55,7 +55,7 @@ def test_arrays_beyond_the_budget_are_in_files_and_the_same(
     numbers, arrays, (in_memory, on_disk) = Reading(workers=workers).run(model, corpus, budget)
     assert sorted(numbers) == list(range(INPUTS))
     assert all((array == number).all() for number, array in zip(numbers, arrays, strict=True))
-    assert in_memory <= budget and in_memory + on_disk == sum(each.nbytes for each in arrays)
+    assert in_memory <= budget and in_memory + on_disk == sum(array.nbytes for array in arrays)
     assert (on_disk == 0) == (budget == 10**6)
 
 

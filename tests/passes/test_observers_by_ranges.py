@@ -104,7 +104,7 @@ OBSERVERS: dict[str, list[Callable[[], Any]]] = {
     "FocusObserver": [FocusObserver],
     "AttentionObserver": [lambda: AttentionObserver(2, np.full((len(HEADS), 2), np.inf))],
     "ReachObserver": [ReachObserver],
-    "MapObserver": [lambda: MapObserver([MapChoice(each, 1, 2) for each in inputs()])],
+    "MapObserver": [lambda: MapObserver([MapChoice(encoded, 1, 2) for encoded in inputs()])],
     "_MapWriter": [lambda: _MapWriter(np.zeros((2, 4, tokens())), np.zeros((2, 4, tokens(), tokens()), np.uint8))],
     "_MapKeeper": [lambda: _MapKeeper(batch(), HEADS)],
 }
@@ -150,7 +150,7 @@ def assert_same(one: Any, other: Any) -> None:
     """Equal numbers, within rounding, wherever they stand."""
     assert type(one) is type(other)
     if is_dataclass(one):
-        one, other = ([getattr(each, field.name) for field in fields(one)] for each in (one, other))
+        one, other = ([getattr(instance, field.name) for field in fields(one)] for instance in (one, other))
     if isinstance(one, dict):
         assert list(one) == list(other)
         one, other = list(one.values()), list(other.values())
@@ -184,5 +184,5 @@ def test_blocks_with_some_heads_and_keys_are_whole_maps(make: Callable[[], Any],
         patch.setattr(blocks, "LEAST_ROWS", 3)
         ranges = key_ranges(mask, 2, *size[2:])
         parts = list(ranged_blocks(ranges, *size, torch.device("cpu")))
-    whole = [tuple(slice(0, number) for number in size)]
-    assert_same(shown(make, layers, parts), shown(make, layers, whole))
+    one_block = [tuple(slice(0, number) for number in size)]
+    assert_same(shown(make, layers, parts), shown(make, layers, one_block))

@@ -72,16 +72,19 @@ class Run:
 def test_a_killed_run_goes_on_and_ends_with_the_same_bits(
     name: str, model: Model, corpus: Corpus, tmp_path: Path
 ) -> None:
-    whole = Run(tmp_path / "whole")
-    expected = PASSES[name](model, corpus, whole.settings)
+    uninterrupted = Run(tmp_path / "whole")
+    expected = PASSES[name](model, corpus, uninterrupted.settings)
     for share in (0.55, 0.3):
-        killed = Run(tmp_path / "killed", round(whole.batches * share))
+        killed = Run(tmp_path / "killed", round(uninterrupted.batches * share))
         with pytest.raises(Killed):
             PASSES[name](model, corpus, killed.settings)
     last = Run(tmp_path / "killed")
     assert_same(PASSES[name](model, corpus, last.settings), expected)
-    assert all("inputs are done by" in each for each in killed.notices + last.notices), (killed.notices, last.notices)
-    assert last.notices and last.batches < whole.batches
+    assert all("inputs are done by" in notice for notice in killed.notices + last.notices), (
+        killed.notices,
+        last.notices,
+    )
+    assert last.notices and last.batches < uninterrupted.batches
 
 
 def measured(model: Model, corpus: Corpus, run: Run) -> Any:
@@ -105,7 +108,7 @@ def test_the_file_is_that_of_the_last_checkpoint_or_of_all_new_items(
     for read_ in (measured, gathered):
         path = begun(model, corpus, tmp_path / read_.__name__, read_)
         assert (len(list(read_lines(path))) > 2) == (read_ is gathered)
-        assert [each.name for each in path.parent.iterdir()] == ["pass-1"]
+        assert [file.name for file in path.parent.iterdir()] == ["pass-1"]
 
 
 @pytest.mark.parametrize("read", [measured, gathered])
@@ -115,10 +118,10 @@ def test_a_torn_or_damaged_file_costs_only_what_it_had(
     expected = read(model, corpus, Run(tmp_path / "whole"))
     path = begun(model, corpus, tmp_path / "killed", read)
     content, random = path.read_bytes(), Random(0)
-    for place in random.sample(range(len(content)), 4):
+    for offset in random.sample(range(len(content)), 4):
         changed = bytearray(content)
-        changed[place] ^= 1
-        for spoilt in (content[:place], bytes(changed)):
+        changed[offset] ^= 1
+        for spoilt in (content[:offset], bytes(changed)):
             path.write_bytes(spoilt)
             run = Run(tmp_path / "killed")
             result = read(model, corpus, run)
@@ -147,16 +150,16 @@ def test_a_hostile_file_gets_one_line(model: Model, corpus: Corpus, tmp_path: Pa
 
 def forged(value: Any, seed: int) -> Any:
     """The JSON of a part with another number, size, type or name in one place."""
-    random, places = Random(seed), list[tuple[Any, Any]]()
+    random, nodes = Random(seed), list[tuple[Any, Any]]()
 
     def visit(parent: Any) -> None:
-        for key, each in list(parent.items() if isinstance(parent, dict) else enumerate(parent)):
-            places.append((parent, key))
-            if isinstance(each, dict | list) and each:
-                visit(each)
+        for key, child in list(parent.items() if isinstance(parent, dict) else enumerate(parent)):
+            nodes.append((parent, key))
+            if isinstance(child, dict | list) and child:
+                visit(child)
 
     visit(value)
-    parent, key = random.choice(places)
+    parent, key = random.choice(nodes)
     parent[key] = random.choice([-1, 10**30, float("inf"), "x", None, [], [0], [10**12], "<U9", "<f8", encode(ODD)])
     return value
 
@@ -233,11 +236,11 @@ def test_a_full_disk_ends_the_pass_in_one_line_and_keeps_the_checkpoint(
             patch.setattr(lines, "write", full)
             with pytest.raises(HeadscopeError, match=r"no space left on the disk; make room .* what was done is kept"):
                 read_(model, corpus, Run(path.parent))
-        assert path.read_bytes() == before and [each.name for each in path.parent.iterdir()] == ["pass-1"]
+        assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == ["pass-1"]
 
 
 def test_ctrl_c_keeps_the_shards_that_are_done(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: Any) -> None:
-    whole = measured(model, corpus, Run(tmp_path / "whole"))
+    uninterrupted = measured(model, corpus, Run(tmp_path / "whole"))
     monkeypatch.setattr(pass_journal, "SECONDS", 10**6)
     stopped = Run(tmp_path / "stopped")
     with pytest.raises(KeyboardInterrupt):
@@ -247,8 +250,8 @@ def test_ctrl_c_keeps_the_shards_that_are_done(model: Model, corpus: Corpus, tmp
     last = Run(tmp_path / "stopped")
     result = measured(model, corpus, last)
     assert "inputs are done by" in last.notices[0]
-    assert result.value["entropy"].total.tobytes() == whole.value["entropy"].total.tobytes()
-    assert json.loads(str(result.attributes["skipped"])) == json.loads(str(whole.attributes["skipped"]))
+    assert result.value["entropy"].total.tobytes() == uninterrupted.value["entropy"].total.tobytes()
+    assert json.loads(str(result.attributes["skipped"])) == json.loads(str(uninterrupted.attributes["skipped"]))
 
 
 def _stop_at(batch: int) -> Callable[[int], None]:

@@ -45,7 +45,7 @@ def tallies_of(model: Model, inputs: Iterable[Encoded], settings: Settings = QUI
 
 
 @pytest.fixture(scope="module")
-def whole(model: Model, inputs: list[Encoded]) -> dict[str, Tally]:
+def all_tallies(model: Model, inputs: list[Encoded]) -> dict[str, Tally]:
     return tallies_of(model, inputs)
 
 
@@ -74,33 +74,35 @@ def assert_same(found: dict[str, Tally], expected: dict[str, Tally]) -> None:
 
 @pytest.mark.parametrize("batch_tokens", [1, 100, 4000])
 def test_the_size_of_batches_changes_no_number(
-    model: Model, inputs: list[Encoded], whole: dict[str, Tally], batch_tokens: int
+    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], batch_tokens: int
 ) -> None:
-    assert_same(tallies_of(model, inputs, Settings(resamples=20, batch_tokens=batch_tokens)), whole)
+    assert_same(tallies_of(model, inputs, Settings(resamples=20, batch_tokens=batch_tokens)), all_tallies)
 
 
 def test_the_size_of_blocks_changes_no_number(
-    model: Model, inputs: list[Encoded], whole: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
+    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
     monkeypatch.setattr(observer, "LEAST_ROWS", 7)
-    assert_same(tallies_of(model, inputs), whole)
+    assert_same(tallies_of(model, inputs), all_tallies)
 
 
-def test_shards_add_up_to_the_whole(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
+def test_shards_add_up_to_the_whole(model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]) -> None:
     shards = [tallies_of(model, inputs[start::3]) for start in range(3)]
-    assert_same({name: merge(shard[name] for shard in shards) for name in MEASURES}, whole)
+    assert_same({name: merge(shard[name] for shard in shards) for name in MEASURES}, all_tallies)
 
 
 def test_values_are_tallied_a_few_at_a_time(
-    model: Model, inputs: list[Encoded], whole: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
+    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(accumulators, "TOGETHER", 5)
-    assert_same(tallies_of(model, inputs), whole)
+    assert_same(tallies_of(model, inputs), all_tallies)
 
 
-def test_heads_stand_in_a_row_layer_by_layer(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
-    assert {len(tally.mean) for tally in whole.values()} == {sum(model.capture.heads)} == {12}
+def test_heads_stand_in_a_row_layer_by_layer(
+    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]
+) -> None:
+    assert {len(tally.mean) for tally in all_tallies.values()} == {sum(model.capture.heads)} == {12}
 
 
 def test_every_input_is_done_once(model: Model, inputs: list[Encoded]) -> None:
@@ -109,15 +111,17 @@ def test_every_input_is_done_once(model: Model, inputs: list[Encoded]) -> None:
     assert done == list(map(len, groups_of(inputs))) and sum(done) == len(inputs) == tallies["entropy"].count
 
 
-def test_a_pass_gathers_what_its_observer_returns(model: Model, inputs: list[Encoded], whole: dict[str, Tally]) -> None:
+def test_a_pass_gathers_what_its_observer_returns(
+    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]
+) -> None:
     class Indices(MeasureObserver):
         def finish(self) -> tuple[list[int], torch.Tensor]:  # type: ignore[override]
             return self.batch.index.tolist(), super().finish()["entropy"].values.double()
 
     result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES))
     indices, values = zip(*result.value, strict=True)
-    assert [list(index) for index in indices] == [[each.index for each in group] for group in groups_of(inputs)]
-    np.testing.assert_allclose(torch.cat(values).mean(0), whole["entropy"].mean, atol=1e-5)
+    assert [list(index) for index in indices] == [[encoded.index for encoded in group] for group in groups_of(inputs)]
+    np.testing.assert_allclose(torch.cat(values).mean(0), all_tallies["entropy"].mean, atol=1e-5)
 
 
 def test_a_result_has_coverage_and_attributes(model: Model) -> None:

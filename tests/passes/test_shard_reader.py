@@ -94,14 +94,14 @@ def test_sums_of_shards_have_the_same_bits_for_any_number_of_processes(
     one, three = (measured(model, corpus, settings(workers)) for workers in (1, 3))
     assert bits(three) == bits(one)
     monkeypatch.setattr(shards, "TOGETHER", 1)
-    whole = measured(model, corpus, settings(1)).value["entropy"]
-    np.testing.assert_allclose(one.value["entropy"].resampled_total, whole.resampled_total, rtol=1e-12)
+    unbatched = measured(model, corpus, settings(1)).value["entropy"]
+    np.testing.assert_allclose(one.value["entropy"].resampled_total, unbatched.resampled_total, rtol=1e-12)
 
 
 def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
     model: Model, corpus: Corpus, large: None, tmp_path: Path
 ) -> None:
-    whole, done = measured(model, corpus, settings(1)), list[int]()
+    complete, done = measured(model, corpus, settings(1)), list[int]()
 
     def stop(kind: type[BaseException], after: int) -> Callable[[int], None]:
         def act(inputs: int) -> None:
@@ -112,13 +112,13 @@ def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
         return act
 
     kept = measured(model, corpus, settings(1, on_progress=stop(KeyboardInterrupt, 17), keep_interrupted=True))
-    assert kept.coverage.inputs == sum(done) < whole.coverage.inputs
+    assert kept.coverage.inputs == sum(done) < complete.coverage.inputs
     done.clear()
     journal = PassJournal(tmp_path, {})
     with pytest.raises(Killed):
         measured(model, corpus, settings(1, journal=journal, on_progress=stop(Killed, 17)))
     again = settings(2, journal=PassJournal(tmp_path, {}))
-    assert bits(measured(model, corpus, again)) == bits(whole)
+    assert bits(measured(model, corpus, again)) == bits(complete)
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_a_killed_run_does_not_read_again_what_it_has_done(
     model: Model, lines: Path, tmp_path: Path, workers: int
 ) -> None:
     corpus, done = read(lines), list[int]()
-    whole = measured(model, corpus, settings(1))
+    complete = measured(model, corpus, settings(1))
 
     def stop(inputs: int) -> None:
         done.append(inputs)
@@ -172,7 +172,7 @@ def test_a_killed_run_does_not_read_again_what_it_has_done(
         measured(model, corpus, settings(1, journal=PassJournal(tmp_path / "journal", {}), on_progress=stop))
     lines_read(lines)
     again = settings(workers, journal=PassJournal(tmp_path / "journal", {}))
-    assert bits(measured(model, corpus, again)) == bits(whole)
+    assert bits(measured(model, corpus, again)) == bits(complete)
     assert lines_read(lines) <= 61 - 36 + workers
 
 
@@ -246,7 +246,7 @@ def test_ctrl_c_keeps_the_shards_that_are_merged(
     model: Model, corpus: Corpus, tmp_path: Path, assert_no_children: Callable[[], None]
 ) -> None:
     """And a killed run goes on with another number of processes."""
-    notices, whole = list[str](), measured(model, corpus, settings(1))
+    notices, complete = list[str](), measured(model, corpus, settings(1))
     begun = settings(2, journal=PassJournal(tmp_path, {}), on_notice=notices.append)
 
     def stop(kind: type[BaseException]) -> Callable[[int], None]:
@@ -257,7 +257,7 @@ def test_ctrl_c_keeps_the_shards_that_are_merged(
         return act
 
     kept = measured(model, corpus, replace(begun, on_progress=stop(KeyboardInterrupt), keep_interrupted=True))
-    assert "interrupted" in kept.attributes and 0 < kept.coverage.inputs < whole.coverage.inputs
+    assert "interrupted" in kept.attributes and 0 < kept.coverage.inputs < complete.coverage.inputs
     assert "inputs are kept" in notices.pop()
     assert_no_children()
     for workers in (3, 1):
@@ -266,7 +266,7 @@ def test_ctrl_c_keeps_the_shards_that_are_merged(
             with pytest.raises(Killed):
                 measured(model, corpus, replace(again, on_progress=stop(Killed)))
         else:
-            assert bits(measured(model, corpus, again)) == bits(whole)
+            assert bits(measured(model, corpus, again)) == bits(complete)
         assert "the pass goes on from there" in notices.pop()
 
 

@@ -30,17 +30,19 @@ def test_inputs_of_median_length_are_chosen_in_their_order(model: Model) -> None
 def test_seed_decides_between_inputs_of_one_length(model: Model) -> None:
     alike = corpus_of(*(f"the dog ran {word} ." for word in "old new small not very bank bird".split()))
     names = {
-        seed: [each.example.id for each in typical_inputs(model, alike, 2, seed) if each.example] for seed in range(6)
+        seed: [encoded.example.id for encoded in typical_inputs(model, alike, 2, seed) if encoded.example]
+        for seed in range(6)
     }
     assert names == {
-        seed: [each.example.id for each in typical_inputs(model, alike, 2, seed) if each.example] for seed in range(6)
+        seed: [encoded.example.id for encoded in typical_inputs(model, alike, 2, seed) if encoded.example]
+        for seed in range(6)
     }
     assert len({tuple(name) for name in names.values()}) > 1
 
 
 def test_long_input_is_cut_and_a_corpus_without_text_has_none() -> None:
     long = wrap(tiny_bert(max_position_embeddings=200), tiny_tokenizer(200))
-    assert [len(each) for each in typical_inputs(long, corpus_of("the dog " * 80), 3)] == [MOST_TOKENS]
+    assert [len(encoded) for encoded in typical_inputs(long, corpus_of("the dog " * 80), 3)] == [MOST_TOKENS]
     assert typical_maps(long, []) == {}
 
 

@@ -69,8 +69,8 @@ def test_axe_core_finds_nothing(browser: Chrome, pages: dict[str, Path], name: s
 def test_a_picture_stands_in_the_first_screen(browser: Chrome, pages: dict[str, Path]) -> None:
     opened(browser, pages["report"], "light")
     browser.execute_script("scrollTo(0, 0)")
-    place = browser.execute_script("return document.querySelector('svg.marks').getBoundingClientRect().toJSON()")
-    assert place["top"] < 400 and place["bottom"] < 800 and place["width"] > 500
+    bounds = browser.execute_script("return document.querySelector('svg.marks').getBoundingClientRect().toJSON()")
+    assert bounds["top"] < 400 and bounds["bottom"] < 800 and bounds["width"] > 500
 
 
 def test_pdf_has_every_row_of_every_table(browser: Chrome, pages: dict[str, Path]) -> None:

@@ -73,7 +73,7 @@ def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
     assert made is not None
     head = made.layers[0][1]
     assert (head.kind, head.second, head.word, head.words) == ("previous", "cls", "previous", "previous, [CLS]")
-    counts = [(each["kind"], each["count"], each["beside"]) for each in made.legend]
+    counts = [(entry["kind"], entry["count"], entry["beside"]) for entry in made.legend]
     assert counts == [("previous", 1, 0), ("cls", 0, 1), ("mixed", 11, 0)]
 
 

@@ -20,7 +20,7 @@ def test_shares_of_a_profile_are_kinds_the_most_specific_first() -> None:
     result["attention_to"].loc[{"layer": 1, "head": 3, "token_class": "sep"}] = 0.39
     result["entropy"].loc[{"layer": 3, "head": 2}] = 0.95 * float(result["uniform_entropy"])
     kinds = head_kinds([result])
-    assert {place: [each.kind for each in several] for place, several in kinds.items()} == {
+    assert {key: [kind.kind for kind in several] for key, several in kinds.items()} == {
         (2, 1): ["previous", "cls"],
         (3, 2): ["broad"],
     }
@@ -29,7 +29,7 @@ def test_shares_of_a_profile_are_kinds_the_most_specific_first() -> None:
 
 def test_missing_heads_have_no_kind() -> None:
     array = xr.DataArray([[0.9, np.nan]], {"layer": [1], "head": [1, 2]}, ("layer", "head"))
-    assert [(each.layer, each.head) for each in at_least(array, 0.4, "cls", "[CLS]")] == [(1, 1)]
+    assert [(kind.layer, kind.head) for kind in at_least(array, 0.4, "cls", "[CLS]")] == [(1, 1)]
 
 
 def test_words_are_labels_the_largest_value_first() -> None:

@@ -19,8 +19,8 @@ def test_a_result_is_read_back_as_it_was(tmp_path: Path) -> None:
     written = profile_result(special=False)
     path = save_result(written, tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "result.nc"
-    for place in (path, path.parent, str(path.parent)):
-        read = open_result(place)
+    for source in (path, path.parent, str(path.parent)):
+        read = open_result(source)
         xr.testing.assert_identical(read, written)
         assert list(read.data_vars) == list(written.data_vars)
         assert {name: array.dtype for name, array in read.items()} == {n: a.dtype for n, a in written.items()}

@@ -59,8 +59,8 @@ def test_labels_that_do_not_fit_are_refused(words: str, tmp_path: Path) -> None:
 
 
 def test_slices_and_other_orders_of_a_result_are_read(tmp_path: Path) -> None:
-    whole = profile_result()
-    for number, part in enumerate((whole.isel(layer=[2, 0]), whole.isel(token_class=[1]), whole.isel(head=1))):
+    result = profile_result()
+    for number, part in enumerate((result.isel(layer=[2, 0]), result.isel(token_class=[1]), result.isel(head=1))):
         part.to_netcdf(tmp_path / f"{number}.nc", engine="h5netcdf")
         xr.testing.assert_equal(read := open_result(tmp_path / f"{number}.nc"), part)
         assert number == 2 or (3, 1) in head_kinds([read])

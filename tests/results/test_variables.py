@@ -37,7 +37,7 @@ def test_each_mean_has_its_interval_and_count() -> None:
     assert made["made_ci"].sel(bound="upper", offset=0).values.tolist() == [[1, 4]]
     assert made["made_n_examples"].to_series().to_dict() == {-1: 1, 0: 1, 1: 0}
     assert np.isnan(made["made"].sel(offset=1)).all()
-    assert all({"long_name", "units", "source"} <= set(each.attrs) for each in made.values())
+    assert all({"long_name", "units", "source"} <= set(array.attrs) for array in made.values())
     assert made["made_n_examples"].units == "examples"
 
 

@@ -95,12 +95,12 @@ def test_draws_are_poisson_and_differ_between_examples_seeds_and_resamples() -> 
 def test_order_and_shards_change_nothing(order: list[int], cut: int) -> None:
     values = skewed(12)
     values[[2, 7]] = np.nan
-    whole = tally_of(values, resamples=50)
+    unsplit = tally_of(values, resamples=50)
     shards = [tally_of(values[part], part, resamples=50) for part in (order[:cut], order[cut:])]
     for merged in (merge(shards), merge(shards[::-1])):
-        np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-12)
-        np.testing.assert_allclose(merged.interval, whole.interval, rtol=1e-12)
-        assert merged.count == whole.count
+        np.testing.assert_allclose(merged.mean, unsplit.mean, rtol=1e-12)
+        np.testing.assert_allclose(merged.interval, unsplit.interval, rtol=1e-12)
+        assert merged.count == unsplit.count
 
 
 def test_each_kind_has_its_own_count() -> None:
@@ -162,11 +162,11 @@ def test_none_of_n_is_not_none_to_none() -> None:
 @pytest.mark.parametrize("documents", [8, 40])
 def test_words_of_a_document_are_no_evidence_of_their_own(documents: int) -> None:
     """Where all ten words of a document are alike, no more than 5% of heads that are no better are called better."""
-    each = np.random.default_rng(0).normal(size=(documents, 400))
+    means = np.random.default_rng(0).normal(size=(documents, 400))
     draws = poisson_draws(range(documents), 0, 300)
-    found = tally(10 * each, np.full(documents, 10), draws)
+    found = tally(10 * means, np.full(documents, 10), draws)
     assert (found.p_above_zero < 0.05).mean() < 0.08
-    sure = tally(10 * (each + 3), np.full(documents, 10), draws)
+    sure = tally(10 * (means + 3), np.full(documents, 10), draws)
     assert (sure.p_above_zero < 0.05).mean() > 0.9
     beside = tally(np.full((documents, 1), 30.0), np.full(documents, 10), draws)
     np.testing.assert_allclose(sure.less(beside).p_above_zero, found.p_above_zero, rtol=1e-6)

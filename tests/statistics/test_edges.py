@@ -91,10 +91,10 @@ def test_one_unit_has_the_interval_of_two() -> None:
 def test_rank_correlations_are_those_of_scipy() -> None:
     one, other = RANDOM.integers(0, 5, (2, 3, 8)).astype(float)
     expected: Any = [spearmanr(a, b) for a, b in zip(one, other, strict=True)]
-    np.testing.assert_allclose(spearman(one, other), [each.statistic for each in expected])
-    for place in (0, 1):
+    np.testing.assert_allclose(spearman(one, other), [correlation.statistic for correlation in expected])
+    for index in (0, 1):
         both = [one.copy(), other.copy()]
-        both[place][1, 2] = np.nan
+        both[index][1, 2] = np.nan
         found = spearman(*both)
         assert np.isnan(found[1]) and np.isfinite(found[[0, 2]]).all()
     assert np.isnan(spearman(np.ones(4), np.arange(4.0))) and np.isnan(spearman(np.arange(4.0), np.ones(4)))

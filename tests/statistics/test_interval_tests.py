@@ -36,7 +36,7 @@ def test_the_rate_is_that_of_a_normal_distribution_corrected_for_all() -> None:
     q = q_above(with_errors(means, errors), 0.5)
     assert q is not None and q.values.tolist() == pytest.approx(by_hand(p))
     p = [2 * float(norm.sf(abs(mean) / error)) for mean, error in zip(means, errors, strict=True)]
-    q = q_changed(with_errors([-each for each in means], errors))
+    q = q_changed(with_errors([-mean for mean in means], errors))
     assert q is not None and q.values.tolist() == pytest.approx(by_hand(p))
 
 

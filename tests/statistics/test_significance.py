@@ -42,9 +42,9 @@ def test_q_is_the_least_rate_at_which_the_procedure_rejects(p: list[float]) -> N
     found = benjamini_hochberg(np.array(p))
     for rate in (0.01, 0.05, 0.2, 0.5, 0.9):
         ranked = sorted(p)
-        passing = [each for rank, each in enumerate(ranked, 1) if each <= rank / len(p) * rate - 1e-12]
+        passing = [value for rank, value in enumerate(ranked, 1) if value <= rank / len(p) * rate - 1e-12]
         limit = max(passing, default=-1.0)
-        assert all(q <= rate + 1e-9 for q, each in zip(found, p, strict=True) if each <= limit)
+        assert all(q <= rate + 1e-9 for q, value in zip(found, p, strict=True) if value <= limit)
     order = np.argsort(p)
     assert (np.diff(found[order]) >= -1e-12).all() and (found >= np.array(p) - 1e-12).all()
 

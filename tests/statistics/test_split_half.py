@@ -40,8 +40,8 @@ def test_a_head_is_selected_on_one_half_and_scored_on_the_other() -> None:
 
 
 def test_without_halves_a_head_is_selected_and_scored_on_all_rows() -> None:
-    every = best(WORDS, None)
-    assert every is not None and every.selected.head == 1 and every.held_out.mean.tolist() == [0.75]
+    chosen = best(WORDS, None)
+    assert chosen is not None and chosen.selected.head == 1 and chosen.held_out.mean.tolist() == [0.75]
 
 
 def test_a_half_without_rows_has_no_best_head() -> None:
@@ -50,7 +50,7 @@ def test_a_half_without_rows_has_no_best_head() -> None:
 
 def test_columns_of_best_heads_have_missing_values_where_there_is_none() -> None:
     heads = [best(WORDS, FIRST), None]
-    assert column(heads, lambda each: each.selected.head, -1) == [1, -1]
+    assert column(heads, lambda head: head.selected.head, -1) == [1, -1]
     means, intervals = held_out_scores(heads, 0)
     np.testing.assert_array_equal(means, [0.5, np.nan])
     np.testing.assert_array_equal(intervals, [[0.5, 0.5], [np.nan, np.nan]])

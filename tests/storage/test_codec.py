@@ -23,7 +23,7 @@ from headscope.storage.lines import line_of, record_of
 
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 DTYPES = st.one_of(
-    boolean_dtypes(), *(each(endianness="=") for each in (integer_dtypes, floating_dtypes, unicode_string_dtypes))
+    boolean_dtypes(), *(dtypes(endianness="=") for dtypes in (integer_dtypes, floating_dtypes, unicode_string_dtypes))
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

@@ -22,7 +22,7 @@ from support.synced import order_of_calls
 def test_a_file_and_its_folder_are_made(tmp_path: Path):
     path = write_atomically(tmp_path / "new" / "a.txt", "é")
     assert path.read_bytes() == "é".encode()
-    assert [each.name for each in path.parent.iterdir()] == ["a.txt"]
+    assert [file.name for file in path.parent.iterdir()] == ["a.txt"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_fails_midway_leaves_the_old_file_alone(tmp_path: Path, error: Base
         scratch.write_text("new")
         raise error
     assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_a_full_disk_has_a_remedy(tmp_path: Path):

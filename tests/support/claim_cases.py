@@ -87,7 +87,7 @@ def run(study: str, seed: int, noise: str | None = None) -> xr.Dataset:
 def claimed(result: xr.Dataset) -> dict[str, str]:
     """The verdicts of the claims of a page by topic."""
     page = study_page(result)
-    return {each.topic: each.verdict for each in (*page.highlights(), *page.findings()) if each.verdict}
+    return {finding.topic: finding.verdict for finding in (*page.highlights(), *page.findings()) if finding.verdict}
 
 
 def described(result: xr.Dataset) -> list[str]:
@@ -156,8 +156,8 @@ RUNNERS = {
 
 def heads(**made: Head) -> Network:
     """A network with these heads, such as h12: the second head of the first layer."""
-    places = {(int(name[1]), int(name[2])): head for name, head in made.items()}
-    return lambda seed: planted(places)
+    planted_heads = {(int(name[1]), int(name[2])): head for name, head in made.items()}
+    return lambda seed: planted(planted_heads)
 
 
 before = heads(h11=looks_at_offset(1), h12=looks_at_piece("[SEP]"), h21=looks_at_offset(-1))

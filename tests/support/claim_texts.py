@@ -40,7 +40,7 @@ def words(seed: int, n: int, shuffled: bool = False) -> Corpus:
 def cycle(seed: int, n: int, shuffled: bool = False) -> Corpus:
     """Four words in turn; or at random."""
     random, four = Random(seed), ("bank", "book", "bird", "cat")
-    made = [random.choices(four, k=8) if shuffled else [four[place % 4] for place in range(8)] for _ in range(n)]
+    made = [random.choices(four, k=8) if shuffled else [four[index % 4] for index in range(8)] for _ in range(n)]
     return corpus(Example(str(number), (Sentence(" ".join(text)),)) for number, text in enumerate(made))
 
 
@@ -48,7 +48,7 @@ def treebank(seed: int, n: int, shuffled: bool = False) -> Corpus:
     """Sentences whose trees their words alone tell; or with random trees."""
     random = Random(seed)
     sentences = [parsed(_sentence(random)) for _ in range(n)]
-    tagged = [replace(each, upos=tuple(TAGS[kind] for kind in each.deprel)) for each in sentences]
+    tagged = [replace(sentence, upos=tuple(TAGS[kind] for kind in sentence.deprel)) for sentence in sentences]
     made = corpus(Example(str(number), (sentence,)) for number, sentence in enumerate(tagged))
     return _shuffled_trees(made, random) if shuffled else made
 
@@ -86,7 +86,7 @@ def rooted(seed: int, n: int, shuffled: bool = False) -> Corpus:
         root = random.randrange(1, len(made))
         made.insert(root, "the")
         at = random.randrange(len(made)) if shuffled else root + 1
-        heads = tuple(0 if place == at else at + 1 for place in range(len(made)))
+        heads = tuple(0 if index == at else at + 1 for index in range(len(made)))
         kinds = tuple("det" if head else "root" for head in heads)
         text = " ".join(made)
         upos = tuple("VERB" if kind == "root" else "NOUN" for kind in kinds)
@@ -135,7 +135,7 @@ def birds(seed: int, n: int, shuffled: bool = False) -> Task:
         return task
     random = Random(seed)
     parts = {
-        name: corpus(replace(each, label=random.choice(task.labels)) for each in part)
+        name: corpus(replace(example, label=random.choice(task.labels)) for example in part)
         for name, part in (("dev", task.dev), ("train", task.training()))
     }
     return replace(task, **parts)

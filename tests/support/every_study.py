@@ -129,7 +129,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     options = [option.format(folder=folder) for option in options] + (["--json"] if case == JSON else [])
     return [
         catalog.command_name(study),
-        *(str(folder / each) for each in models),
+        *(str(folder / model) for model in models),
         *named,
         *limit,
         "--resamples",

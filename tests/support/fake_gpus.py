@@ -76,10 +76,10 @@ def _call(func: Callable, args: Any, kwargs: dict[str, Any]) -> Any:
 
     Raises `RuntimeError` for tensors of two devices; a single number may come from the processor, as with CUDA.
     """
-    given = [each for each in tree_flatten((args, kwargs))[0] if isinstance(each, Tensor)]
-    elsewhere = [each.device for each in given if isinstance(each, Placed)]
-    free = [each for each in args[1] if isinstance(each, Tensor)] if func in INDEXING else []
-    devices = {each.device for each in given if each.ndim and not any(each is other for other in free)}
+    given = [tensor for tensor in tree_flatten((args, kwargs))[0] if isinstance(tensor, Tensor)]
+    elsewhere = [tensor.device for tensor in given if isinstance(tensor, Placed)]
+    free = [tensor for tensor in args[1] if isinstance(tensor, Tensor)] if func in INDEXING else []
+    devices = {tensor.device for tensor in given if tensor.ndim and not any(tensor is other for other in free)}
     devices = {*elsewhere, *devices} if elsewhere else set()
     if len(devices) > 1 and func not in MOVES:
         raise RuntimeError(f"{func} with tensors on {' and '.join(sorted(map(str, devices)))}")
@@ -92,7 +92,7 @@ def _call(func: Callable, args: Any, kwargs: dict[str, Any]) -> Any:
     result = func(*tree_map(_held, args), **tree_map(_held, kwargs))
     if device not in GPUS:
         return result
-    given_back = {id(each.held): each for each in given if isinstance(each, Placed)}  # by functions in place
+    given_back = {id(tensor.held): tensor for tensor in given if isinstance(tensor, Placed)}  # by functions in place
 
     def placed(value: Any) -> Any:
         return given_back[id(value)] if id(value) in given_back else _placed(value, device)
@@ -132,10 +132,10 @@ def fake_gpus() -> Iterator[None]:
 
 def on_both(network: PreTrainedModel) -> PreTrainedModel:
     """Put all layers but the first on `SECOND`, and the rest on `FIRST`."""
-    places = dict[str, str | int | torch.device]()
+    devices = dict[str, str | int | torch.device]()
     for name in network.state_dict():
         layer = re.match(r".*?\.\d+(?=\.)", name)
         path = layer[0] if layer else name.rpartition(".")[0]
-        places[path] = SECOND if layer and not path.endswith(".0") else FIRST
-    dispatch_model(network, places, main_device=FIRST)
+        devices[path] = SECOND if layer and not path.endswith(".0") else FIRST
+    dispatch_model(network, devices, main_device=FIRST)
     return network

@@ -27,10 +27,10 @@ def answered(
     batch = batch_of(inputs)
     reader.start(batch)
     for layer, maps in enumerate(layers):
-        whole = padded(maps)
-        for first in range(0, whole.shape[2], block):
-            queries = slice(first, min(first + block, whole.shape[2]))
-            reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
+        attention = padded(maps)
+        for first in range(0, attention.shape[2], block):
+            queries = slice(first, min(first + block, attention.shape[2]))
+            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
     return reader.finish()
 
 
@@ -56,10 +56,12 @@ def random_answers(number: int, heads: int, seed: int = 0) -> tuple[HeadPredicti
     for sentence in range(number):
         length = int(random.integers(1, 9))
         root = int(random.integers(length))
-        for place in range(length):
-            head = int(random.choice([other for other in range(length) if other != place] or [place]))
+        for position in range(length):
+            head = int(random.choice([other for other in range(length) if other != position] or [position]))
             relation = str(random.choice(["det", "obj", "punct", "nsubj:pass"]))
-            words.append((sentence, place, *((-1, length, "root") if place == root else (head, length, relation))))
+            words.append(
+                (sentence, position, *((-1, length, "root") if position == root else (head, length, relation)))
+            )
     chance = random.uniform(0.2, 0.9, (heads, len(DIRECTIONS)))
     right = random.random((len(words), heads, len(DIRECTIONS))) < chance
     right[[relation == "root" for *_, relation in words]] = False

@@ -22,13 +22,13 @@ def with_maps() -> xr.Dataset:
     """Patterns with the clearest map of head 1-1: 13 tokens, vertical."""
     result, side = patterns_result(), 13
     axes = {"layer": [1, 2], "head": [1, 2], "pattern": list(PATTERNS)}
-    place = np.arange(1, side + 1)
-    whole = xr.DataArray(
-        np.full((2, 2, 5, side, side), np.nan), axes | {"query": place, "key": place}, [*axes, "query", "key"]
+    positions = np.arange(1, side + 1)
+    maps = xr.DataArray(
+        np.full((2, 2, 5, side, side), np.nan), axes | {"query": positions, "key": positions}, [*axes, "query", "key"]
     )
-    whole.loc[{"layer": 1, "head": 1, "pattern": "vertical"}] = 1 / side
-    token = xr.full_like(whole.isel(key=0, drop=True), "", object)
+    maps.loc[{"layer": 1, "head": 1, "pattern": "vertical"}] = 1 / side
+    token = xr.full_like(maps.isel(key=0, drop=True), "", object)
     token.loc[{"layer": 1, "head": 1, "pattern": "vertical"}] = np.array([f"t{at}" for at in range(side)], object)
-    beside = {"head_map_token": token, "head_map_confidence": whole.isel(query=0, key=0, drop=True).fillna(0)}
-    whole = whole.assign_coords(beside).assign_attrs(long_name="maps", units="share", source="here")
-    return result.drop_vars(["map", "token"]).drop_dims(["query", "key"]).assign(head_map=whole)
+    beside = {"head_map_token": token, "head_map_confidence": maps.isel(query=0, key=0, drop=True).fillna(0)}
+    maps = maps.assign_coords(beside).assign_attrs(long_name="maps", units="share", source="here")
+    return result.drop_vars(["map", "token"]).drop_dims(["query", "key"]).assign(head_map=maps)

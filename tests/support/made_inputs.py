@@ -43,4 +43,4 @@ def batch_of(inputs: list[Encoded]) -> Batch:
 def maps_of(inputs: list[Encoded], heads: int = 2, seed: int = 0) -> list[Tensor]:
     """Random attention of each input."""
     random = torch.Generator().manual_seed(seed)
-    return [torch.randn(heads, len(each), len(each), generator=random).mul(2).softmax(-1) for each in inputs]
+    return [torch.randn(heads, len(encoded), len(encoded), generator=random).mul(2).softmax(-1) for encoded in inputs]

@@ -21,10 +21,10 @@ def found_by(
     """What a reader finds when it is shown the maps of each layer, so many queries at a time."""
     reader.start(batch_of(inputs))
     for layer, maps in enumerate(layers):
-        whole = padded(maps)
-        for first in range(0, whole.shape[2], block):
-            queries = slice(first, min(first + block, whole.shape[2]))
-            reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
+        attention = padded(maps)
+        for first in range(0, attention.shape[2], block):
+            queries = slice(first, min(first + block, attention.shape[2]))
+            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
     return reader.finish()
 
 
@@ -39,7 +39,7 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
                 kinds = found.setdefault(link.relation, {"linked": [], "elsewhere": [], "others": []})
                 kinds["linked"].append(its)
                 kinds["elsewhere"].append(_values(attention, elsewhere, tokens))
-                one, other = (_values(attention, each, tokens) for each in (source, target))
+                one, other = (_values(attention, baseline, tokens) for baseline in (source, target))
                 both = None if one is None or other is None else np.stack([one[:, 0], other[:, 1]], 1)
                 kinds["others"].append(both)
     return {relation: _largest(kinds) for relation, kinds in found.items()}
@@ -47,7 +47,7 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
 
 def _largest(kinds: dict[str, list]) -> dict[str, np.ndarray]:
     shape = kinds["linked"][0].shape
-    compared = all(each is not None for name in ("elsewhere", "others") for each in kinds[name])
+    compared = all(value is not None for name in ("elsewhere", "others") for value in kinds[name])
     nothing = np.full(shape, np.nan)
     return {name: np.max(values, axis=0) if compared or name == "linked" else nothing for name, values in kinds.items()}
 
@@ -87,6 +87,6 @@ def rows(values: Sequence[tuple[int, str, float, float, float]], heads: int = 1)
         np.full(number, 9),
         columns[1],
         np.ones(number, dtype=int),
-        *(both(each) for each in columns[2:]),
+        *(both(column) for column in columns[2:]),
         *np.zeros((2, number, heads, 2)),
     )

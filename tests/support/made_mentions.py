@@ -42,10 +42,10 @@ def answered(
     """What a reader answers when it is shown the maps of each layer, so many queries at a time."""
     reader.start(batch_of(inputs))
     for layer, maps in enumerate(layers):
-        whole = padded(maps)
-        for first in range(0, whole.shape[2], block):
-            queries = slice(first, min(first + block, whole.shape[2]))
-            reader(layer, whole[:, :, queries], slice(0, len(inputs)), queries)
+        attention = padded(maps)
+        for first in range(0, attention.shape[2], block):
+            queries = slice(first, min(first + block, attention.shape[2]))
+            reader(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
     return reader.finish()
 
 

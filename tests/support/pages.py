@@ -38,5 +38,5 @@ def cards_of(directory: Path) -> dict[str, str]:
     models = gather([directory])
     pages = [write_heads(models, directory)] if models else []
     with patch(WITHOUT_FILES[1]):
-        pages += [write_card(each, directory) for model in models for each in card([model], *model.heads[-1])]
+        pages += [write_card(head_card, directory) for model in models for head_card in card([model], *model.heads[-1])]
     return {page.name: page.read_text(encoding="utf-8") for page in pages}

@@ -33,8 +33,8 @@ def treebank_of(sentences: Sequence[Parsed], heads: int, seed: int = 0) -> Treeb
     """Sentences with random attention, in half precision; rows sum to 1."""
     random = np.random.default_rng(seed)
     maps = []
-    for each in sentences:
-        scores = np.exp(2 * random.normal(size=(len(each) + SPECIAL, len(each) + SPECIAL, heads)))
+    for sentence in sentences:
+        scores = np.exp(2 * random.normal(size=(len(sentence) + SPECIAL, len(sentence) + SPECIAL, heads)))
         maps.append(torch.from_numpy((scores / scores.sum(1, keepdims=True)).astype(np.float16)))
     return Treebank(sentences, maps)
 

@@ -18,19 +18,19 @@ def patterns_result(tasks: tuple[str, ...] = ()) -> xr.Dataset:
     """Two layers of two heads; by task the heterogeneous share grows by 0.05 from one to the next."""
     axes = {"layer": [1, 2], "head": [1, 2], "pattern": list(PATTERNS)}
     parts = []
-    for place in range(max(1, len(tasks))):
+    for index in range(max(1, len(tasks))):
         share = xr.DataArray(SHARES.copy(), axes, list(axes), attrs=_named("share of maps with each pattern"))
-        share.loc[{"pattern": "heterogeneous"}] += 0.05 * place
-        share.loc[{"pattern": "vertical"}] -= 0.05 * place
+        share.loc[{"pattern": "heterogeneous"}] += 0.05 * index
+        share.loc[{"pattern": "vertical"}] -= 0.05 * index
         total = share.mean(("layer", "head")).assign_attrs(_named("share of all heads' maps with each pattern"))
         count = xr.DataArray([60] * 5, {"pattern": list(PATTERNS)}, ["pattern"], attrs=_named("examples"))
         part = {"share": share, "share_total": total, "counted": share}
         parts.append(
-            xr.Dataset({name: each for key, array in part.items() for name, each in _beside(key, array, count)})
+            xr.Dataset({name: variable for key, array in part.items() for name, variable in _beside(key, array, count)})
         )
     result = xr.concat(parts, xr.Variable("task", list(tasks))) if tasks else parts[0]
-    place = result["share"].argmax("pattern")
-    result = result.assign_coords(dominant=place.copy(data=np.array(PATTERNS)[place.values]))
+    largest = result["share"].argmax("pattern")
+    result = result.assign_coords(dominant=largest.copy(data=np.array(PATTERNS)[largest.values]))
     return result.assign(map=_maps()).assign_attrs(profile_result().attrs | {"study": "patterns"})
 
 
@@ -51,9 +51,9 @@ def _maps() -> xr.DataArray:
     values[:, 0, 0, :side] = [0.7, 0.1, 0.1, 0.1]
     token[:, 0, :side] = TOKENS
     values[PATTERNS.index("block")], token[PATTERNS.index("block")] = np.nan, ""
-    places, dims = range(1, side + 2), ("pattern", "example")
+    positions, dims = range(1, side + 2), ("pattern", "example")
     of = {"layer": 2, "head": 1, "confidence": 0.98}
     beside = {f"map_{name}": (dims, np.full(shape, value)) for name, value in of.items()}
-    coords = {"pattern": list(PATTERNS), "example": [1, 2], "query": places, "key": places}
+    coords = {"pattern": list(PATTERNS), "example": [1, 2], "query": positions, "key": positions}
     coords |= beside | {"token": ((*dims, "query"), token)}
     return xr.DataArray(values, coords, (*dims, "query", "key"), attrs=_named("clearest maps of each pattern"))

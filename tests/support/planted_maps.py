@@ -63,13 +63,13 @@ def _squares(random: np.random.Generator, length: int, seed: int) -> Attention:
 
 def _scattered(random: np.random.Generator, length: int, seed: int) -> Attention:
     """Each query looks at two keys of its own, far from it; or stripes far from the diagonal."""
-    place = np.arange(length)
+    positions = np.arange(length)
     if seed % 2 and length >= 12:
-        return (abs(place[:, None] - place) == length // 2).astype(float) + np.zeros((length, length))
-    far = abs(place[:, None] - place) > length // 4
+        return (abs(positions[:, None] - positions) == length // 2).astype(float) + np.zeros((length, length))
+    far = abs(positions[:, None] - positions) > length // 4
     shape = np.zeros((length, length))
     for _ in range(2):
-        shape += np.argmax(random.random((length, length)) * far, -1)[:, None] == place
+        shape += np.argmax(random.random((length, length)) * far, -1)[:, None] == positions
     return shape
 
 

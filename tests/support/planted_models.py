@@ -80,9 +80,11 @@ def attention_of(planted: Planted, length: int, seed: int) -> Float[Tensor, "hea
 
 def planted_scores(causal: bool, generator: torch.Generator) -> list[tuple[str, Scores]]:
     """The pattern of each head, and the scores that its queries give to keys, by their positions."""
-    place = torch.arange(POSITIONS)
-    distance = place - place[:, None]
-    first, few = (CERTAIN * torch.isin(place, torch.tensor(columns)).expand(POSITIONS, -1) for columns in ([0], [1, 3]))
+    positions = torch.arange(POSITIONS)
+    distance = positions - positions[:, None]
+    first, few = (
+        CERTAIN * torch.isin(positions, torch.tensor(columns)).expand(POSITIONS, -1) for columns in ([0], [1, 3])
+    )
     same, before, after = (CERTAIN * (distance == offset) for offset in (0, -1, 1))
     spots = (CERTAIN + 1) * (torch.rand(POSITIONS, POSITIONS, generator=generator) < 0.06) * (abs(distance) > 3)
     heads = [

@@ -27,7 +27,7 @@ def profile(
     unknown = [kind in ("cls", "sep") and kind not in read[0].classes for kind in CLASSES]
     results = {}
     for name, (statistic, _) in STATISTICS.items():
-        values = np.array([statistic(each) for each in read])
+        values = np.array([statistic(example) for example in read])
         if name == "attention_to":
             values[..., unknown] = np.nan
         has = ~np.isnan(values[:, 0, 0])

@@ -36,7 +36,7 @@ class Naive:
             found[2 * n :],
         )
         self.values, self.attentions, self.states = (
-            [each.detach() for each in every] for every in (self.values, self.attentions, self.states)
+            [tensor.detach() for tensor in tensors] for tensors in (self.values, self.attentions, self.states)
         )
 
     @torch.no_grad()
@@ -60,7 +60,7 @@ class Naive:
     def norm(self, layer: int, *, residual: bool) -> np.ndarray:
         """|sum over heads of a f(x)|, or with residual connection and layer normalisation."""
         n, block = self.states[0].shape[1], self.layers[layer].attention.output
-        whole = np.zeros((n, n))
+        norms = np.zeros((n, n))
         for i in range(n):
             parts: list[Any] = [
                 sum(self.attentions[layer][0, h, i, j] * self.moved(layer, h, j) for h in range(self.heads))
@@ -71,14 +71,14 @@ class Naive:
                 total: Any = sum(parts) + block.dense.bias
                 deviation = (total.var(unbiased=False) + block.LayerNorm.eps).sqrt()
                 parts = [(part - part.mean()) / deviation * block.LayerNorm.weight for part in parts]
-            whole[i] = [float(part.norm()) for part in parts]
-        return whole
+            norms[i] = [float(part.norm()) for part in parts]
+        return norms
 
     @torch.no_grad()
     def value_zeroing(self, layer: int) -> np.ndarray:
         """Cosine distances of the layer's output without the value of each key; rows sum to 1."""
         n = self.states[0].shape[1]
-        plain, whole = self.states[layer + 1][0], np.zeros((n, n))
+        plain, distances = self.states[layer + 1][0], np.zeros((n, n))
         for j in range(n):
 
             def zero(module: Any, args: tuple, output: Tensor, j: int = j) -> Tensor:
@@ -87,8 +87,8 @@ class Naive:
             handle = self.layers[layer].attention.self.value.register_forward_hook(zero)
             changed = self.layers[layer](self.states[layer])[0]
             handle.remove()
-            whole[:, j] = (1 - torch.cosine_similarity(changed, plain, dim=-1)).numpy()
-        return whole / whole.sum(1, keepdims=True)
+            distances[:, j] = (1 - torch.cosine_similarity(changed, plain, dim=-1)).numpy()
+        return distances / distances.sum(1, keepdims=True)
 
     def mixed(self, layer: int) -> np.ndarray:
         """Mean attention and the residual connection, half each."""
@@ -98,19 +98,19 @@ class Naive:
     def importance(self) -> dict[str, np.ndarray]:
         """Importance by method, [layer, token]."""
         layers, dense = range(len(self.layers)), {"norm": False, "norm_residual": True}
-        maps = {name: [self.norm(each, residual=residual) for each in layers] for name, residual in dense.items()}
+        maps = {name: [self.norm(layer, residual=residual) for layer in layers] for name, residual in dense.items()}
         maps["attention"] = [self.attentions[layer][0].mean(0).numpy() for layer in layers]
-        maps["value_zeroing"] = [self.value_zeroing(each) for each in layers]
-        found = {name: np.stack([each[TARGET] for each in every]) for name, every in maps.items()}
+        maps["value_zeroing"] = [self.value_zeroing(layer) for layer in layers]
+        found = {name: np.stack([layer_map[TARGET] for layer_map in layer_maps]) for name, layer_maps in maps.items()}
         chains = {
-            "rollout": [self.mixed(each) for each in layers],
-            "norm_rollout": [each / each.sum(1, keepdims=True) for each in maps["norm_residual"]],
+            "rollout": [self.mixed(layer) for layer in layers],
+            "norm_rollout": [layer_map / layer_map.sum(1, keepdims=True) for layer_map in maps["norm_residual"]],
             "value_zeroing_rollout": maps["value_zeroing"],
         }
         found |= {
-            name: np.stack([_product(chain[: each + 1])[TARGET] for each in layers]) for name, chain in chains.items()
+            name: np.stack([_product(chain[: layer + 1])[TARGET] for layer in layers]) for name, chain in chains.items()
         }
-        found["flow"] = np.stack([maximum_flows(chains["rollout"][: each + 1]) for each in layers])
+        found["flow"] = np.stack([maximum_flows(chains["rollout"][: layer + 1]) for layer in layers])
         found["gradient_attention"] = np.stack(
             [(self.attentions[k] * self.attention_gradients[k])[0].clamp_min(0).sum((0, 1)) for k in layers]
         )
@@ -123,10 +123,10 @@ class Naive:
 
 
 def _product(maps: list[np.ndarray]) -> np.ndarray:
-    whole = np.eye(len(maps[0]))
-    for each in maps:
-        whole = each @ whole
-    return whole
+    product = np.eye(len(maps[0]))
+    for layer_map in maps:
+        product = layer_map @ product
+    return product
 
 
 def maximum_flows(maps: list[np.ndarray]) -> np.ndarray:

@@ -37,7 +37,7 @@ def padded_cosine(
         encoding = tokenizer(first, second, padding="max_length", max_length=length, return_tensors="pt", verbose=False)
         with torch.inference_mode():
             maps = [torch.stack(network(**encoding, output_attentions=True).attentions)[:, 0] for network in networks]
-        one, other = (each.double().numpy() for each in maps)
+        one, other = (attention.double().numpy() for attention in maps)
         assert one.shape[-2:] == (length, length)
         found.append(_by_head(_cosine, one, other))
     return np.mean(found, axis=0)

@@ -66,8 +66,8 @@ def read_example(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, e
             classes.append("punct" if form in [".", ","] else "other")
     read = Read(maps, classes, [{kind} - {"other"} for kind in classes])
     for number, segment in enumerate(example.segments):
-        for place, sentence in enumerate(segment):
-            before = sum(len(each.text) + 1 for each in segment[:place])
+        for index, sentence in enumerate(segment):
+            before = sum(len(earlier.text) + 1 for earlier in segment[:index])
             tokens = _covered(encoding, number, before, sentence)
             _annotate(read, sentence, tokens)
             for start, end in sentence.words or [match.span() for match in re.finditer(WORD, sentence.text)]:

@@ -77,8 +77,8 @@ def put_models(folder: Path, layers: int, heads: int) -> None:
     for name, network in networks.items():
         shutil.copytree(folder / TOKENIZER, folder / name)
         network.save_pretrained(folder / name)
-    for place in TUNED:
-        shutil.copytree(folder / "my-model", folder / place)
+    for tuned in TUNED:
+        shutil.copytree(folder / "my-model", folder / tuned)
 
 
 def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:

@@ -12,9 +12,9 @@ def order_of_calls(write: Callable[[], object], patch: pytest.MonkeyPatch) -> li
     calls: list[str] = []
     sync, replace = os.fsync, os.replace
 
-    def synced(place: int) -> None:
-        calls.append("sync folder" if stat.S_ISDIR(os.fstat(place).st_mode) else "sync file")
-        sync(place)
+    def synced(descriptor: int) -> None:
+        calls.append("sync folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "sync file")
+        sync(descriptor)
 
     def replaced(source: str, target: str) -> None:
         calls.append("replace")

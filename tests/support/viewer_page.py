@@ -85,7 +85,9 @@ def picture(browser: Chrome) -> str:
 
 def requests_of(browser: Chrome) -> list[str]:
     """The addresses that the page asked for."""
-    messages: list[dict[str, Any]] = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
+    messages: list[dict[str, Any]] = [
+        json.loads(entry["message"])["message"] for entry in browser.get_log("performance")
+    ]
     return [
         message["params"]["request"]["url"] for message in messages if message["method"] == "Network.requestWillBeSent"
     ]

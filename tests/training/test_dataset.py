@@ -89,7 +89,7 @@ def test_masked_words_have_few_shapes_and_padding_changes_no_loss() -> None:
     loss = examples.loss(network, batch)
     hook.remove()
     assert logits == [MASKS]
-    whole = network(**{name: tensor[:, :real].contiguous() for name, tensor in batch.items()}).loss
-    torch.testing.assert_close(loss, whole)
+    unpadded = network(**{name: tensor[:, :real].contiguous() for name, tensor in batch.items()}).loss
+    torch.testing.assert_close(loss, unpadded)
     longest = examples.collate([examples[5]], pad=0)
     assert longest["labels"].shape == (1, len(inputs[5]))

@@ -137,7 +137,7 @@ def test_frozen_encoder_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedOutputs, Path]:
+def uninterrupted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedOutputs, Path]:
     """A run that nothing interrupts, without checkpoints."""
     where = tmp_path_factory.mktemp("whole")
     return run(folder, where, recipe=replace(RECIPE, keep="last")), where / "model" / "model.safetensors"
@@ -149,7 +149,7 @@ def whole(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Train
 )
 def test_interrupted_run_ends_with_the_same_weights(
     folder: Path,
-    whole: tuple[TrainedOutputs, Path],
+    uninterrupted: tuple[TrainedOutputs, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -166,9 +166,9 @@ def test_interrupted_run_ends_with_the_same_weights(
     assert sum(steps) == 15
     if (name, call) != ("keep_checkpoint", 1):
         assert steps[0] > 0, "it began anew"
-    for key, expected in vars(whole[0]).items():
+    for key, expected in vars(uninterrupted[0]).items():
         np.testing.assert_array_equal(getattr(trained, key), expected)
-    assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole[1].read_bytes()
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == uninterrupted[1].read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["digests", "model", "run.safetensors", "settings.json"]
 
 
@@ -189,7 +189,7 @@ tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, kee
 """
 
 
-def test_killed_process_goes_on(folder: Path, whole: tuple[TrainedOutputs, Path], tmp_path: Path) -> None:
+def test_killed_process_goes_on(folder: Path, uninterrupted: tuple[TrainedOutputs, Path], tmp_path: Path) -> None:
     tests = Path(__file__).parents[1]
     command = [sys.executable, "-c", SCRIPT, str(tests), str(folder), str(tmp_path)]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
@@ -197,7 +197,7 @@ def test_killed_process_goes_on(folder: Path, whole: tuple[TrainedOutputs, Path]
     steps: list[int] = []
     run(folder, tmp_path, recipe=replace(RECIPE, keep="last"), on_progress=steps.append)
     assert steps == [6, *[1] * 9]
-    assert (tmp_path / "model" / "model.safetensors").read_bytes() == whole[1].read_bytes()
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == uninterrupted[1].read_bytes()
 
 
 def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, m
 
 
 def test_a_flipped_bit_is_noticed_and_the_training_starts_anew(
-    folder: Path, whole: tuple[TrainedOutputs, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, uninterrupted: tuple[TrainedOutputs, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe, killed, random = replace(RECIPE, keep="last"), tmp_path / "killed", Random(0)
     with monkeypatch.context() as patch, pytest.raises(Killed):
@@ -260,7 +260,7 @@ def test_a_flipped_bit_is_noticed_and_the_training_starts_anew(
         else:
             assert name.parts[0].startswith(("digests", "checkpoint-"))
     trained = run(folder, tmp_path / "0", recipe=recipe)
-    for key, expected in vars(whole[0]).items():
+    for key, expected in vars(uninterrupted[0]).items():
         np.testing.assert_array_equal(getattr(trained, key), expected)
 
 
@@ -287,7 +287,7 @@ def test_model_of_the_best_or_of_the_last_epoch_is_kept(
     trained = run(folder, tmp_path, recipe=replace(RECIPE, keep=keep))
     np.testing.assert_array_equal(trained.outputs, trained.epoch_outputs[kept])
     weight = load_file(tmp_path / "model" / "model.safetensors")["classifier.weight"]
-    assert [torch.equal(weight, each) for each in seen] == [epoch == kept for epoch in range(3)]
+    assert [torch.equal(weight, candidate) for candidate in seen] == [epoch == kept for epoch in range(3)]
 
 
 @pytest.mark.parametrize("precision", ["no", "bf16"])
@@ -378,7 +378,7 @@ def torn(*_: object, **__: object) -> None:
 )
 def test_full_disk_is_said_and_the_run_goes_on_later(
     folder: Path,
-    whole: tuple[TrainedOutputs, Path],
+    uninterrupted: tuple[TrainedOutputs, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     target: str,
@@ -392,7 +392,7 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
     left = {path.name.partition("-")[0].partition(".")[0] for path in tmp_path.iterdir()}
     assert left <= {"settings", "step", "epoch", "digests"}
     trained = run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))
-    np.testing.assert_array_equal(trained.outputs, whole[0].outputs)
+    np.testing.assert_array_equal(trained.outputs, uninterrupted[0].outputs)
 
 
 def test_folder_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:

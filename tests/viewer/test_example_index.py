@@ -36,7 +36,7 @@ def wrapped(network: Any = tiny_bert) -> Model:
 def naive(model: Model, corpus: Corpus) -> dict[tuple[str, int, int], list[tuple[float, str]]]:
     """All values of all examples, each by itself, from eager attention: the highest first, those of few tokens last."""
     model.network.set_attn_implementation("eager")
-    every: dict[tuple[str, int, int], list[tuple[bool, float, str]]] = {}
+    found: dict[tuple[str, int, int], list[tuple[bool, float, str]]] = {}
     for encoded in Words(model.tokenizer, 64, aligned=True).encode(corpus):
         batch = collator(model)([encoded])
         with torch.inference_mode():
@@ -47,9 +47,9 @@ def naive(model: Model, corpus: Corpus) -> dict[tuple[str, int, int], list[tuple
         for layer, attention in enumerate(attentions, 1):
             for head, weights in enumerate(attention[0].numpy(), 1):
                 for name, value in _values(weights, encoded, pieces).items():
-                    text = " ".join(each.text for each in encoded.example.first)  # type: ignore[union-attr]
-                    every.setdefault((name, layer, head), []).append((len(encoded) < 12, -value, text))
-    return {key: [(-value, text) for _, value, text in sorted(values)] for key, values in every.items()}
+                    text = " ".join(sentence.text for sentence in encoded.example.first)  # type: ignore[union-attr]
+                    found.setdefault((name, layer, head), []).append((len(encoded) < 12, -value, text))
+    return {key: [(-value, text) for _, value, text in sorted(values)] for key, values in found.items()}
 
 
 def _values(weights: np.ndarray, encoded: Any, pieces: dict[int, list[int]]) -> dict[str, float]:
@@ -74,12 +74,14 @@ def test_the_index_is_that_of_a_naive_sort(corpus: Corpus) -> None:
     index, expected = example_index(model, corpus, Settings(batch_tokens=300), per_head=PER_HEAD), naive(model, corpus)
     assert {name for name, _, _ in expected} == set(index["focus"].values.tolist())
     assert "nsubj: dependent to head" in index["focus"].values
-    for (name, layer, head), every in expected.items():
+    for (name, layer, head), ranked in expected.items():
         ours = entries(index, layer, head, name)
-        best = [value for value, _ in every[:PER_HEAD]]
-        assert [each["value"] for each in ours] == pytest.approx(best, abs=1e-5)
+        best = [value for value, _ in ranked[:PER_HEAD]]
+        assert [entry["value"] for entry in ours] == pytest.approx(best, abs=1e-5)
         for example in ours:
-            candidates = [value for value, text in every if text[: LETTERS - 1].startswith(example["text"].rstrip("…"))]
+            candidates = [
+                value for value, text in ranked if text[: LETTERS - 1].startswith(example["text"].rstrip("…"))
+            ]
             assert min(abs(value - example["value"]) for value in candidates) < 1e-5
 
 
@@ -142,22 +144,24 @@ VALUES = st.lists(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, m
 @given(VALUES, st.integers(1, 5), st.integers(1, 7), st.randoms())
 def test_parts_in_any_order_merge_to_the_same(values: list, number: int, size: int, random: Any) -> None:
     examples = list(range(len(values)))
-    expected = [sorted(examples, key=lambda each, head=head: (-values[each][head], each))[:number] for head in (0, 1)]
+    expected = [
+        sorted(examples, key=lambda example, head=head: (-values[example][head], example))[:number] for head in (0, 1)
+    ]
     random.shuffle(examples)
     tallies = []
     for start in range(0, len(examples), size):
         part = examples[start : start + size]
         tally = IndexTally(2, number)
-        focus = {"sep": (np.array(part), np.array([values[each] for each in part]))}
-        tally.add(focus, {each: (str(each), "") for each in part})
+        focus = {"sep": (np.array(part), np.array([values[example] for example in part]))}
+        tally.add(focus, {example: (str(example), "") for example in part})
         tallies.append(tally)
-    whole = tallies[0]
-    for each in tallies[1:]:
-        whole.merge(each)
-    whole.prune()
-    kept = [[each for each in row if each != NONE] for row in whole.best["sep"].examples.tolist()]
+    merged = tallies[0]
+    for other in tallies[1:]:
+        merged.merge(other)
+    merged.prune()
+    kept = [[example for example in row if example != NONE] for row in merged.best["sep"].examples.tolist()]
     assert kept == expected
-    assert set(whole.texts) == set(expected[0]) | set(expected[1])
+    assert set(merged.texts) == set(expected[0]) | set(expected[1])
 
 
 def test_texts_do_not_grow_with_the_corpus() -> None:

@@ -116,10 +116,10 @@ def test_chosen_heads_come_first_where_there_is_no_room(session: ViewSession, te
 
 
 def test_modules_are_joined_in_the_order_of_their_imports() -> None:
-    whole = script("page.js")
-    assert not re.search(r"^(import|export)\b", whole, re.MULTILINE)
-    assert whole.index("function make(") < whole.index("function headGrid(") < whole.index("function mount(")
-    assert whole.count("function mount(") == 1 and "</script" not in whole
+    code = script("page.js")
+    assert not re.search(r"^(import|export)\b", code, re.MULTILINE)
+    assert code.index("function make(") < code.index("function headGrid(") < code.index("function mount(")
+    assert code.count("function mount(") == 1 and "</script" not in code
 
 
 @pytest.mark.parametrize(("format", "start"), [("svg", b"<svg"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])

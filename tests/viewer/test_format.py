@@ -45,7 +45,7 @@ def test_javascript_reads_the_tiles_that_python_packs(browser: Chrome, address: 
     random = np.random.default_rng(0)
     shapes = [(1, 1), (1, TILE), (TILE, 1), (3, 7), (64, 65)]
     packed = [pack(quantised(random.random(shape).astype(np.float32))) for shape in shapes]
-    decoded = browser.execute_async_script(DECODE, [base64.b64encode(each).decode() for each in packed])
+    decoded = browser.execute_async_script(DECODE, [base64.b64encode(content).decode() for content in packed])
     for (height, width, maxima, levels), content in zip(decoded, packed, strict=True):
         tile = unpack(content)
         assert (height, width) == tile.levels.shape

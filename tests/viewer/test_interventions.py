@@ -24,86 +24,86 @@ def interventions(kind: type | None = None, **config: Any) -> Interventions:
     return Interventions(models.wrap(network, tiny_tokenizer()), read(SENTENCES))
 
 
-def encoded(each: Interventions, text: str, second: str | None = None):
-    return text_tokens(each.model.tokenizer, 64, text, second).encoded
+def encoded(subject: Interventions, text: str, second: str | None = None):
+    return text_tokens(subject.model.tokenizer, 64, text, second).encoded
 
 
-def logits(each: Interventions, text: str) -> torch.Tensor:
-    network: Any = each.model.network
-    inputs = each.model.tokenizer(text, return_tensors="pt")
+def logits(subject: Interventions, text: str) -> torch.Tensor:
+    network: Any = subject.model.network
+    inputs = subject.model.tokenizer(text, return_tensors="pt")
     with torch.inference_mode():
         return network(**inputs).logits[0]
 
 
 @pytest.mark.parametrize("mode", ["uniform", "zero", "mean"])
 def test_masked_words_are_those_of_the_changed_model(mode: Any) -> None:
-    each = interventions(BertForMaskedLM)
-    text, disabled = "The [MASK] sat on the [MASK].", parse("1-2,3-*", each.model.capture.heads)
-    assert each.kind == "mask"
-    assert each.corpus is not None
-    means = head_means(each.model, first_inputs(each.model, each.corpus)) if mode == "mean" else None
-    with each.model.changed(disabled, mode, means):
-        expected = logits(each, text)[[2, 6]].softmax(-1)
-    after = each.without(encoded(each, text), disabled, mode)
+    subject = interventions(BertForMaskedLM)
+    text, disabled = "The [MASK] sat on the [MASK].", parse("1-2,3-*", subject.model.capture.heads)
+    assert subject.kind == "mask"
+    assert subject.corpus is not None
+    means = head_means(subject.model, first_inputs(subject.model, subject.corpus)) if mode == "mean" else None
+    with subject.model.changed(disabled, mode, means):
+        expected = logits(subject, text)[[2, 6]].softmax(-1)
+    after = subject.without(encoded(subject, text), disabled, mode)
     assert [one.title for one in after] == ["[MASK] 1", "[MASK] 2"]
     for one, probability in zip(after, expected, strict=True):
         best = probability.argsort(descending=True)[:8].tolist()
-        assert [word for word, _ in one.items] == each.model.tokenizer.convert_ids_to_tokens(best)
+        assert [word for word, _ in one.items] == subject.model.tokenizer.convert_ids_to_tokens(best)
         np.testing.assert_allclose([value for _, value in one.items], probability[best], atol=1e-6)
-    before = each.predictions(encoded(each, text))
-    assert before != after and before == each.predictions(encoded(each, text))
+    before = subject.predictions(encoded(subject, text))
+    assert before != after and before == subject.predictions(encoded(subject, text))
 
 
 def test_next_words_are_those_of_the_changed_model() -> None:
-    each = Interventions(models.wrap(tiny_gpt2(kind=GPT2LMHeadModel), tiny_tokenizer()))
-    text, disabled = "The cat sat on the", parse("1-2,2-*", each.model.capture.heads)
-    assert each.kind == "next" and each.task_labels == []
-    with each.model.changed(disabled, "zero"):
-        expected = logits(each, text)[5].softmax(-1)  # [CLS] and five words come before; [SEP] follows
-    (after,) = each.without(encoded(each, text), disabled, "zero")
+    subject = Interventions(models.wrap(tiny_gpt2(kind=GPT2LMHeadModel), tiny_tokenizer()))
+    text, disabled = "The cat sat on the", parse("1-2,2-*", subject.model.capture.heads)
+    assert subject.kind == "next" and subject.task_labels == []
+    with subject.model.changed(disabled, "zero"):
+        expected = logits(subject, text)[5].softmax(-1)  # [CLS] and five words come before; [SEP] follows
+    (after,) = subject.without(encoded(subject, text), disabled, "zero")
     assert after.title == "next word"
     best = expected.argsort(descending=True)[:8].tolist()
-    assert [word for word, _ in after.items] == each.model.tokenizer.convert_ids_to_tokens(best)
+    assert [word for word, _ in after.items] == subject.model.tokenizer.convert_ids_to_tokens(best)
     np.testing.assert_allclose([value for _, value in after.items], expected[best], atol=1e-6)
-    assert [after] != each.predictions(encoded(each, text))
+    assert [after] != subject.predictions(encoded(subject, text))
 
 
 def test_a_text_without_a_masked_word_is_refused_with_the_remedy() -> None:
-    each = interventions(BertForMaskedLM)
+    subject = interventions(BertForMaskedLM)
     with pytest.raises(HeadscopeError, match=r"write \[MASK\] in the text"):
-        each.predictions(encoded(each, "The cat sat."))
+        subject.predictions(encoded(subject, "The cat sat."))
 
 
 def test_probabilities_of_a_task() -> None:
-    each = interventions(BertForSequenceClassification, id2label={0: "no", 1: "maybe", 2: "yes"})
-    assert each.kind == "task" and each.task_labels == ["no", "maybe", "yes"]
-    (result,) = each.predictions(encoded(each, "The cat sat."))
-    expected = dict(zip(each.task_labels, logits(each, "The cat sat.").softmax(-1).tolist(), strict=True))
+    subject = interventions(BertForSequenceClassification, id2label={0: "no", 1: "maybe", 2: "yes"})
+    assert subject.kind == "task" and subject.task_labels == ["no", "maybe", "yes"]
+    (result,) = subject.predictions(encoded(subject, "The cat sat."))
+    expected = dict(zip(subject.task_labels, logits(subject, "The cat sat.").softmax(-1).tolist(), strict=True))
     assert dict(result.items) == pytest.approx(expected, abs=1e-6)
     assert [value for _, value in result.items] == sorted(expected.values(), reverse=True) or result.items
 
 
 def test_value_of_a_regression() -> None:
-    each = interventions(BertForSequenceClassification, id2label={0: "similarity"})
-    (result,) = each.predictions(encoded(each, "The cat sat.", "A dog ran."))
+    subject = interventions(BertForSequenceClassification, id2label={0: "similarity"})
+    (result,) = subject.predictions(encoded(subject, "The cat sat.", "A dog ran."))
     assert [label for label, _ in result.items] == ["similarity"]
 
 
 @pytest.mark.parametrize("network", [tiny_bert, tiny_gpt2])
 def test_nearest_sentences_are_those_of_a_naive_search(network: Any) -> None:
     tokenizer = tiny_tokenizer()
-    each = Interventions(models.wrap(network(), tokenizer), read(SENTENCES))
+    subject = Interventions(models.wrap(network(), tokenizer), read(SENTENCES))
 
     def vector(text: str) -> torch.Tensor:
         with torch.inference_mode():
-            return each.model.network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0)
+            return subject.model.network(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0)
 
     text = "The cat sat by the river."
     cosines = {one: torch.cosine_similarity(vector(text), vector(one), dim=0).item() for one in SENTENCES}
-    (result,) = each.predictions(encoded(each, text))
+    (result,) = subject.predictions(encoded(subject, text))
     assert [one for one, _ in result.items] == sorted(cosines, key=lambda one: -cosines[one])
     assert dict(result.items) == pytest.approx(cosines, abs=1e-5)
-    (after,) = each.without(encoded(each, text), parse("*-*", each.model.capture.heads), "zero")
+    (after,) = subject.without(encoded(subject, text), parse("*-*", subject.model.capture.heads), "zero")
     assert dict(after.items) != pytest.approx(cosines, abs=1e-3)
 
 
@@ -116,6 +116,6 @@ def test_sentences_are_placed_with_all_heads_even_if_the_first_call_disables_som
 
 
 def test_mean_without_a_corpus_is_refused() -> None:
-    each = Interventions(models.wrap(tiny_bert(), tiny_tokenizer()))
+    subject = Interventions(models.wrap(tiny_bert(), tiny_tokenizer()))
     with pytest.raises(HeadscopeError, match="--corpus"):
-        each.predictions(encoded(each, "The cat sat."))
+        subject.predictions(encoded(subject, "The cat sat."))

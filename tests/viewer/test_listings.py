@@ -72,7 +72,9 @@ def test_a_picture_of_examples_has_those_of_the_page(session: ViewSession, text:
 def test_examples_are_by_the_kind_of_the_head(session: ViewSession) -> None:
     for layer, head, kind, word in session.numbers()["kinds"]:
         focus = session.usual_focus(layer, head)
-        fitting = [each for each in session.description()["examples_by"] if each == kind or each.startswith(f"{word}:")]
+        fitting = [
+            choice for choice in session.description()["examples_by"] if choice == kind or choice.startswith(f"{word}:")
+        ]
         assert focus == (fitting or session.description()["examples_by"])[0], head_name(layer, head)
 
 

@@ -40,7 +40,7 @@ def test_what_is_imported_is_exported() -> None:
         for names, source in re.findall(r'^import \{ ([\w, ]+) \} from "\./(\w+\.js)";$', text, re.MULTILINE):
             exported = re.findall(r"^export (?:async )?(?:function|const|class) (\w+)", MODULES[source], re.MULTILINE)
             assert set(names.split(", ")) <= set(exported), (name, source)
-            assert all(re.search(rf"\b{each}\b", text.split(f'"./{source}";')[1]) for each in names.split(", ")), name
+            assert all(re.search(rf"\b{word}\b", text.split(f'"./{source}";')[1]) for word in names.split(", ")), name
 
 
 def test_top_level_names_are_unique() -> None:
@@ -57,11 +57,11 @@ def test_nothing_makes_markup_of_text_or_code() -> None:
 
 def test_nothing_is_submitted_as_a_form() -> None:
     """A sandboxed frame, such as that of VS Code's notebooks, blocks forms before their event."""
-    assert [name for name, text in MODULES.items() if any(each in text for each in SUBMITTING)] == []
+    assert [name for name, text in MODULES.items() if any(word in text for word in SUBMITTING)] == []
 
 
 def test_styles_stay_below_the_element() -> None:
     css = re.sub(r"/\*.*?\*/", "", (STATIC / "viewer.css").read_text(encoding="utf-8"), flags=re.DOTALL)
-    selectors = [each.strip() for group in re.findall(r"([^{}]+)\{", css) for each in group.split(",")]
+    selectors = [selector.strip() for group in re.findall(r"([^{}]+)\{", css) for selector in group.split(",")]
     outside = [selector for selector in selectors if not selector.startswith((".headscope", "@", "screen", "print"))]
     assert outside == [] and "url(" not in css and "@import" not in css

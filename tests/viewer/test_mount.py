@@ -36,7 +36,7 @@ def embedded(session: ViewSession) -> dict[str, Any]:
         "api/text": text,
         "api/numbers?model=0": session.numbers(),
     }
-    return {"json": described, "bytes": {path: base64.b64encode(each).decode() for path, each in content.items()}}
+    return {"json": described, "bytes": {path: base64.b64encode(tile).decode() for path, tile in content.items()}}
 
 
 def test_two_viewers_in_one_page_have_states_of_their_own(browser: Chrome) -> None:
@@ -83,7 +83,7 @@ def test_pictures_are_saved_as_svg_and_png(
     WebDriverWait(browser, 10).until(lambda _: svg.exists() and png.exists() and png.stat().st_size)
     root = ElementTree.fromstring(svg.read_text(encoding="utf-8"))
     assert len(list(root.iter(f"{{http://www.w3.org/2000/svg}}{vector}"))) >= 1
-    words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert ("<" in words and "&" in words) if view != "heads" else "previous" in words
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert browser.get_log("browser") == []

@@ -161,7 +161,7 @@ def test_heads_are_disabled_for_one_answer(client: TestClient, posted: dict, sta
     assert answer.status_code == status, answer.text
     if status == 200:
         assert answer.json()["kind"] == "neighbours" and answer.json()["heads"] == "1-2,3-*"
-        assert [each["title"] for each in answer.json()["after"]] == ["nearest sentences"]
+        assert [prediction["title"] for prediction in answer.json()["after"]] == ["nearest sentences"]
 
 
 def test_hostile_tokens_stay_text(client: TestClient) -> None:
@@ -203,7 +203,7 @@ def test_numbers_and_cards_are_those_of_the_results() -> None:
     session = ViewSession((models.wrap(tiny_bert(), tiny_tokenizer()),), (), (model_of(profile_result(3, 4)),))
     client = TestClient(application(session), base_url=HOST)
     numbers = client.get("/api/numbers").json()
-    names = [each["name"] for each in numbers["numbers"]]
+    names = [number["name"] for number in numbers["numbers"]]
     assert len(names) == len(set(names)) and {"entropy", "attention_to.sep"} <= set(names)
     entropy = numbers["numbers"][names.index("entropy")]
     expected = profile_result(3, 4)["entropy"]
@@ -224,7 +224,7 @@ def test_examples_are_those_of_the_index(session: ViewSession) -> None:
     by = client.get("/api/model").json()["examples_by"]
     assert by == ["cls", "sep", "punct", "other"]
     first = client.get("/api/examples/1/2?by=sep").json()
-    assert {each["text"] for each in first} == {"The old cat sat.", "A dog ran."}
+    assert {example["text"] for example in first} == {"The old cat sat.", "A dog ran."}
     assert first[0]["value"] >= first[1]["value"]
     assert client.get("/api/examples/1/2").json() == client.get("/api/examples/1/2?by=cls").json()
     for path in ("9/1?by=sep", "1/9?by=sep", "1/1?by=nsubj"):

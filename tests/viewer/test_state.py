@@ -66,8 +66,8 @@ def test_tiles_are_asked_for_when_they_are_looked_at(browser: Chrome, long_addre
     assert tiles == ["1/1/0/0/0?model=0"]
     browser.execute_script("document.querySelector('.scroll-canvas').scrollTo(6000, 0)")
     settled(browser)
-    later = [each for each in requests_of(browser) if "/api/tile/" in each]
-    assert 1 <= len(later) <= 2 and all("/1/1/0/0/" in each for each in later)
+    later = [request for request in requests_of(browser) if "/api/tile/" in request]
+    assert 1 <= len(later) <= 2 and all("/1/1/0/0/" in request for request in later)
 
 
 def test_a_link_that_is_opened_in_the_page_is_followed(browser: Chrome, address: str) -> None:

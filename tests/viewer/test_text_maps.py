@@ -70,11 +70,11 @@ def test_a_long_text_in_a_file_has_the_same_maps(
     model = wrapped(network(**(LONG if network is tiny_bert else {"n_positions": 400})), 400)
     text = text_tokens(model.tokenizer, 400, TEXT * 30)
     assert text.cut and len(text) == 400
-    whole = text_maps(model, text)
+    in_memory = text_maps(model, text)
     monkeypatch.setattr(module, "IN_MEMORY", 1000)
     in_file = text_maps(model, text)
-    assert in_file.in_file and not whole.in_file
-    np.testing.assert_array_equal(whole.levels, in_file.levels)
+    assert in_file.in_file and not in_memory.in_file
+    np.testing.assert_array_equal(in_memory.levels, in_file.levels)
     assert_close(in_file, eager(model, text))
     assert os.listdir(tmp_path) == []  # deleted already, so that no crash leaves it behind
 

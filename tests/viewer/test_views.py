@@ -40,7 +40,9 @@ def test_a_view_opens_without_a_word_and_without_another_site(browser: Chrome, a
 def test_the_grid_has_all_heads_with_pictures_of_their_maps(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST})
     cells = browser.find_elements("css selector", "[role=gridcell]")
-    assert [each.get_attribute("data-head") for each in cells] == [f"{x}-{y}" for x in (1, 2, 3) for y in (1, 2, 3, 4)]
+    assert [element.get_attribute("data-head") for element in cells] == [
+        f"{x}-{y}" for x in (1, 2, 3) for y in (1, 2, 3, 4)
+    ]
     pictures = browser.execute_script(
         "return [...document.querySelectorAll('.grid-map canvas')].map((c) => c.toDataURL())"
     )
@@ -72,13 +74,13 @@ def test_heads_are_sorted_and_framed_by_a_number(browser: Chrome, address: str) 
     assert find(browser, ".legend").text.startswith("Frames: entropy of attention, from ")
     assert "c=entropy" in state(browser) and "o=entropy" in state(browser)
     find(browser, ".within input").click()
-    values = [float(each.text.split()[-1]) for each in browser.find_elements("css selector", ".grid-word")]
+    values = [float(element.text.split()[-1]) for element in browser.find_elements("css selector", ".grid-word")]
     assert values == sorted(values, reverse=True) and len(values) == 12 and "a=1" in state(browser)
     for choice in (1, 2):
         Select(find(browser, f".controls label:nth-child({choice}) select")).select_by_value("kind")
     settled(browser)
     cells = browser.find_elements("css selector", ".grid-cell")
-    kinds = [kind for kind, _ in groupby(each.get_attribute("data-word") for each in cells)]
+    kinds = [kind for kind, _ in groupby(element.get_attribute("data-word") for element in cells)]
     assert len(kinds) == len(set(kinds)) > 1 and "o=kind" in state(browser)
 
 
@@ -98,13 +100,13 @@ def test_the_legend_shows_heads_of_one_kind(browser: Chrome, address: str) -> No
 def test_lines_are_read_and_pinned_by_the_pointer(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST, "h": "2-3"})
     canvas = find(browser, ".lines-view .scroll-canvas")
-    whole = picture(browser)
+    before = picture(browser)
     size = canvas.size
     ActionChains(browser).move_to_element_with_offset(
         canvas, 40 - size["width"] // 2, 33 - size["height"] // 2
     ).perform()
     assert find(browser, ".lines-view .readout").text.startswith("“the” attends to “")
-    assert picture(browser) != whole
+    assert picture(browser) != before
     ActionChains(browser).click().move_to_element(find(browser, "h1")).perform()
     assert "p=q1" in state(browser)
     assert find(browser, ".lines-view .readout").text.startswith("“the” attends to “")

@@ -60,8 +60,13 @@ def _record(one: Judgement, metric: str, config: Mapping[str, Any], score: Mappi
     assert one.source is not None and one.test is not None
     attrs, name = one.source.result.attrs, f"{one.paper.name}.{one.claim.id}"
     numbers = {"value": one.test.value, "compared_with": one.test.baseline, "q": one.test.q}
-    told = {key: f"{number:.6g}" for key, number in numbers.items() if number == number}
-    told |= {"verdict": one.verdict, "where": one.words, "special_token": one.token, "claim_version": one.claim.version}
+    details = {key: f"{number:.6g}" for key, number in numbers.items() if number == number}
+    details |= {
+        "verdict": one.verdict,
+        "where": one.words,
+        "special_token": one.token,
+        "claim_version": one.claim.version,
+    }
     return {
         "evaluation_result_id": f"{name}.{metric}",
         "evaluation_name": name,
@@ -73,7 +78,7 @@ def _record(one: Judgement, metric: str, config: Mapping[str, Any], score: Mappi
             "lower_is_better": False,
             **config,
         },
-        "score_details": {**score, "details": {key: str(text) for key, text in told.items() if text != ""}},
+        "score_details": {**score, "details": {key: str(text) for key, text in details.items() if text != ""}},
     }
 
 

@@ -24,7 +24,7 @@ def content(*entities: str, fields: str | None = "eid-etype"):
 
 
 def mentions(text):
-    return [each.first[0].mentions for each in corpus("x.conllu", text)]
+    return [example.first[0].mentions for example in corpus("x.conllu", text)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def mentions(text):
 )
 def test_mentions(entities, fields, expected):
     (found,) = mentions(content(*entities, fields=fields))
-    assert found == tuple(Mention(*each) for each in expected)
+    assert found == tuple(Mention(*values) for values in expected)
 
 
 def test_without_its_fields_a_corpus_has_no_coreference():
@@ -66,7 +66,7 @@ def test_parts_of_a_discontinuous_mention_are_left_out_and_counted():
 
 def test_a_mention_over_two_sentences_is_left_out_and_counted():
     found = corpus("x.conllu", content("(e1-person", "(e2-x)") + content("e1)", fields=None))
-    assert [each.first[0].mentions for each in found] == [(Mention("e2", 1, 2),), ()]
+    assert [example.first[0].mentions for example in found] == [(Mention("e2", 1, 2),), ()]
     assert found.skipped == {"unclosed mention": 1, "unopened mention": 1}
 
 
@@ -105,22 +105,22 @@ def test_mentions_come_back(spans):
         values.append("".join(ends + begins))
     (found,) = mentions(content(*values))
     assert found is not None
-    assert {(each.entity, each.start, each.end) for each in found} == set(named)
-    assert [each.start for each in found] == sorted(start for _, start, _ in named)
+    assert {(mention.entity, mention.start, mention.end) for mention in found} == set(named)
+    assert [mention.start for mention in found] == sorted(start for _, start, _ in named)
 
 
 def test_the_mentions_of_a_real_treebank(real_data):
     path = real_data / "ud" / "en_gum-ud-dev.conllu.gz"
     values = re.findall(r"[|\t]Entity=([^|\n]*)", gzip.decompress(path.read_bytes()).decode())
-    sentences = [each.first[0] for each in read(path)]
+    sentences = [example.first[0] for example in read(path)]
     assert (
         sum(len(sentence.mentions or ()) for sentence in sentences) == sum(value.count("(") for value in values) > 7000
     )
-    assert len({each.document for each in sentences}) == 30
+    assert len({sentence.document for sentence in sentences}) == 30
 
 
 def test_mentions_have_the_kind_of_their_entity() -> None:
     (sentence,) = mentions(content("(e1-person-2(e2-place-1)", "e1)"))
-    assert [(each.entity, each.kind) for each in sentence or ()] == [("e1", "person"), ("e2", "place")]
+    assert [(mention.entity, mention.kind) for mention in sentence or ()] == [("e1", "person"), ("e2", "place")]
     (sentence,) = mentions(content("(e1-person)", fields="eid"))
-    assert [each.kind for each in sentence or ()] == [""]
+    assert [mention.kind for mention in sentence or ()] == [""]

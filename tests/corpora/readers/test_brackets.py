@@ -38,8 +38,8 @@ def test_a_sentence_with_its_phrases_and_heads() -> None:
 
 def test_several_trees_in_a_line_and_trees_without_words() -> None:
     found = corpus("wsj.mrg", "(S (NN rain)) (S (VB go) (RB on)) ((S (-NONE- *)))\n")
-    assert [each.n_words for each in found] == [1, 2] and found.skipped == {"trees without words": 1}
-    assert [each.sentences[0].phrases for each in found] == [(), ((0, 2),)]
+    assert [example.n_words for example in found] == [1, 2] and found.skipped == {"trees without words": 1}
+    assert [example.sentences[0].phrases for example in found] == [(), ((0, 2),)]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_bad_tree_is_refused_with_its_line_or_counted(content: str, said: str)
 def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
     for name in ("wsj_2.mrg", "wsj_1.mrg", "README"):
         (tmp_path / name).write_text(GOOD)
-    assert [each.id for each in read(tmp_path, Options(kind="brackets"))] == ["wsj_1.mrg:2", "wsj_2.mrg:2"]
+    assert [example.id for example in read(tmp_path, Options(kind="brackets"))] == ["wsj_1.mrg:2", "wsj_2.mrg:2"]
 
 
 words = st.text("abcxyz.,0", min_size=1, max_size=4)

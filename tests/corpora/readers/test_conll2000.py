@@ -13,7 +13,7 @@ TEXT = "He PRP B-NP\nate VBD B-VP\na DT B-NP\npie NN I-NP\n-LRB- ( O\n\nRain NN 
 
 
 def test_sentences_have_words_tags_and_chunks() -> None:
-    first, second = [each.first[0] for each in corpus("x.conll2000", TEXT)]
+    first, second = [example.first[0] for example in corpus("x.conll2000", TEXT)]
     assert first.text == "He ate a pie (" and first.forms == ("He", "ate", "a", "pie", "(")
     assert first.upos == ("PRON", "VERB", "DET", "NOUN", "X")
     assert first.chunks == ("B-NP", "B-VP", "B-NP", "I-NP", "O") and second.chunks == ("B-NP",)

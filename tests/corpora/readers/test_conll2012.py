@@ -63,7 +63,7 @@ def test_a_document_with_its_trees_and_mentions() -> None:
 
 def test_parts_and_documents_have_their_own_entities() -> None:
     content = document(SHE) + document(SHE, begin="#begin document (own/made_0001); part 001")
-    assert [each.first[0].document[-8:] for each in read_conll(content)] == ["part 000", "part 001"]
+    assert [example.first[0].document[-8:] for example in read_conll(content)] == ["part 000", "part 001"]
     assert read_conll(document(SHE, begin="#begin document (x);")).n_examples == 1
 
 
@@ -77,7 +77,7 @@ def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
     for name in ("b_0002.v4_gold_conll", "bc/a_0001.v4_auto_conll", "notes.txt"):
         (tmp_path / name).write_text(document(SHE))
     found = read(tmp_path, Options(kind="conll2012"))
-    assert [each.id for each in found] == ["b_0002.v4_gold_conll:2", "a_0001.v4_auto_conll:2"]
+    assert [example.id for example in found] == ["b_0002.v4_gold_conll:2", "a_0001.v4_auto_conll:2"]
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_heads_of_any_parse_are_a_tree(bits: list[str], data: st.DataObject) -> 
 
 @given(bits=parses(), data=st.data())
 def test_a_parse_that_lost_a_bracket_is_bad(bits: list[str], data: st.DataObject) -> None:
-    places = [place for place, bit in enumerate(bits) if ")" in bit]
-    place = data.draw(st.sampled_from(places))
-    broken = [bit[:-1] if place == number else bit for number, bit in enumerate(bits)]
+    positions = [position for position, bit in enumerate(bits) if ")" in bit]
+    position = data.draw(st.sampled_from(positions))
+    broken = [bit[:-1] if position == number else bit for number, bit in enumerate(bits)]
     with pytest.raises(Bad, match="open"):
         heads(broken, ["NN"] * len(bits), 1)

@@ -98,7 +98,8 @@ def test_columns_that_no_word_has_are_not_annotated():
 
 
 def test_ids_come_from_the_file_where_it_names_none():
-    assert [each.id for each in corpus("x.conllu", SHE_SLEPT + sentence((1, "Yes")))] == ["weblog-7", "x.conllu:7"]
+    found = corpus("x.conllu", SHE_SLEPT + sentence((1, "Yes")))
+    assert [example.id for example in found] == ["weblog-7", "x.conllu:7"]
 
 
 def test_documents_are_scopes_of_entities():
@@ -106,7 +107,7 @@ def test_documents_are_scopes_of_entities():
         sentence((1, "Yes"), **comments) for comments in ({}, {"newdoc id": "a"}, {}, {"newdoc id": "b"}, {})
     )
     content += "# newdoc\n" + sentence((1, "Yes"))
-    scopes = [each.first[0].document for each in corpus("x.conllu", content)]
+    scopes = [example.first[0].document for example in corpus("x.conllu", content)]
     assert scopes == ["x.conllu", "a", "a", "b", "b", "x.conllu:13"]
 
 
@@ -151,7 +152,7 @@ def test_two_sentences_of_a_pair_are_one_example():
     content += sentence((1, "No"), pair="p2") + sentence((1, "Nope"), pair="p2", pair_label="other") + SHE_SLEPT
     found = corpus("x.conllu", content)
     assert texts(found) == [["Yes", "Yeah"], ["No", "Nope"], ["She  slept ."]]
-    assert [(each.id, each.label, bool(each.second)) for each in found] == [
+    assert [(example.id, example.label, bool(example.second)) for example in found] == [
         ("p1", "same", True),
         ("p2", "other", True),
         ("weblog-7", None, False),
@@ -214,5 +215,5 @@ def _upward(tree, word):
 def test_real_treebanks(real_data, name, n_sentences, n_words):
     found = read(real_data / "ud" / f"{name}.conllu.gz")
     assert found.n_examples == n_sentences
-    assert sum(len(each.first[0].words) for each in found) == n_words
+    assert sum(len(example.first[0].words) for example in found) == n_words
     assert found.skipped == {}

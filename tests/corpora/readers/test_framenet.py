@@ -103,7 +103,7 @@ def test_each_annotation_of_a_sentence_is_an_example_and_sentences_without_one_a
     )
     bare = f'<sentence ID="2"><text>It rained .</text>{UNANNOTATED}</sentence>'
     found = corpus("lu10.xml", unit(f"{twice}{bare}"))
-    assert [each.id for each in found] == ["give up.v:11", "give up.v:12"]
+    assert [example.id for example in found] == ["give up.v:11", "give up.v:12"]
     assert found.skipped == {"frame elements without words": 2, "sentences without annotation": 1}
 
 
@@ -113,7 +113,7 @@ def test_the_release_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> None
         (tmp_path / "lu" / f"lu{number}.xml").write_text(unit(sentence(id=f'ID="{number}"')))
     (tmp_path / "lu" / "lexUnit.xsl").write_text("<xsl/>")
     for folder in (tmp_path, tmp_path / "lu"):
-        assert [each.id for each in read(folder, FRAMENET)] == ["give up.v:9", "give up.v:10"]
+        assert [example.id for example in read(folder, FRAMENET)] == ["give up.v:9", "give up.v:10"]
     (tmp_path / "empty").mkdir()
     with pytest.raises(HeadscopeError, match="is a folder"):
         read(tmp_path / "empty", FRAMENET)
@@ -150,7 +150,7 @@ def test_broken_xml_is_refused_with_its_line(content: str, said: str) -> None:
 def test_what_is_bad_is_counted_where_that_is_wanted() -> None:
     good = sentence(id='ID="12"')
     found = corpus("lu10.xml", unit(sentence(LATE) + good), Options(skip_bad=True))
-    assert [each.id for each in found] == ["give up.v:12"] and found.skipped["bad"] == 1
+    assert [example.id for example in found] == ["give up.v:12"] and found.skipped["bad"] == 1
 
 
 @pytest.mark.parametrize(

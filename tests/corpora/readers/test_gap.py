@@ -42,7 +42,7 @@ def test_a_passage_asks_whom_its_pronoun_refers_to() -> None:
 
 def test_a_pronoun_may_refer_to_either_name_or_to_neither() -> None:
     found = read_gap(row(A_coref="TRUE", B_coref="FALSE"), row(ID="made-2", B_coref="FALSE"))
-    assert [question(each).answer for each in found] == [0, None]
+    assert [question(example).answer for example in found] == [0, None]
 
 
 def test_a_name_that_ends_within_a_word_ends_a_word() -> None:
@@ -70,7 +70,7 @@ def test_what_does_not_fit_is_refused_with_its_line_or_counted(changes: dict[str
     with pytest.raises(HeadscopeError, match=said.replace("(", "[(]").replace("?", "[?]")):
         read_gap(row(**changes))
     kept = read_gap(row(**changes), row(ID="made-2"), options=Options(kind="gap", skip_bad=True))
-    assert [each.id for each in kept] == ["made-2"] and kept.skipped == {"bad": 1}
+    assert [example.id for example in kept] == ["made-2"] and kept.skipped == {"bad": 1}
 
 
 def test_a_row_of_too_few_columns_and_a_missing_column_are_refused() -> None:
@@ -94,4 +94,4 @@ def test_words_are_whole_in_order_and_leave_out_blanks_only(text: str, cuts: lis
 def test_the_real_files_are_read_whole(real_data: Path, name: str, rows: int, neither: int) -> None:
     found = read(real_data / "coref" / "gap" / f"gap-{name}.tsv.gz", GAP)
     assert (found.n_examples, found.skipped) == (rows, {})
-    assert sum(question(each).answer is None for each in found) == neither
+    assert sum(question(example).answer is None for example in found) == neither

@@ -26,7 +26,7 @@ def glue(tmp_path):
 
 
 def labels(found):
-    return [each.label for each in found]
+    return [example.label for example in found]
 
 
 @pytest.mark.parametrize("task", [None, "mrpc", "MRPC"])

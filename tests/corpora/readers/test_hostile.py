@@ -167,7 +167,7 @@ def test_a_line_without_end_is_refused():
 )
 def test_a_text_has_a_bound(name, line, options):
     longest = corpus(name, line.format("a " * (LONGEST_TEXT // 2 - 1) + "ab"), Options(**options))
-    assert [len(each) for (each,) in texts(longest)] == [LONGEST_TEXT]
+    assert [len(text) for (text,) in texts(longest)] == [LONGEST_TEXT]
     refused(
         name,
         line.format("a " * (LONGEST_TEXT // 2) + "a"),
@@ -331,8 +331,8 @@ def test_pipes_devices_folders_and_links_that_lead_nowhere_are_refused(tmp_path:
         lambda: path.symlink_to(path),
         lambda: path.mkdir(),
     ]
-    for each in make:
-        each()
+    for create in make:
+        create()
         with pytest.raises(HeadscopeError, match=r"pipe|device|folder|leads nowhere"):
             read(path)
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()

@@ -33,14 +33,14 @@ def saved(tmp_path):
 
 
 def labels(found):
-    return [each.label for each in found]
+    return [example.label for example in found]
 
 
 def test_a_saved_folder_is_read_with_its_class_names(saved):
     found = read(saved, Options(kind="hub"))
     assert labels(found) == ["yes", None, "no"]
     assert texts(found)[0] == ["a1", "b"]
-    assert [each.id for each in found] == ["tiny:1", "tiny:2", "tiny:3"]
+    assert [example.id for example in found] == ["tiny:1", "tiny:2", "tiny:3"]
 
 
 def test_a_split_is_named(saved):

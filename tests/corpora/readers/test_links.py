@@ -34,12 +34,12 @@ def test_words_alone_and_text_alone() -> None:
     found = corpus(
         "my.jsonl", jsonl({"words": ["He", "slept"], "links": links}, {"text": "He  slept", "links": []}), LINKS
     )
-    assert [each.first[0].words for each in found] == [((0, 2), (3, 8)), ((0, 2), (4, 9))]
-    assert [each.first[0].text for each in found] == ["He slept", "He  slept"]
+    assert [example.first[0].words for example in found] == [((0, 2), (3, 8)), ((0, 2), (4, 9))]
+    assert [example.first[0].text for example in found] == ["He slept", "He  slept"]
 
 
 def test_a_sentence_may_have_a_name() -> None:
-    assert [each.id for each in corpus("my.jsonl", jsonl(GOOD | {"id": "a"}, GOOD), LINKS)] == ["a", "my.jsonl:2"]
+    assert [example.id for example in corpus("my.jsonl", jsonl(GOOD | {"id": "a"}, GOOD), LINKS)] == ["a", "my.jsonl:2"]
 
 
 def linking(**link: object) -> dict:

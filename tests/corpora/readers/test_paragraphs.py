@@ -47,7 +47,7 @@ def paragraphs(tmp_path, text, options=DEFAULTS):
 def test_pairs_do_not_overlap_and_do_not_cross_a_title(tmp_path):
     found = paragraphs(tmp_path, WIKITEXT)
     assert texts(found) == [["a b c d", "e f g"], ["h i", "j k"], ["n o", "p q"]]
-    assert [each.id for each in found] == ["wiki.raw:4", "wiki.raw:10", "wiki.raw:18"]
+    assert [example.id for example in found] == ["wiki.raw:4", "wiki.raw:10", "wiki.raw:18"]
     assert found.skipped == {"paragraph without a second": 1}
 
 
@@ -126,6 +126,6 @@ def test_paragraphs_of_real_text(real_data):
     written = gzip.decompress(path.read_bytes()).decode().split("\n")
     n_paragraphs = sum(bool(line.strip()) and not (line[:3] == " = " == line[-3:]) for line in written)
     assert 2 * found.n_examples + found.skipped["paragraph without a second"] == n_paragraphs
-    sizes = [sum(len(letters(segment[0].text)) for segment in each.segments) for each in found]
+    sizes = [sum(len(letters(segment[0].text)) for segment in example.segments) for example in found]
     assert max(sizes) <= 125
     assert sum(size > 110 for size in sizes) > len(sizes) / 2

@@ -26,7 +26,7 @@ def test_a_sentence_with_its_tree() -> None:
 
 def test_blank_lines_part_sentences_and_the_last_needs_none() -> None:
     found = corpus("wsj.dp", f"\n\n{GOOD}\n\nGo\tVB\t0\n")
-    assert [(each.id, each.n_words) for each in found] == [("wsj.dp:3", 6), ("wsj.dp:11", 1)]
+    assert [(example.id, example.n_words) for example in found] == [("wsj.dp:3", 6), ("wsj.dp:11", 1)]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_bad_tree_is_refused_with_its_line_or_counted(content: str, said: str)
 def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
     for name in ("wsj_2.dp", "wsj_1.dp", "readme.txt"):
         (tmp_path / name).write_text(GOOD)
-    assert [each.id for each in read(tmp_path, Options(kind="penn"))] == ["wsj_1.dp:1", "wsj_2.dp:1"]
+    assert [example.id for example in read(tmp_path, Options(kind="penn"))] == ["wsj_1.dp:1", "wsj_2.dp:1"]
     (tmp_path / "empty").mkdir()
     with pytest.raises(HeadscopeError, match="is a folder"):
         read(tmp_path / "empty", Options(kind="penn"))

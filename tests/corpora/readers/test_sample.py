@@ -94,12 +94,12 @@ def test_entities_open_and_close_in_their_sentence(sentences):
 
 def test_the_corpus_is_large_enough_and_says_nothing_twice():
     corpus = read("sample")
-    pairs = [each for each in corpus if each.second]
+    pairs = [example for example in corpus if example.second]
     assert corpus.skipped == {}
     assert len(pairs) >= 60
     assert len(corpus) - len(pairs) >= 200
-    assert len({each.id for each in corpus}) == len(corpus)
-    texts = Counter(tuple(segment_text(segment) for segment in each.segments) for each in corpus)
+    assert len({example.id for example in corpus}) == len(corpus)
+    texts = Counter(tuple(segment_text(segment) for segment in example.segments) for example in corpus)
     assert {text for text, count in texts.items() if count > 1} == set()
 
 

@@ -26,7 +26,7 @@ def winobias(folder: Path, pro: str = PRO, anti: str = ANTI, **options) -> Corpu
 
 def test_the_brackets_are_the_right_candidate_and_the_pronoun(tmp_path: Path) -> None:
     found = list(winobias(tmp_path))
-    assert [each.id for each in found] == [
+    assert [example.id for example in found] == [
         f"{kind}_stereotyped_type1.txt.dev:{line}" for kind in ("pro", "anti") for line in (1, 3)
     ]
     assert found[0].first[0].text == "The developer argued with the designer because he slept."
@@ -37,8 +37,8 @@ def test_the_brackets_are_the_right_candidate_and_the_pronoun(tmp_path: Path) ->
 
 def test_lines_of_the_same_number_are_partners(tmp_path: Path) -> None:
     asked = [question(example) for example in winobias(tmp_path)]
-    assert [each.stereotype for each in asked] == ["pro", "pro", "anti", "anti"]
-    assert [each.pair for each in asked] == ["stereotyped_type1.txt.dev:1", "stereotyped_type1.txt.dev:2"] * 2
+    assert [question.stereotype for question in asked] == ["pro", "pro", "anti", "anti"]
+    assert [question.pair for question in asked] == ["stereotyped_type1.txt.dev:1", "stereotyped_type1.txt.dev:2"] * 2
 
 
 def test_a_file_may_be_named_alone_and_other_pronouns_in_brackets_are_passed_over(tmp_path: Path) -> None:
@@ -91,14 +91,15 @@ def winogender(folder: Path, *sentences: tuple[str, str], statistics: str = STAT
 
 
 def test_the_occupation_is_the_first_candidate(tmp_path: Path) -> None:
-    asked = [question(each) for each in winogender(tmp_path)]
-    assert [each.candidates for each in asked] == [((1, 2), (4, 5))] * 3 + [((3, 4), (0, 1))]
-    assert [each.pronoun for each in asked] == [(6, 7)] * 4 and [each.answer for each in asked] == [0, 0, 0, 1]
-    assert [each.pair for each in asked] == ["baker.guest.0"] * 3 + ["nurse.someone.1"]
+    asked = [question(example) for example in winogender(tmp_path)]
+    assert [question.candidates for question in asked] == [((1, 2), (4, 5))] * 3 + [((3, 4), (0, 1))]
+    assert [question.pronoun for question in asked] == [(6, 7)] * 4
+    assert [question.answer for question in asked] == [0, 0, 0, 1]
+    assert [question.pair for question in asked] == ["baker.guest.0"] * 3 + ["nurse.someone.1"]
 
 
 def test_the_stereotype_is_the_gender_of_most_people_of_the_occupation(tmp_path: Path) -> None:
-    assert [question(each).stereotype for each in winogender(tmp_path)] == ["pro", "anti", "", "pro"]
+    assert [question(example).stereotype for example in winogender(tmp_path)] == ["pro", "anti", "", "pro"]
 
 
 @pytest.mark.parametrize(
@@ -130,10 +131,10 @@ def test_statistics_that_say_nothing_are_refused(tmp_path: Path) -> None:
 def test_the_real_files_of_winobias_are_pairs(real_data: Path, split: str) -> None:
     found = read(real_data / "coref" / "winobias", Options(kind="winobias", split=split))
     assert (found.n_examples, found.skipped) == (1584, {})
-    assert set(Counter(question(each).pair for each in found).values()) == {2}
+    assert set(Counter(question(example).pair for example in found).values()) == {2}
 
 
 def test_the_real_files_of_winogender_are_triples(real_data: Path) -> None:
     found = read(real_data / "coref" / "winogender", Options(kind="winogender"))
     assert (found.n_examples, found.skipped) == (720, {})
-    assert Counter(question(each).stereotype for each in found) == {"pro": 240, "anti": 240, "": 240}
+    assert Counter(question(example).stereotype for example in found) == {"pro": 240, "anti": 240, "": 240}

@@ -18,7 +18,7 @@ LINE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t
 
 
 def rows(found):
-    return [(*(segment[0].text for segment in each.segments), each.label) for each in found]
+    return [(*(segment[0].text for segment in example.segments), example.label) for example in found]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_columns_are_named(columns, expected):
 def test_numbers_name_the_columns_of_a_table_without_header():
     found = corpus("x.tsv", "gj04\t1\t\tThe doll wriggled.\ngj04\t0\t*\tThe doll it.\n", Options(columns="4,,2"))
     assert rows(found) == [("The doll wriggled.", "1"), ("The doll it.", "0")]
-    assert [each.id for each in found] == ["x.tsv:1", "x.tsv:2"]
+    assert [example.id for example in found] == ["x.tsv:1", "x.tsv:2"]
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_bad_lines_of_jsonl(line, message):
 
 def test_labels_stay_as_written():
     content = "\n".join(json.dumps({"text": "a", "label": label}) for label in ("1", 5, 5.0, None, True))
-    assert [each.label for each in corpus("x.jsonl", content)] == ["1", "5", "5.0", None, "True"]
-    assert [each.label for each in corpus("x.tsv", "text\tscore\na\t5.000\n")] == ["5.000"]
+    assert [example.label for example in corpus("x.jsonl", content)] == ["1", "5", "5.0", None, "True"]
+    assert [example.label for example in corpus("x.tsv", "text\tscore\na\t5.000\n")] == ["5.000"]
 
 
 def test_parquet_has_types():

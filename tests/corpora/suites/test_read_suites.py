@@ -43,7 +43,7 @@ def test_own_pairs_and_gaps(tmp_path: Path) -> None:
     assert one.good == Candidate("The cat sleeps.", 0, 15)
     assert (other.id, other.phenomenon, other.lemma) == ("a", "mine", "sleep sleeps slept")
     assert other.good == Candidate("The cat sleeps.", 8, 14, True)
-    assert [each.text for each in other.bad] == ["The cat sleep.", "The cat slept."]
+    assert [candidate.text for candidate in other.bad] == ["The cat sleep.", "The cat slept."]
 
 
 @pytest.mark.parametrize(
@@ -122,16 +122,16 @@ def test_agreement(tmp_path: Path) -> None:
 
 
 def test_numeracy_is_balanced_and_the_same_each_time() -> None:
-    every = items("numeracy")
-    compared = [item for item in every if item.phenomenon == "comparing numbers"]
+    all_items = items("numeracy")
+    compared = [item for item in all_items if item.phenomenon == "comparing numbers"]
     assert sum(item.good.scored == "larger" for item in compared) == len(compared) / 2
-    assert len({item.id for item in every}) == len(every)
-    for item in every:
+    assert len({item.id for item in all_items}) == len(all_items)
+    for item in all_items:
         if item.phenomenon == "adding numbers" and item.condition != "words":
             one, _, other, *_ = item.good.text.split()
             assert int(one) + int(other) == int(item.good.scored)
-    assert items("numeracy", limit=5) == every[:5]
-    assert len(items("numeracy", per_condition=3)) == 3 * len({(item.phenomenon, item.condition) for item in every})
+    assert items("numeracy", limit=5) == all_items[:5]
+    assert len(items("numeracy", per_condition=3)) == 3 * len({(item.phenomenon, item.condition) for item in all_items})
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,9 @@ def test_facts_in_one_wording_and_in_several(tmp_path: Path) -> None:
     assert suite.skipped == {"facts without a template": 1}
     assert (first.id, first.good.context, first.bad) == ("P19-1", "Ann was born in [MASK] .", ())
     assert first.other_answers == ("France",) and second.good.scored == "France"
-    several = [{"predicate_id": "P19", "pattern": each} for each in ("[X] is from [Y].", "[Y] is the home of [X].")]
+    several = [
+        {"predicate_id": "P19", "pattern": pattern} for pattern in ("[X] is from [Y].", "[Y] is the home of [X].")
+    ]
     (pararel,) = read_suites([written(tmp_path, "pararel_patterns.jsonl", *several)], per_condition=1)
     assert [item.good.text for item in pararel.items] == ["Ann is from Paris.", "Paris is the home of Ann."]
     assert {item.fact for item in pararel.items} == {"P19-1"}
@@ -197,7 +199,7 @@ def test_google_re_and_squad(tmp_path: Path) -> None:
     asked = {"id": "7", "sub_label": "Squad", "obj_label": "gold", "masked_sentences": ["The [MASK] color."]}
     twice = asked | {"id": "8", "masked_sentences": ["The [MASK] and [MASK]."]}
     (suite,) = read_suites([source := written(tmp_path, "squad.jsonl", asked, twice)])
-    assert [each.good.text for each in suite.items] == ["The gold color."]
+    assert [item.good.text for item in suite.items] == ["The gold color."]
     assert suite.skipped == {"sentences with several gaps": 1}
     written(tmp_path, "squad.jsonl", asked | {"masked_sentences": ["No gap."]})
     with pytest.raises(HeadscopeError, match=r"line 1: 'masked_sentences' has no \[MASK\]"):

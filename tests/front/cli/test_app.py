@@ -69,11 +69,11 @@ def test_json_is_the_whole_result(model, tmp_path):
     result = run_command(
         "profile", model, "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures"
     )
-    whole = json.loads(result.stdout)
-    entropy = whole["data_vars"]["entropy"]
+    data = json.loads(result.stdout)
+    entropy = data["data_vars"]["entropy"]
     assert entropy["dims"] == ["layer", "head"]
     assert entropy["data"][0][0] == pytest.approx(float(headscope.open_result(tmp_path)["entropy"][0, 0]))
-    assert whole["report"] == str(tmp_path / "report.html")
+    assert data["report"] == str(tmp_path / "report.html")
 
 
 def test_list_names_everything_in_the_catalog():

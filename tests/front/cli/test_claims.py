@@ -18,10 +18,10 @@ HOSTILE = "<script>alert(1)</script> | a"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Profiles of two models."""
-    place = tmp_path_factory.mktemp("results")
-    results.save(profile_result(), place / "profile")
-    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32, corpus=HOSTILE), place / "other")
-    return place
+    directory = tmp_path_factory.mktemp("results")
+    results.save(profile_result(), directory / "profile")
+    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32, corpus=HOSTILE), directory / "other")
+    return directory
 
 
 def test_verdicts_are_printed_for_each_model(folder: Path) -> None:

@@ -141,8 +141,8 @@ READ = [
 @pytest.fixture(autouse=True)
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is served after all would wait for Ctrl-C."""
-    for place in ("web.serve.serve_on", "studies.patterns.labels.server.serve_locally"):
-        monkeypatch.setattr(f"headscope.{place}", lambda *_: pytest.fail("a page is served"))
+    for server in ("web.serve.serve_on", "studies.patterns.labels.server.serve_locally"):
+        monkeypatch.setattr(f"headscope.{server}", lambda *_: pytest.fail("a page is served"))
 
 
 @pytest.mark.parametrize(("line", "name"), READ)

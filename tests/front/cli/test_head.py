@@ -20,11 +20,11 @@ from support.profile_result import profile_result
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A profile and patterns of one model, a profile of another with fewer heads."""
-    place = tmp_path_factory.mktemp("results")
-    results.save(profile_result(), place / "profile")
-    results.save(patterns_result(), place / "deep" / "patterns")
-    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32), place / "other")
-    return place
+    directory = tmp_path_factory.mktemp("results")
+    results.save(profile_result(), directory / "profile")
+    results.save(patterns_result(), directory / "deep" / "patterns")
+    results.save(profile_result(3, 3, model="other", model_sha256="ef" * 32), directory / "other")
+    return directory
 
 
 def said(*arguments: object) -> str:
@@ -67,15 +67,15 @@ def test_heads_are_ranked_by_any_number(folder: Path) -> None:
     heads = [line.split()[0] for line in lines if "of 12" in line]
     assert heads[0] == "2-3" and len(heads) == 2
     found = json.loads(run_command("head", folder, "--by", "entropy", "--ascending", "--json").stdout)["rankings"]
-    assert sorted(len(each["heads"]) for each in found) == [9, 12]
-    for each in found:
-        values = [row["value"] for row in each["heads"]]
+    assert sorted(len(ranking["heads"]) for ranking in found) == [9, 12]
+    for ranking in found:
+        values = [row["value"] for row in ranking["heads"]]
         assert values == sorted(values)
 
 
 def test_all_heads_are_listed(folder: Path) -> None:
     found = json.loads(run_command("head", folder, "--json").stdout)["models"]
-    by_model = {each["model"]: each["heads"] for each in found}
+    by_model = {model["model"]: model["heads"] for model in found}
     assert {name: len(heads) for name, heads in by_model.items()} == {"tiny": 12, "other": 9}
     assert by_model["tiny"][0]["Pattern"] == "vertical"
     assert "columns that are not shown" in run_command("head", folder).stdout
@@ -121,16 +121,16 @@ def test_control_characters_of_results_do_not_reach_the_terminal(
 ) -> None:
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
-    place = tmp_path / "a\x1b[31m  [red]"
+    directory = tmp_path / "a\x1b[31m  [red]"
     named: dict[str, Any] = {"model": "b\x1b[2J[bold]", "corpus": "c\x1b]0;title\x07.txt"}
-    results.save(profile_result(**named), place / "one")
-    results.save(profile_result(3, 3, **named, model_sha256="ef" * 32), place / "two")
+    results.save(profile_result(**named), directory / "one")
+    results.save(profile_result(3, 3, **named, model_sha256="ef" * 32), directory / "two")
     commands: list[list[object]] = [
-        *(["head", *words, place] for words in ([], ["1-1"], ["7-7"])),
-        *(["head", place, "--by", by] for by in ("entropy", "entropy\x1b[31m")),
-        ["head", "1-1", place / "one", "-o", place / "page"],
-        ["report", place / "one"],
-        ["export", place / "one"],
+        *(["head", *words, directory] for words in ([], ["1-1"], ["7-7"])),
+        *(["head", directory, "--by", by] for by in ("entropy", "entropy\x1b[31m")),
+        ["head", "1-1", directory / "one", "-o", directory / "page"],
+        ["report", directory / "one"],
+        ["export", directory / "one"],
         ["list"],
     ]
     for words in commands:

@@ -24,10 +24,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with paragraphs alone."""
-    place = tmp_path_factory.mktemp("data")
-    (place / "wikitext").mkdir()
-    (place / "wikitext" / "wiki.test.raw").write_text(TEXT * 12, encoding="utf-8")
-    return place
+    directory = tmp_path_factory.mktemp("data")
+    (directory / "wikitext").mkdir()
+    (directory / "wikitext" / "wiki.test.raw").write_text(TEXT * 12, encoding="utf-8")
+    return directory
 
 
 @pytest.fixture(scope="module")

@@ -125,10 +125,10 @@ def test_differences_of_labels_sizes_texts_and_missing_values() -> None:
     assert found.keys() == {"entropy", "sep_to_sep", "cls_entropy"}
     assert (found["entropy"].largest, found["entropy"].where) == (float("inf"), "layer 2, head 3")
     assert found["cls_entropy"].where == "missing in the new result"
-    assert [each.variable for each in differences(saved, new, 1e-4)] == ["entropy", "cls_entropy"]
+    assert [difference.variable for difference in differences(saved, new, 1e-4)] == ["entropy", "cls_entropy"]
     one, fewer = saved[["entropy"]], saved[["entropy"]].isel(head=[0, 1])
-    assert [each.where for each in differences(one, fewer)] == [
+    assert [difference.where for difference in differences(one, fewer)] == [
         "4 layer x 3 head in the saved result, 4 layer x 2 head in the new one"
     ]
     other = saved.assign_coords(offset=[-2, 0, 1])
-    assert {each.where for each in differences(saved, other)} == {"other labels of offset"}
+    assert {difference.where for difference in differences(saved, other)} == {"other labels of offset"}

@@ -77,9 +77,9 @@ def test_the_plan_says_what_full_adds(tmp_path: Path) -> None:
         words: json.loads(run_command("survey", "minilm", texts, "--plan", "--json", *words).stdout)["plan"]
         for words in ((), ("--full",))
     }
-    some, every = ({row["study"]: row for row in plan}["attributions"] for plan in said.values())
-    assert "10 are scored; 50 with --full" in some["reads"] and "--full" not in every["reads"]
-    assert every["seconds"] > some["seconds"]
+    some, full = ({row["study"]: row for row in plan}["attributions"] for plan in said.values())
+    assert "10 are scored; 50 with --full" in some["reads"] and "--full" not in full["reads"]
+    assert full["seconds"] > some["seconds"]
 
 
 def test_the_results_are_those_of_the_separate_commands(model: Path, folder: Path, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ FEW = ("--limit", "24", "--resamples", "20", "--no-figures")
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    place = tmp_path_factory.mktemp("models")
-    return [save_tiny(place / name, tiny_bert(seed=seed)) for seed, name in enumerate(("first", "second"))]
+    directory = tmp_path_factory.mktemp("models")
+    return [save_tiny(directory / name, tiny_bert(seed=seed)) for seed, name in enumerate(("first", "second"))]
 
 
 @pytest.fixture(scope="module")

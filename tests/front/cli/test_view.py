@@ -31,11 +31,11 @@ assert not {"torch", "transformers"} & set(sys.modules)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny model in `model`, and results about another in `out`."""
-    place = tmp_path_factory.mktemp("view")
-    save_tiny(place / "model")
-    results.save(profile_result(), place / "out")
-    (place / "empty").mkdir()
-    return place
+    directory = tmp_path_factory.mktemp("view")
+    save_tiny(directory / "model")
+    results.save(profile_result(), directory / "out")
+    (directory / "empty").mkdir()
+    return directory
 
 
 def test_a_first_folder_of_results_is_no_model(folder: Path) -> None:

@@ -26,9 +26,9 @@ batches = st.lists(inputs, min_size=1, max_size=5)
 def maps_of(examples: list[Encoded], seed: int) -> list[Map]:
     """Sharp random attention, with some exact zeros in it."""
     random = torch.Generator().manual_seed(seed)
-    scores = [4 * torch.randn(HEADS, len(each), len(each), generator=random) for each in examples]
-    sharp = [each.softmax(-1).where(each > each.amax(-1, keepdim=True) - 8, 0) for each in scores]
-    return [each / each.sum(-1, keepdim=True) for each in sharp]
+    scores = [4 * torch.randn(HEADS, len(encoded), len(encoded), generator=random) for encoded in examples]
+    sharp = [score.softmax(-1).where(score > score.amax(-1, keepdim=True) - 8, 0) for score in scores]
+    return [weights / weights.sum(-1, keepdim=True) for weights in sharp]
 
 
 def both(examples: list[Encoded]) -> tuple[list[Map], list[Map]]:
@@ -83,8 +83,8 @@ def test_a_batch_is_its_examples_one_by_one(comparison, examples: list[Encoded])
 @given(examples=batches, block=st.builds(BlockSize, st.integers(1, 3), st.integers(1, 4)))
 def test_blocks_add_up_to_the_whole(comparison, examples: list[Encoded], block: BlockSize) -> None:
     ones, others = both(examples)
-    whole, parts = (shown(compared(comparison, ones, others, examples, each)) for each in (WHOLE, block))
-    np.testing.assert_allclose(parts, whole, atol=1e-6)
+    unsplit, parts = (shown(compared(comparison, ones, others, examples, size)) for size in (WHOLE, block))
+    np.testing.assert_allclose(parts, unsplit, atol=1e-6)
 
 
 @each_comparison
@@ -92,7 +92,9 @@ def test_blocks_add_up_to_the_whole(comparison, examples: list[Encoded], block: 
 @given(examples=batches, order=st.permutations(range(HEADS)))
 def test_permuted_heads_have_permuted_values(comparison, examples: list[Encoded], order: list[int]) -> None:
     ones, others = both(examples)
-    permuted = compared(comparison, [each[order] for each in ones], [each[order] for each in others], examples)
+    permuted = compared(
+        comparison, [attention[order] for attention in ones], [attention[order] for attention in others], examples
+    )
     np.testing.assert_allclose(
         shown(permuted), shown(compared(comparison, ones, others, examples))[:, order], atol=1e-6
     )
@@ -105,11 +107,13 @@ def test_what_padding_looks_at_counts_for_nothing(comparison, examples: list[Enc
     examples = [*examples, tokens("c" + "o" * 11 + "s")]
     batch, everything = batch_of(examples), slice(0, len(examples))
     usual = [padded(maps) for maps in both(examples)]
-    other = [torch.where(batch.real[:, None, :, None], each, torch.eye(each.shape[-1])) for each in usual]
-    other = [each * batch.real[:, None, None] for each in other]
+    other = [
+        torch.where(batch.real[:, None, :, None], attention, torch.eye(attention.shape[-1])) for attention in usual
+    ]
+    other = [attention * batch.real[:, None, None] for attention in other]
     found = []
     for ones, others in (usual, other):
-        rows = [Rows(each, batch, everything, slice(0, each.shape[2])) for each in (ones, others)]
+        rows = [Rows(attention, batch, everything, slice(0, attention.shape[2])) for attention in (ones, others)]
         found.append(shown(comparison.finish(comparison.observe(*rows), batch)))
     np.testing.assert_array_equal(*found)
 
@@ -123,9 +127,9 @@ def test_what_padding_looks_at_counts_for_nothing(comparison, examples: list[Enc
 def test_tallies_of_parts_are_the_tally_of_the_whole(comparison, examples: list[Encoded], cut: int) -> None:
     found = compared(comparison, *both(examples), examples)
     values, valid, draws = found.values.numpy(), found.valid.numpy(), poisson_draws(range(len(examples)), 0, 20)
-    whole = tally(values, valid, draws)
+    unsplit = tally(values, valid, draws)
     first, second = (tally(values[part], valid[part], draws[:, part]) for part in (slice(cut), slice(cut, None)))
     for parts in (first + second, second + first):
-        np.testing.assert_allclose(parts.mean, whole.mean, atol=1e-9)
-        np.testing.assert_allclose(parts.interval, whole.interval, atol=1e-9)
-        np.testing.assert_array_equal(parts.count, whole.count)
+        np.testing.assert_allclose(parts.mean, unsplit.mean, atol=1e-9)
+        np.testing.assert_allclose(parts.interval, unsplit.interval, atol=1e-9)
+        np.testing.assert_array_equal(parts.count, unsplit.count)

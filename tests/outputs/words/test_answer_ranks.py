@@ -19,8 +19,8 @@ from support.tiny import tiny_bert
 
 def test_rank_counts_the_pieces_above_the_answer_but_no_other_right_answers() -> None:
     prior = torch.full((SIZE,), -9.0)
-    for place, word in enumerate(("[MASK]", "river", "house", "book")):
-        prior[TOKENIZER.get_vocab()[word]] = -float(place)
+    for rank, word in enumerate(("[MASK]", "river", "house", "book")):
+        prior[TOKENIZER.get_vocab()[word]] = -float(rank)
     items = [
         ClozeItem(str(number), "facts", filled("the [MASK].", answer), (), answer, other_answers=others)
         for number, (answer, others) in enumerate([("house", ("river",)), ("house", ()), ("book", ()), ("river", ())])

@@ -56,15 +56,17 @@ def naive(predictor: WordPredictor, text: Candidate, plain: bool = False) -> flo
     causal = predictor.model.network.config.model_type == "gpt2"
     for at in scored:
         if causal:
-            read, place = ids[:at], -1
+            read, position = ids[:at], -1
         else:
-            unit = [each for each in scored if text.is_answer or (words[each] == words[at] and not plain) or each == at]
+            unit = [
+                other for other in scored if text.is_answer or (words[other] == words[at] and not plain) or other == at
+            ]
             read = [
                 TOKENIZER.mask_token_id if number in unit and number >= at else piece
                 for number, piece in enumerate(ids)
             ]
-            place = at
-        logits = predictor.model.network(torch.tensor([read])).logits[0, place]
+            position = at
+        logits = predictor.model.network(torch.tensor([read])).logits[0, position]
         total += float(logits.log_softmax(-1)[ids[at]])
     return total
 
@@ -77,10 +79,10 @@ def test_scores_are_those_of_one_prediction_at_a_time(predictor: WordPredictor, 
 
 
 def test_scores_do_not_depend_on_batches_or_order(predictor: WordPredictor) -> None:
-    whole = text_scores(predictor, TEXTS).values
+    batched = text_scores(predictor, TEXTS).values
     small = text_scores(predictor, TEXTS[::-1], Settings(batch_tokens=1)).values[::-1]
-    assert small == pytest.approx(whole, abs=1e-4)
-    assert whole[0] == whole[4]
+    assert small == pytest.approx(batched, abs=1e-4)
+    assert batched[0] == batched[4]
 
 
 def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredictor) -> None:
@@ -98,9 +100,9 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
         assert tokens["head"] == 3 < tokens["last layer"]
     else:
         assert tokens == {"head": 1, "last layer": 1}
-    every = WordPredictor(predictor.model)
-    every.reader = all_tokens(predictor.model)
-    assert text_scores(every, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
+    full = WordPredictor(predictor.model)
+    full.reader = all_tokens(predictor.model)
+    assert text_scores(full, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
 
 
 def test_equal_tokens_pass_the_maps_of_the_first_layer_once() -> None:
@@ -124,7 +126,7 @@ def test_causal_model_reads_each_prefix_once() -> None:
     assert part.seen is not None
     read = [tuple(part.ids[0, seen].tolist()) for seen in part.seen[0]]
     prefixes = {tuple(text.ids[:end].tolist()) for text in texts for end in range(1, 1 + text.places[-1])}
-    assert sorted(each for each in read if each != (0,)) == sorted(prefixes)
+    assert sorted(prefix for prefix in read if prefix != (0,)) == sorted(prefixes)
 
 
 def test_pieces_of_answers_are_counted_and_long_texts_have_no_score(predictor: WordPredictor) -> None:

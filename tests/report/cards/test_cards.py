@@ -151,23 +151,23 @@ def test_results_in_a_linked_folder_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("folder", "said"),
     [("nowhere", "nowhere' does not exist; name folders"), ("", "has no results (result.nc); name folders")],
 )
-def test_a_folder_without_results_is_said(place: str, said: str, tmp_path: Path) -> None:
+def test_a_folder_without_results_is_said(folder: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match=re.escape(said)):
-        gather([tmp_path / place])
+        gather([tmp_path / folder])
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "overwritten", "another"])
 def test_a_broken_result_is_named_in_one_line(damage: str, tmp_path: Path) -> None:
     path = saved(tmp_path, profile=profile_result(), broken=profile_result()) / "broken" / "result.nc"
-    whole = path.read_bytes()
-    middle = len(whole) // 4
+    content = path.read_bytes()
+    middle = len(content) // 4
     damaged = {
         "empty": b"",
-        "cut": whole[: len(whole) // 2],
-        "overwritten": whole[:middle] + bytes(len(whole) - middle),
+        "cut": content[: len(content) // 2],
+        "overwritten": content[:middle] + bytes(len(content) - middle),
     }
     if damage == "another":
         xr.Dataset({"x": ("x", [1.0])}).to_netcdf(path, engine="h5netcdf")
@@ -262,7 +262,7 @@ def test_the_index_has_the_main_numbers_and_words_of_each_head() -> None:
     table = index(model_of(profile_result(), patterns_result()))
     words = [column.words for column in table.columns]
     assert words[:2] == ["What it does", "Pattern"] and "attention to: [SEP]" in words and "entropy" in words
-    rows = {place[0]: dict(zip(words, cells, strict=True)) for place, cells in table.rows}
+    rows = {labels[0]: dict(zip(words, cells, strict=True)) for labels, cells in table.rows}
     assert rows["1-2"]["Pattern"] == ("diagonal", "") and rows["4-1"]["Pattern"] is None
     assert rows["3-1"]["attention to: [SEP]"] == ("0.94", "0.93, 0.95")
 

@@ -25,7 +25,7 @@ def texts_of_card(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
 def noted(result: xr.Dataset, title: str) -> dict[str, str]:
     table = index(model_of(result))
     at = [column.words for column in table.columns].index(title)
-    return {place[0]: cells[at][0] for place, cells in table.rows if cells[at]}  # type: ignore[index]
+    return {labels[0]: cells[at][0] for labels, cells in table.rows if cells[at]}  # type: ignore[index]
 
 
 def complete(result: xr.Dataset, study: str) -> xr.Dataset:
