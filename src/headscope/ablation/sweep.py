@@ -63,7 +63,7 @@ class Sweep:
     skipped: Float[np.ndarray, "part layer example output"] | None = None
 
     def mapped(self, change: Callable[[np.ndarray], np.ndarray]) -> "Sweep":
-        """The same with other outputs, from [..., example, output] to [..., other example, other output]."""
+        """Change the outputs of all variants, from [..., example, output] to [..., other example, other output]."""
         sets = change(self.sets) if len(self.sets) else self.sets
         more = [None if outputs is None else change(outputs) for outputs in (self.alone, self.skipped)]
         return Sweep(change(self.plain), change(self.heads), change(self.layers), sets, self.strategy, *more)
@@ -130,14 +130,14 @@ def _by_head(
 
 
 def _layer(layer: int, heads: tuple[int, ...]) -> Variants:
-    """Each head of a layer, and last all of them."""
+    """Each head of a layer disabled by itself, and last all of them."""
     present = existing(heads)[layer]
     alone = np.eye(len(present), dtype=bool)[: heads[layer]]
     return Variants(f"layer {layer + 1}", layer, np.vstack([alone, present]), np.zeros_like(existing(heads)))
 
 
 def _alone(layer: int, heads: tuple[int, ...]) -> Variants:
-    """All heads of a layer but each."""
+    """All heads of a layer but one disabled, for each of its heads."""
     present = existing(heads)[layer]
     others = present & ~np.eye(len(present), dtype=bool)[: heads[layer]]
     return Variants(f"layer {layer + 1} but one head", layer, others, np.zeros_like(existing(heads)))

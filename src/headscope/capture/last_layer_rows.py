@@ -26,7 +26,7 @@ from headscope.capture.replacements import Contexts, Replacement, seen_by
 
 @dataclass(frozen=True)
 class LastLayerRows:
-    """Attention, for `switch.attending`, from whatever queries a layer makes to all `states`.
+    """Attention from the queries that a layer makes to all `states`; see `switch.attending`.
 
     * `states`: what keys and values would be made from.
     * `disabled`: heads whose contexts are replaced, of each example or of all; None for no head.

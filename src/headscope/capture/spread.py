@@ -17,7 +17,7 @@ def is_spread(network: nn.Module) -> bool:
 
 
 def home(network: PreTrainedModel) -> torch.device:
-    """The device of a network's inputs and outputs; of one that is not spread, that of its weights."""
+    """The device of a network's inputs and outputs; the device of its weights if it is not spread."""
     return torch.device(vars(network)["_hf_hook"].execution_device) if is_spread(network) else network.device
 
 

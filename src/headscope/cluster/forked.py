@@ -86,7 +86,7 @@ class ForkedEngine:
         """The children of the next tasks are copies of this process, and need no total."""
 
     def close(self) -> None:
-        """No child outlives its tasks."""
+        """Do nothing: no child outlives its tasks."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class Corpus:
 
     @property
     def resampled(self) -> str:
-        """What intervals are over, in words."""
+        """The units that are resampled for intervals, in words."""
         if self.by_document:
             return f"{self.n_documents:,} documents"
         return "examples" if self.n_documents == self.n_examples else "examples, taken as independent"
@@ -112,7 +112,7 @@ def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def joint_resampled(corpora: Sequence[Corpus]) -> str:
-    """What intervals of several corpora are over, in words: once if it is the same, else of each."""
+    """The units that are resampled, in words: once if all corpora have the same, else by corpus."""
     alike = dict.fromkeys(corpus.resampled for corpus in corpora)
     return "; ".join(alike if len(alike) == 1 else (f"{corpus.name}: {corpus.resampled}" for corpus in corpora))
 

@@ -201,7 +201,7 @@ class Rows:
         return attention if inside is None else attention * inside
 
     def within(self, keys: Int[Tensor, "*dims"]) -> tuple[Int[Tensor, "*dims"], Bool[Tensor, "*dims"] | None]:
-        """Where keys stand in the last axis of `attention` (0 for others), and which do; None if all do."""
+        """Indices of keys in the last axis of `attention` (0 for others), and which are in it; None if all are."""
         if self._has_all_keys:
             return keys, None
         start, stop = self.block.keys.start, self.block.keys.stop

@@ -1,4 +1,4 @@
-"""What is read off the blocks of a batch, to which later queries are added; and attention between words."""
+"""Sums that grow with the blocks of queries of a batch; and attention between words."""
 
 from collections import defaultdict
 from collections.abc import Callable

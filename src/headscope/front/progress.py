@@ -42,7 +42,7 @@ def progress_bar(
 
 @contextmanager
 def drawing_bar(name: str, *, show: bool | OnProgress | None) -> Iterator[Callable[[int, int], None]]:
-    """A bar of figures. Yields: a function of the number of those that are done, and of their total."""
+    """Show a bar of drawn figures. Yields: a function of the number drawn and of the total."""
     with progress_bar(name, None, show=show) as (advance, expect):
 
         def on_figure(done: int, total: int) -> None:
@@ -78,7 +78,7 @@ class _Bar:
 
 
 class _Reported:
-    """A phase that a function is told of."""
+    """A phase of work that reports its progress to a function."""
 
     def __init__(self, name: str, tell: OnProgress):
         self.name, self.tell, self.done = name, tell, 0

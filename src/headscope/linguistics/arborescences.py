@@ -63,7 +63,7 @@ class Contraction:
         return heads
 
     def best_root(self) -> Int[np.ndarray, " graph"]:
-        """The root whose best tree has the largest sum of scores, of equals the first.
+        """The root whose best tree has the largest sum of scores; ties: the first.
 
         That sum is the cost of all sets without those that contain the root, which no edge enters.
         """

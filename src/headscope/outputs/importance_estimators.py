@@ -76,7 +76,7 @@ def to_variables(
 
 
 def normalised(importance: Float[np.ndarray, "layer head estimator"]) -> Float[np.ndarray, "layer head estimator"]:
-    """Each layer's importance by its Euclidean norm; that of `run_bertology` then from 0 to 1 over all heads.
+    """Divide each layer's importance by its Euclidean norm; scale `run_bertology` to 0 to 1 over all heads.
 
     >>> normalised(np.array([[[3.0, 3, 3, 3], [4, 4, 4, 4]], [[5, 5, 5, 5], [0, 0, 0, 0]]]))[..., [0, 3]].tolist()
     [[[0.6, 0.6], [0.8, 0.8]], [[1.0, 1.0], [0.0, 0.0]]]

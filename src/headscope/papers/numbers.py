@@ -42,7 +42,7 @@ def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
 
 
 def over_seeds(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
-    """As `take`, with the error over seeds beside that over examples; of `VARIABLE_by_seed` where the result has it.
+    """As `take`, with intervals over examples and, where the result has `VARIABLE_by_seed`, also over seeds.
 
     Both errors add as those of independent draws: the t interval over seeds, and the interval over examples.
     """

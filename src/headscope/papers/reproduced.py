@@ -142,7 +142,7 @@ def _by_layer(item: Item, result: xr.Dataset | None, lacks: str) -> Iterator[Rep
 
 
 def _either(item: Item, column: ShownNumber, row: Row, figure: str, result: xr.Dataset | None, lacks: str) -> Cell:
-    """The number of the row's labels, or of those that stand in for them, which are named then."""
+    """The number of the row's labels; where it is missing, of the labels in `row.instead`, which the cell names."""
     cell = _cell(item, merged(column, row, row.at), figure, result, lacks)
     if cell.estimate is not None or result is None or not row.instead:
         return cell

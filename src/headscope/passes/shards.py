@@ -32,7 +32,7 @@ Accumulated = TypeVar("Accumulated", covariant=True)
 
 
 class Accumulator(Protocol[Accumulated]):
-    """What a shard is added up to, batch by batch."""
+    """Accumulates one shard, batch by batch."""
 
     def add(self, group: list[Encoded], /) -> None:
         """Read a batch of inputs, whole or not at all."""

@@ -37,7 +37,7 @@ class AskedPass:
     journal: PassJournal
 
     def reads(self) -> tuple[object, ...]:
-        """What studies that share a pass have in common: the network, and all that numbers and shards depend on."""
+        """The key of a shared pass: the network, and all settings that numbers and shards depend on."""
         fingerprint = {name: value for name, value in self.reader.fingerprint().items() if name != ALIGNED}
         return (id(self.reader.model.network), *sorted(fingerprint.items()))
 

@@ -152,7 +152,7 @@ def _written(directories: tuple[str | Path, ...], formats: tuple[str, ...], path
 
 
 def _made_of(paths: Sequence[Path], formats: Sequence[str]) -> str:
-    """What a page is made of, as a hash: the files of the results, the formats of its figures, the program."""
+    """A hash of what a page is made of: the files of the results, the formats of its figures, the program."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     return sha256(json.dumps([files, list(formats), missing("vl_convert"), _program()]).encode()).hexdigest()
 

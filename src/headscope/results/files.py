@@ -117,7 +117,7 @@ def check(result: xr.Dataset) -> xr.Dataset:
 
 
 def _check_study(result: xr.Dataset) -> None:
-    """A result does not have the variables of another study than the one that it names; it may lack some of its own."""
+    """Raise if the variables belong to another study than the result names; some of its own may be missing."""
     named, studies = result.attrs["study"], catalog.names("studies")
     if named in studies and not _is_of(named, result):
         if other := next((study for study in studies if _is_of(study, result)), None):

@@ -15,7 +15,7 @@ def paired_means(
     inputs: Int[np.ndarray, " case"],
     draws: Float[np.ndarray, "resample input"] | UInt8[np.ndarray, "resample input"],
 ) -> Tally:
-    """For each input that has cases of both groups the mean of each, and that outside less that inside.
+    """Means of the cases inside and outside a group, and outside minus inside, over inputs with both.
 
     Each input weighs the same; inputs of one group alone are left out.
 

@@ -53,7 +53,7 @@ def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
 
 
 def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The values of the options that a saved command gives, as far as they are followed.
+    """The option values of a saved command that a rerun takes over.
 
     * `anew`: options as the user gives them, which count in the place of those of the file.
 

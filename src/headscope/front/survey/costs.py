@@ -169,7 +169,7 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: i
 
 
 def _with_scored(made: StudyEstimate, tokens: float, forward: float, full: bool) -> StudyEstimate:
-    """With the passes over inputs that are scored, each with other tokens blanked, or whose attention is altered."""
+    """Add the passes over scored inputs: with tokens blanked, and with altered attention."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
     quick = min(SCORED, max(LEAST_SCORED, int(BLANKED_TOKENS / blanked)))
     words = f"{quick} are scored; {SCORED} with --full" if quick < SCORED and not full else ""

@@ -166,7 +166,7 @@ def chosen_for(result: xr.Dataset, study: BestHeads, layer: int, head: int) -> l
 
 
 def by_gain(heads: Iterable[ChosenHead]) -> list[ChosenHead]:
-    """Those with enough cases, the largest gain first; without that of all cases."""
+    """Chosen heads with enough cases, the largest gain first; the head of all cases is left out."""
     return sorted((head for head in heads if head.enough and head.name != "all"), key=lambda head: -head.gain.value)
 
 
@@ -188,7 +188,7 @@ def above_baseline(score: xr.DataArray, baseline: xr.DataArray) -> xr.DataArray:
 
 
 def special_claim(result: xr.Dataset, gain: xr.DataArray, baseline: xr.DataArray, cases: xr.DataArray) -> Claim:
-    """That a head is special: the surest gain of those that are, else the surest of all, which does not hold.
+    """The claim that some head is special: of the surest gain of special heads; without one, it does not hold.
 
     * `gain`: of heads over their baselines, with its interval; `cases`: how many each label has.
     """

@@ -70,7 +70,7 @@ class Gains:
         return interval(self.resampled_gains, equal_units(self.units))
 
     def part(self, examples: np.ndarray, variants: np.ndarray | slice = slice(None)) -> "Gains":
-        """The same of some examples and variants."""
+        """Select examples and variants."""
         return Gains(
             self.metrics,
             self.outputs[variants][:, examples],

@@ -132,7 +132,7 @@ def _other(
 def _other_of_heads(
     copies: Copies, own: list[Maps], seen: list[Tensor], key: tuple[int, int], tolerance: float
 ) -> tuple[PerHead, PerHead]:
-    """Distance and change of the output of another attention of each head alone; layers below are as they were."""
+    """Distance of another attention of each single head, and the change of the output; layers below stay."""
     with torch.no_grad():
         calls, _output = copies.stack.calls(copies.inputs)
     found = [np.full((len(own), max(map(len, own))), np.nan) for _ in range(2)]

@@ -28,7 +28,7 @@ def effective(layer: LayerPass, projections: Projections, real: Bool[Tensor, "ex
 def moved(
     layer: LayerPass, projections: Projections, real: Bool[Tensor, "example token"]
 ) -> Float[Tensor, "example head key head_width"]:
-    """The values with the inner products of those that the head moves, T = X W_V W_O, in as many numbers as it is wide.
+    """What the head moves, T = X W_V W_O, rotated into head_width numbers: inner products stay the same.
 
     0 for padding.
     """

@@ -108,7 +108,7 @@ class Explainer:
 
 @dataclass
 class _Collected:
-    """What the layers that were met so far give, from the last layer on."""
+    """Importances collected so far, last layer first."""
 
     explainer: Explainer
     batch: Batch

@@ -121,7 +121,7 @@ def _halves(facts: Sequence[Fact]) -> tuple[tuple[Sequence[Fact], Sequence[Fact]
 def _best_wording(
     items: Sequence[ClozeItem], facts: Sequence[str], own: ItemScores
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
-    """Whether a fact is right in its best wording, and that less its mean over wordings, at its first item; else NaN.
+    """Whether a fact is right in its best wording, and its gain over the mean wording; NaN but at its first item.
 
     The facts of a phenomenon are in two halves in turns; the wording is chosen on the half that a fact is not in.
     """

@@ -151,7 +151,7 @@ def by_group(
 def differences_by_group(
     values: Float[np.ndarray, "item statistic"], group: Int[np.ndarray, " item"], groups: int, settings: Settings
 ) -> Estimates:
-    """As `by_group`, of differences between answers that are right or wrong; see `of_differences`."""
+    """Estimates by group of differences between shares of right answers; see `by_group` and `of_differences`."""
     estimates = by_group(values, group, groups, settings, shares=False)
     return replace(estimates, interval=of_differences(estimates.interval, estimates.count))
 

@@ -28,7 +28,7 @@ def guesses(case: Case) -> tuple[float, ...]:
 
 
 def nearest(case: Case, among: Iterable[Headed]) -> Headed | None:
-    """The one of some candidates whose head word is nearest; of equals the first."""
+    """The candidate whose head word is nearest to the mention's; ties: the first."""
     return min(among, key=lambda candidate: abs(candidate.word - case.mention.word), default=None)
 
 

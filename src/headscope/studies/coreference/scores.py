@@ -152,7 +152,7 @@ def score(cases: AntecedentPredictions, heads: int, draws: Draws) -> MentionScor
 
 
 def best_reference(cases: AntecedentPredictions) -> int:
-    """The number of the reference that is right most often; of equals the first."""
+    """The index of the reference that is right most often; ties: the first."""
     return max((NAMES.index(name) for name in REFERENCES), key=lambda index: (cases.guesses[:, index].sum(), -index))
 
 

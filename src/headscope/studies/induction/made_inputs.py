@@ -62,7 +62,7 @@ class Maker:
         return tuple(self._input(np.tile(self._drawn(n, length), repeats), links, n) for n in range(sequences))
 
     def fresh(self, sequences: int, length: int, repeats: int) -> tuple[Encoded, ...]:
-        """The same sequences once, followed by as many other tokens, none twice; with the links of `repeated`."""
+        """Sequences of distinct tokens, as long as those of `repeated` and with their links."""
         links, previous = repeat_links(length, repeats), previous_links(length * repeats)
         links = np.concatenate([links, previous])
         return tuple(self._input(self._drawn(n, length * repeats), links, n) for n in range(sequences))

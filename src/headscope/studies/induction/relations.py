@@ -43,7 +43,7 @@ class RepeatWords(Words):
 
 
 def natural_links(tokens: Int[np.ndarray, " token"], word: Bool[np.ndarray, " token"], seed: tuple[int, int]) -> Links:
-    """Links of an input's own repetitions, each with one of the same distance that is none.
+    """Links of an input's own repetitions, each with a control pair of the same distance.
 
     A repetition without such a link is left out, and so is one directly behind its copy.
 

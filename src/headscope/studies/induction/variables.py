@@ -68,7 +68,7 @@ def of_best(best: Sequence[BestHead | None], heads: Heads) -> Arrays:
 
 
 def of_uniform(repeated: HeadAttention, fresh: HeadAttention) -> Arrays:
-    """What a layer gives the links that looks at all tokens alike that it sees."""
+    """The attention along links of a layer that attends uniformly to the tokens it sees."""
     label = Label("attention of uniform heads along links in repeated random tokens", SHARE, ("layer", "relation"))
     variables = Variables({"relation": RELATIONS}, "each layer's visible tokens", {"uniform": label})
     sums = np.concatenate([repeated.uniform[..., :2], fresh.uniform[..., 2:]], axis=-1).sum(0)

@@ -125,7 +125,7 @@ def _answers(task: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Itera
 
 
 def _questions(task: TaskCases) -> Iterator[tuple[str, int, Callable[[ProbeCase], int]]]:
-    """What is asked of each case: which class it has, or of a set whether it has each label.
+    """The questions of a task: the class of a case, or for sets whether a case has each label.
 
     Yields the label, the number of answers, and the number of the right one.
     """

@@ -29,7 +29,7 @@ class LateCase:
 
 
 def late_cases(group: CaseGroup, answers: Answers, guesses: Int[np.ndarray, "space case"]) -> tuple[LateCase, ...]:
-    """The two cases of a task that are settled last, of those that are right at the end; none that is always right.
+    """The two cases of a task that become right last and stay right; none that is right from the first layer.
 
     >>> guesses = np.array([[0, 1, 1], [1, 1, 0], [0, 1, 0]])
     >>> numbers = {"report": np.array([0, 1, 0])}

@@ -138,6 +138,6 @@ class Clearest:
 
 
 def clearest_of_both(one: Picks, other: Picks) -> Picks:
-    """The clearer map of each head and pattern; of equals that of `one`."""
+    """The clearer map of each head and pattern; ties: the map of `one`."""
     clearer = {key: pick for key, pick in other.items() if key not in one or pick.order < one[key].order}
     return one | clearer

@@ -46,7 +46,7 @@ class Experiments:
 
     @contextmanager
     def keeping(self, keep: bool) -> Iterator[None]:
-        """On Ctrl-C within this context, what was trained so far is kept if it is to be, and enough for a result."""
+        """Keep finished trainings on Ctrl-C, if `keep` is set and they are enough for a result; else raise."""
         try:
             yield
         except KeyboardInterrupt:
@@ -92,7 +92,7 @@ def at_offset(words: int, offset: int) -> Int[np.ndarray, " word"]:
 
 
 def best_offset(sentences: Iterable[Parsed]) -> int:
-    """The offset of most heads, punctuation left out; of equals the nearest, then the one to the left."""
+    """The most frequent offset of a head, without punctuation; ties: the nearest, then the one to the left."""
     counts: Counter[int] = Counter()
     for sentence in sentences:
         away = sentence.heads - np.arange(1, len(sentence) + 1)

@@ -76,7 +76,7 @@ def weighed(
 
 
 def _placed(features: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
-    """From features, all heads in one direction and then in the other, to [layer, head, direction, ...]."""
+    """Reshape features, first all heads in one direction, then in the other, to [layer, head, direction, ...]."""
     return by_layer(np.stack(np.split(features, 2), axis=1), heads)
 
 

@@ -157,7 +157,7 @@ class LinkObserver(RowsObserver):
 def _lookers(
     rows: list[LinkRow], tokens: list[dict[int, list[int]]], real: Tensor
 ) -> Float[Tensor, "row direction kind token"]:
-    """Weights of a mean over the tokens of the ends that look, and over those of all other words; NaN without any."""
+    """Weights of means over the tokens of the links' looking ends, and over all other words; NaN without any."""
     weights = torch.zeros(len(rows), 2, 2, real.shape[1], device=real.device)
     for number, row in enumerate(rows):
         words = {token for of_word in tokens[row.example].values() for token in of_word}

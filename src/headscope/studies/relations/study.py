@@ -171,7 +171,7 @@ def _measure(
 
 
 def _again(words: Words) -> Words:
-    """To read the same once more, without counting again what is left out or cut."""
+    """The encoder of a second pass over the same corpus, with counters of its own."""
     return replace(words, counts=Counter())
 
 

@@ -84,7 +84,7 @@ def fit(
 
 
 def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, device: torch.device) -> nn.Parameter:
-    """Random maps side by side, of each rank those of both kinds; those of a rank do not depend on other ranks."""
+    """Initial matrices of all ranks and kinds, side by side; each rank restarts from the same seed."""
     spaces, _, width = treebank.arrays[0].shape
     matrices = []
     with torch.random.fork_rng():
@@ -130,7 +130,7 @@ def _losses(maps: Tensor, batch: StateBatch, ranks: Sequence[int]) -> Float[Tens
 
 
 def _of_ranks(side_by_side: Tensor, ranks: Sequence[int]) -> dict[int, dict[str, Tensor]]:
-    """What stands side by side along the last axis, by rank and kind."""
+    """Split matrices that stand side by side on the last axis, by rank and kind."""
     parts = iter(side_by_side.split([rank for rank in ranks for _ in KINDS], dim=-1))
     return {rank: {kind: next(parts) for kind in KINDS} for rank in ranks}
 

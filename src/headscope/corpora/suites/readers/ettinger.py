@@ -93,7 +93,7 @@ def _prediction(row: SuiteRow) -> ClozeItem:
 
 
 def _roles(file: str) -> Iterator[ClozeItem | Bad]:
-    """One item of two lines with one target: the context in which people write it more often, and the reversed one."""
+    """One item of two lines with the same target: people write it more often in the good context than in the bad."""
     waiting: dict[str, SuiteRow] = {}
     for row in rows(file, ROLES):
         if isinstance(row, Bad):
@@ -119,7 +119,7 @@ def _reversed(number: str, one: SuiteRow, other: SuiteRow) -> ClozeItem | Bad:
 
 
 def _negation(row: SuiteRow, file: str) -> Iterator[ClozeItem]:
-    """An affirmative sentence, and its negation, of which the other word is true."""
+    """An affirmative sentence, and its negation, whose true word is the false one of the affirmative."""
     item, affirmative, negated, true, false, *licensing = row.values
     condition = LICENSING.get(licensing[0], licensing[0]) if licensing else "simple"
     for kind, context, answers in (("affirmative", affirmative, (true, false)), ("negated", negated, (false, true))):

@@ -37,7 +37,7 @@ JITTER = 0.2
 
 
 class Classifier(nn.Module):
-    """8 convolutions with ReLU, their mean and maximum over the grid; numbers of lines; and judges of these.
+    """8 convolutions with ReLU, pooled over the grid, and line features, read by an ensemble of judges.
 
     Half of the judges read both, half the numbers alone; the logits are the mean of theirs. One more judge reads the
     output of the convolutions alone; it only helps them to learn.
@@ -75,7 +75,7 @@ class Classifier(nn.Module):
     def judged(
         self, cells: Float[Tensor, "map channel row column"], lines: Float[Tensor, "map number"]
     ) -> Float[Tensor, "judge map pattern"]:
-        """The logits of the judges: those of both, those of numbers, that of cells."""
+        """Logits of each member of the ensemble: of cells and line features, of line features alone, of cells alone."""
         activations = self.layers(cells.contiguous(memory_format=torch.channels_last))
         pooled = torch.cat([activations.mean((2, 3)), activations.amax((2, 3))], dim=1)
         lines = self.normalised(lines).clamp(-FAR, FAR)
