@@ -179,7 +179,7 @@ def _joined(outcomes: Sequence[_Outcome]) -> TrainedTask:
 
 
 def _parts(outcomes: Sequence[_Outcome], losses: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The loss of each case, and that of a constant answer; `losses` are of the task, or of each of its labels."""
+    """The loss of each case, and its base (see `TrainedTask`); `losses` are of the task, or of each of its labels."""
     answers = [outcome.answers for outcome in outcomes]
     return f1_parts(answers, losses) if answers[0].label else (losses[0], outcomes[0].trained.base)
 
