@@ -164,7 +164,7 @@ def test_an_unknown_kind_is_an_error_with_all_kinds():
 def test_an_unknown_suffix_is_an_error_with_all_kinds():
     with pytest.raises(
         HeadscopeError,
-        match=r"suffix '.raw' is none of .*\.tsv.*; name its kind with --kind: brackets, conll2000, conll2012, ",
+        match=r"suffix '.raw' is not one of .*\.tsv.*; name its kind with --kind: brackets, conll2000, conll2012, ",
     ):
         corpus("wiki.raw.gz", "One.\n")
 

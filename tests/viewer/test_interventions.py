@@ -80,7 +80,7 @@ def test_probabilities_of_a_task() -> None:
     (result,) = subject.predictions(encoded(subject, "The cat sat."))
     expected = dict(zip(subject.task_labels, logits(subject, "The cat sat.").softmax(-1).tolist(), strict=True))
     assert dict(result.items) == pytest.approx(expected, abs=1e-6)
-    assert [value for _, value in result.items] == sorted(expected.values(), reverse=True) or result.items
+    assert [value for _, value in result.items] == pytest.approx(sorted(expected.values(), reverse=True), abs=1e-6)
 
 
 def test_value_of_a_regression() -> None:

@@ -120,6 +120,6 @@ def _by_suffix(source: str, kinds: list[str]) -> str:
         return suffixes[suffix(source)]
     existing(source, Options())
     raise HeadscopeError(
-        f"corpus '{source}': suffix '{suffix(source)}' is none of {', '.join(suffixes)}; "
+        f"corpus '{source}': suffix '{suffix(source)}' is not one of {', '.join(suffixes)}; "
         f"name its kind with --kind: {', '.join(kinds)}"
     )

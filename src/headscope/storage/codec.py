@@ -71,7 +71,7 @@ def decode_array(json: Json) -> np.ndarray:
     try:
         name, data = _of(json["dtype"], str), json["data"]
         if not DTYPE.fullmatch(name):
-            raise ValueError(f"arrays of {name[:40]} are none of numbers or text")
+            raise ValueError(f"arrays of {name[:40]} hold neither numbers nor text")
         content = data if isinstance(data, bytes | memoryview) else b64decode(data, validate=True)
         return np.frombuffer(content, np.dtype(name)).reshape(_of(json["shape"], list)).copy()
     except (LookupError, TypeError) as error:

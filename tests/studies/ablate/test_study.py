@@ -153,8 +153,8 @@ def refused(directory: Path, words: str, network: Any = None, task: Task | None 
 
 
 def test_what_makes_no_sense_is_refused_before_anything_is_computed(tmp_path: Path) -> None:
-    refused(tmp_path, "metric 'acuracy' is none of a classification task; did you mean 'accuracy'", metrics="acuracy")
-    refused(tmp_path, "metric 'loss' is none of a classification task; there are: accuracy", metrics="loss")
+    refused(tmp_path, "metric 'acuracy' does not score a .* task; did you mean 'accuracy'", metrics="acuracy")
+    refused(tmp_path, "metric 'loss' does not score a classification task; there are: accuracy", metrics="loss")
     refused(tmp_path, "head '3-1' does not exist: layers are 1 to 2", heads=["1-1", "3-1"])
     refused(tmp_path, "heads 'all': 'all' is no head; write LAYER-HEAD", heads=["all"])
 

@@ -70,7 +70,7 @@ DAMAGED = {
     "a number too few": ("a 1 2 3\nb 1 2\n", "line 2: 2 numbers, expected 3"),
     "a number too many": ("a 1 2 3\nb 1 2 3 4\n", "line 2: 4 numbers, expected 3"),
     "an empty line": ("a 1 2 3\n\nb 1 2 3\n", "line 2: 0 numbers, expected 3"),
-    "a word for a number": ("a 1 2 3\nb 1 x 3\n", "line 2: a number is none"),
+    "a word for a number": ("a 1 2 3\nb 1 x 3\n", "line 2: a value is not a number"),
     "not a number": ("a 1 2 3\nb 1 nan 3\n", "line 2: a number is not finite"),
     "infinite": ("a 1 2 3\nb 1 1e39 3\n", "line 2: a number is not finite"),
     "no vectors": ("It rained all day.\n", "line 1: no word with its numbers"),

@@ -101,7 +101,7 @@ def _has(folder: Path, task: str, train: bool) -> bool:
     """Whether a folder of GLUE has the dev split of a task, and its train split where that is wanted."""
     name = glue_name(task)
     if name not in GLUE:
-        raise HeadscopeError(f"task '{task}' is none of GLUE")
+        raise HeadscopeError(f"task '{task}' is not one of GLUE")
     places = [path for path in folder.iterdir() if plain_name(path.name) == plain_name(str(name))]
     splits = ("dev", "train") if train else ("dev",)
     return all(

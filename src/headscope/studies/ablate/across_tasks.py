@@ -68,7 +68,7 @@ def _gains(folder: str, metrics: list[str], counts: tuple[int, ...]) -> xr.DataA
     """The gains of another result, [head, metric], with their bounds; NaN for a score that it does not have."""
     result = results.read(folder)
     if "head_gain" not in result:
-        raise HeadscopeError(f"result '{folder}' is none of ablate; name one for --beside")
+        raise HeadscopeError(f"result '{folder}' is not a result of ablate; name one for --beside")
     gains = result["head_gain"].transpose("layer", "head", "metric")
     if gains.shape[:2] != (len(counts), max(counts)):
         raise HeadscopeError(f"result '{folder}' is of a model with other heads; name another for --beside")

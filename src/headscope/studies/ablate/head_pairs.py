@@ -54,7 +54,7 @@ def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list
 def _distances(folder: str, counts: tuple[int, ...]) -> Float[np.ndarray, "layer head other_layer other_head"]:
     result = results.read(folder)
     if "divergence" not in result:
-        raise HeadscopeError(f"result '{folder}' is none of clusters; name one for --pairs, or 'all'")
+        raise HeadscopeError(f"result '{folder}' is not a result of clusters; name one for --pairs, or 'all'")
     distances = result["divergence"].transpose("layer", "head", "other_layer", "other_head").values
     there = existing(counts)
     if distances.shape != there.shape * 2 or not np.array_equal(np.isfinite(np.einsum("lhlh->lh", distances)), there):

@@ -181,7 +181,7 @@ def _metrics(given: str, task: Task) -> tuple[str, ...]:
     names = [metric.strip() for metric in given.split(",")] if given else [*task.metrics, choices[-1]]
     for metric in names:
         if metric not in choices:
-            raise HeadscopeError(f"metric '{metric}' is none of a {task.kind} task; {suggest(metric, choices)}")
+            raise HeadscopeError(f"metric '{metric}' does not score a {task.kind} task; {suggest(metric, choices)}")
     return tuple(dict.fromkeys(names))
 
 

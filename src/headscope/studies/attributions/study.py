@@ -108,7 +108,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `altered`: Most inputs whose attention is altered, of at most 128 tokens; of ten of them heads are searched one by
       one, too.
     * `tolerance`: Largest change of an output that is called the same.
-    * `full`: Score and alter so many inputs also if they are long, each head alone in all of them; by default as many
+    * `full`: Score and alter as many inputs as asked, long ones too, and each head of each input; by default as many
       as the built-in model scores, and alters, in two minutes each, and at least 10.
 
     Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.

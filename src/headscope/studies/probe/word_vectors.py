@@ -42,7 +42,7 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
     The whole file is checked, and only the vectors of these words are kept: memory grows with them alone.
 
     Raises `HeadscopeError` naming the line (of a binary file, the word) where a vector has another size than the first,
-    a number is none, or the file ends too early.
+    a value is not a number, or the file ends too early.
     """
     wanted = {word.encode(errors="replace"): word for word in words}
     row_of: dict[str, int] = {}
@@ -152,7 +152,7 @@ def _vector(values: bytes, is_binary: bool, size: int, where: str) -> Float[np.n
     try:
         vector = np.frombuffer(values, dtype="<f4") if is_binary else np.array(values.split(b" "), dtype=np.float64)
     except ValueError as error:
-        raise HeadscopeError(f"{where}: a number is none; the file is damaged") from error
+        raise HeadscopeError(f"{where}: a value is not a number; the file is damaged") from error
     if not (np.abs(vector) <= np.finfo(np.float32).max).all():
         raise HeadscopeError(f"{where}: a number is not finite; the file is damaged")
     return vector.astype(np.float32)
