@@ -62,13 +62,13 @@ def first_layer_once(projections: Projections, ids: Int[np.ndarray, "example tok
     """
     tokens = ids.shape[1]
     _, first, inverse = np.unique(ids * tokens + np.arange(tokens), return_index=True, return_inverse=True)
-    chosen, places = torch.from_numpy(first), torch.from_numpy(inverse.reshape(ids.shape))
+    chosen, indices = torch.from_numpy(first), torch.from_numpy(inverse.reshape(ids.shape))
 
     def once(forward: Callable[[Tensor], Tensor], states: States) -> States:
         if states.shape[:2] != ids.shape:  # such as embeddings of relative positions
             return forward(states)
         # [example, token, width] -> [example_token, width] -> [example, token, output]
-        return forward(states.flatten(0, 1)[chosen])[places]
+        return forward(states.flatten(0, 1)[chosen])[indices]
 
     maps = {projections.query, projections.key, projections.value}
     with instead({module: partial(once, module.forward) for module in maps}):

@@ -40,12 +40,12 @@ def hook_as_whole(part: nn.Module, network: PreTrainedModel) -> None:
 
 def place_like(network: PreTrainedModel, other: PreTrainedModel) -> None:
     """Place a network in memory as another of its kind is placed; what the other has on disk stays in memory."""
-    places = getattr(other, "hf_device_map", {})
-    if not is_spread(other) or not places:
+    devices = getattr(other, "hf_device_map", {})
+    if not is_spread(other) or not devices:
         nn.Module.to(network, home(other))
         return
     from accelerate import dispatch_model
 
-    places = {name: "cpu" if device == "disk" else device for name, device in places.items()}
+    devices = {name: "cpu" if device == "disk" else device for name, device in devices.items()}
     skipped: Any = other._skip_keys_device_placement
-    dispatch_model(network, places, home(other), skip_keys=skipped)
+    dispatch_model(network, devices, home(other), skip_keys=skipped)

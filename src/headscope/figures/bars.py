@@ -49,12 +49,12 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
 
 
 def _places(array: xr.DataArray, dims: list[str]) -> dict[str, Any]:
-    places: dict[str, Any] = {
+    encoding: dict[str, Any] = {
         "y": alt.Y(f"{dims[0]}:N", sort=in_words(array, dims[0]), title=None, axis=alt.Axis(labelLimit=240))
     }
     if len(dims) > 1:
-        places["yOffset"] = alt.YOffset(f"{dims[1]}:N", sort=in_words(array, dims[1]))
-    return places
+        encoding["yOffset"] = alt.YOffset(f"{dims[1]}:N", sort=in_words(array, dims[1]))
+    return encoding
 
 
 def _colour(array: xr.DataArray, dims: list[str]) -> Any:

@@ -35,7 +35,7 @@ def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
     y = alt.Y(f"{row}:N", sort=in_words(array, row), title=None, axis=alt.Axis(labelLimit=260, grid=True))
     legend = alt.Legend(title=None, orient="top", columns=3, symbolSize=90)
     colours = [CATEGORIES[0], GREY, *CATEGORIES[1:]]
-    places = {
+    encodings = {
         "x": alt.X("value:Q", title=quantity(array), scale=alt.Scale(domain=[0, 1])),
         "y": y,
         "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), legend=legend),
@@ -46,7 +46,10 @@ def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
     }
     first = inline(rows(array.isel({series: [0]})))
     dots = alt.Chart(inline(rows(array))).mark_point(size=60, strokeWidth=1.8, aria=False)
-    layers = [dots.encode(**places), alt.Chart(first).mark_point(filled=True, size=70, aria=False).encode(**places)]
+    layers = [
+        dots.encode(**encodings),
+        alt.Chart(first).mark_point(filled=True, size=70, aria=False).encode(**encodings),
+    ]
     if {"lower", "upper"} <= set(array.coords):
         rule = alt.Chart(first).mark_rule(color=INK, strokeWidth=1.5, aria=False)
         layers.insert(0, rule.encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"), y=y))

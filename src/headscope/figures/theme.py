@@ -124,8 +124,8 @@ def _stops(low: float, high: float, palette: tuple[str, ...]) -> alt.Scale:
 
     Not in HCL, its default: white has no hue there, and 0 would take on that of the colour beside it.
     """
-    places = np.linspace(low, high, len(palette)).tolist()
-    return alt.Scale(domain=places, range=list(palette), clamp=True, interpolate="rgb")
+    stops = np.linspace(low, high, len(palette)).tolist()
+    return alt.Scale(domain=stops, range=list(palette), clamp=True, interpolate="rgb")
 
 
 def ticks(count: int) -> list[int]:

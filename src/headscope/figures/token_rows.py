@@ -64,8 +64,8 @@ def wrapped(spec: dict[str, Any], room: float) -> None:
             starts.append(start)
     across = max(end - start for start, end in zip(starts, [*starts[1:], ends[-1]], strict=True))
     line = " + ".join(["0", *(f"(datum.from >= {start})" for start in starts[1:])])  # a number where there is one, too
-    places = [{"calculate": f"datum.{end} - {starts}[datum.line]", "as": end} for end in ("from", "to", "middle")]
-    spec["transform"] = [{"calculate": line, "as": "line"}, *places]
+    calculations = [{"calculate": f"datum.{end} - {starts}[datum.line]", "as": end} for end in ("from", "to", "middle")]
+    spec["transform"] = [{"calculate": line, "as": "line"}, *calculations]
     for layer in spec["layer"]:
         layer["encoding"]["x"]["scale"] = {"domain": [0, across], "nice": False}
         layer["encoding"]["yOffset"] = {"field": "line", "type": "ordinal"}

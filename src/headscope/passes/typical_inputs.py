@@ -136,9 +136,9 @@ def _variables(
     tokens: dict[str, list[list[str]]],
     inputs: Sequence[Encoded],
 ) -> dict[str, xr.DataArray]:
-    places = {"layer": np.arange(1, levels.shape[1] + 1), "head": np.arange(1, levels.shape[2] + 1)}
+    labels = {"layer": np.arange(1, levels.shape[1] + 1), "head": np.arange(1, levels.shape[2] + 1)}
     names = [encoded.example.id if encoded.example else str(encoded.index) for encoded in inputs]
-    coords = places | {"typical_input": names}
+    coords = labels | {"typical_input": names}
     coords |= {
         name: (("typical_input", "typical_query"), np.array(texts, dtype=object)) for name, texts in tokens.items()
     }

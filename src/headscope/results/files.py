@@ -43,8 +43,8 @@ def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
     array, beside = result[name], {}
     if f"{name}_ci" in result:
         bounds = result[f"{name}_ci"]
-        places = {bound: index for index, bound in enumerate(bounds["bound"].values.tolist())}
-        beside = {bound: bounds.variable.isel(bound=places[bound]) for bound in ("lower", "upper")}
+        indices = {bound: index for index, bound in enumerate(bounds["bound"].values.tolist())}
+        beside = {bound: bounds.variable.isel(bound=indices[bound]) for bound in ("lower", "upper")}
     if f"{name}_n_examples" in result:
         beside["n_examples"] = result[f"{name}_n_examples"].variable
     # variables, not arrays: to align them with the array takes longer than all else
@@ -85,8 +85,8 @@ def tidy(array: xr.DataArray) -> "pd.DataFrame":
             value=array.item()
         )
     filled = pd.notna(array.values)
-    places = zip(array.dims, np.nonzero(filled), strict=True)
-    columns = {str(dim): array[dim].values[index] for dim, index in places}
+    indices = zip(array.dims, np.nonzero(filled), strict=True)
+    columns = {str(dim): array[dim].values[index] for dim, index in indices}
     for name in [name for name in array.coords if name in MEASURED]:
         columns[str(name)] = array[name].variable.set_dims(dict(array.sizes)).values[filled]
     return pd.DataFrame({**columns, "value": array.values[filled]})

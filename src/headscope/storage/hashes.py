@@ -109,19 +109,19 @@ def add_digest(content: Path, final: Path) -> None:
         append_line(path, file, line_of({"name": final.name, "sha256": digest(content)}))  # type: ignore[arg-type]
 
 
-def damaged(places: Iterable[Path]) -> Path | None:
+def damaged(paths: Iterable[Path]) -> Path | None:
     """The first file or folder of one folder that has no digest of its content; None if there is none.
 
     Files of earlier versions, which have no digests beside them, count as whole.
     """
-    places = list(places)
-    if not places or not (path := places[0].with_name(FILE)).exists():
+    paths = list(paths)
+    if not paths or not (path := paths[0].with_name(FILE)).exists():
         return None
     digests = defaultdict[object, set[object]](set)
     for record in read_lines(path):
         if record is not None:
             digests[record.get("name")].add(record.get("sha256"))
-    return next((path for path in places if digest(path) not in digests[path.name]), None)
+    return next((path for path in paths if digest(path) not in digests[path.name]), None)
 
 
 def digest(path: Path) -> str:

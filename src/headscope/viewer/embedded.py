@@ -47,15 +47,15 @@ def _of_heads(session: ViewSession, text: str, state: ViewState) -> Iterator[tup
     heads = [(layer, head) for layer, number in enumerate(maps.heads, 1) for head in range(1, number + 1)]
     chosen = [head for head in heads if head in (state.heads or usual_heads(session))]
     others = [head for head in heads if head not in chosen]
-    for places in (chosen, others):
+    for group in (chosen, others):
         for model, zoom in product(range(len(session.kept(text).maps)), reversed(range(maps.zooms))):
-            for head in places:
+            for head in group:
                 yield from _tiles(session, text, head, zoom, model)
         for model in range(len(session.kept(text).maps)):
             measured = session.results_of(model)
-            for layer, head in [head for head in places if measured and head in measured.heads]:
+            for layer, head in [head for head in group if measured and head in measured.heads]:
                 yield f"api/card/{layer}/{head}?model={model}", session.card(layer, head, model)
-            if places is chosen:
+            if group is chosen:
                 for number in range(len(session.numbers(model)["panels"])):
                     yield f"api/panel/{number}?model={model}", session.panel(number, model)
 

@@ -88,8 +88,8 @@ def text_tokens(
 
 def word_pairs(one: TextTokens, other: TextTokens) -> list[tuple[int, int]]:
     """The numbers of the words at the same place in the tokens of two models, in order."""
-    places = {word.span: number for number, word in enumerate(other.words) if word.span}
-    return [(number, places[word.span]) for number, word in enumerate(one.words) if word.span and word.span in places]
+    numbers = {word.span: number for number, word in enumerate(other.words) if word.span}
+    return [(number, numbers[word.span]) for number, word in enumerate(one.words) if word.span and word.span in numbers]
 
 
 def _refuse(text: str) -> None:
@@ -118,10 +118,10 @@ def _segments(encoding: Encoding) -> tuple[int, ...]:
 
 def _raw(encoding: Encoding, segments: list[str], pieces: Sequence[str], unknown: object) -> tuple[str, ...]:
     """The pieces, with its characters in the place of one that the tokenizer does not know."""
-    places = zip(pieces, encoding.sequence_ids, encoding.offsets, strict=True)
+    tokens = zip(pieces, encoding.sequence_ids, encoding.offsets, strict=True)
     return tuple(
         piece if piece != unknown or segment is None else segments[segment][slice(*offsets)] or piece
-        for piece, segment, offsets in places
+        for piece, segment, offsets in tokens
     )
 
 

@@ -109,9 +109,9 @@ def _mentions(rows: list[Conll2012Row]) -> tuple[Mention, ...]:
                 if not opened.get(entity):
                     raise Bad(row.line, f"mention '{entity})' closes and was not opened in its sentence")
                 complete.append(Mention(entity, opened[entity].pop(), index + 1))
-    for entity, places in opened.items():
-        if places:
-            raise Bad(rows[places[-1]].line, f"mention '({entity}' opens and is not closed in its sentence")
+    for entity, starts in opened.items():
+        if starts:
+            raise Bad(rows[starts[-1]].line, f"mention '({entity}' opens and is not closed in its sentence")
     return tuple(sorted(complete, key=lambda mention: (mention.start, -mention.end)))
 
 

@@ -24,7 +24,7 @@ MOST_PRINTED = 160
 def finish(
     plans: Sequence[PlannedStudy],
     left_out: Mapping[str, Mapping[str, str]],
-    places: Mapping[str, Path],
+    paths: Mapping[str, Path],
     folder: Path,
     *,
     quiet: bool,
@@ -32,7 +32,7 @@ def finish(
 ) -> None:
     """Write the portrait, of several models also that of each, and say what it says.
 
-    * `left_out`: studies with the reason, by model; `places`: the folder of each model's results.
+    * `left_out`: studies with the reason, by model; `paths`: the folder of each model's results.
     """
     for missing in left_out.values():
         if len(missing) == len(plans):
@@ -41,8 +41,8 @@ def finish(
     from headscope.front.survey.portrait import portrait
 
     missing = {study: reason for reasons in left_out.values() for study, reason in reasons.items()}
-    pages, judged = portrait(list(places.values()), folder, left_out=tuple(missing.items()))
-    for name, path in places.items() if len(places) > 1 else ():
+    pages, judged = portrait(list(paths.values()), folder, left_out=tuple(missing.items()))
+    for name, path in paths.items() if len(paths) > 1 else ():
         pages += portrait([path], path, left_out=tuple(left_out[name].items()))[0]
     if json:
         models = [
@@ -52,9 +52,9 @@ def finish(
         studies = [plan.study for plan in plans]
         ran = {
             name: {study: str(path / study.replace("_", "-")) for study in studies if study not in left_out[name]}
-            for name, path in places.items()
+            for name, path in paths.items()
         }
-        results = ran if len(places) > 1 else next(iter(ran.values()))
+        results = ran if len(paths) > 1 else next(iter(ran.values()))
         print_json({"results": results, "left_out": missing, "models": models, "pages": list(map(str, pages))})
     elif not quiet:
         _print(judged, missing, pages)

@@ -102,9 +102,9 @@ def _has(folder: Path, task: str, train: bool) -> bool:
     name = glue_name(task)
     if name not in GLUE:
         raise HeadscopeError(f"task '{task}' is not one of GLUE")
-    places = [path for path in folder.iterdir() if plain_name(path.name) == plain_name(str(name))]
+    paths = [path for path in folder.iterdir() if plain_name(path.name) == plain_name(str(name))]
     splits = ("dev", "train") if train else ("dev",)
     return all(
-        any((path / f"{file}{packed}").is_file() for path in places for file in FILES[split] for packed in ("", ".gz"))
+        any((path / f"{file}{packed}").is_file() for path in paths for file in FILES[split] for packed in ("", ".gz"))
         for split in splits
     )

@@ -13,7 +13,7 @@ from headscope.report.layers_page import write_layers
 
 
 def portrait(
-    places: Sequence[str | Path], directory: Path, *, left_out: Sequence[tuple[str, str]] = ()
+    folders: Sequence[str | Path], directory: Path, *, left_out: Sequence[tuple[str, str]] = ()
 ) -> tuple[list[Path], list[tuple[MeasuredModel, list[Judgement]]]]:
     """Write `index.html`, `heads.html`, `layers.html` and `corpora.html` of all results in some folders.
 
@@ -21,7 +21,7 @@ def portrait(
 
     Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
-    models, papers = gather_all(places), read_papers()
+    models, papers = gather_all(folders), read_papers()
     with_heads = [model for model in models if len(model.numbers)]
     pages = [write_heads(with_heads, directory)] if with_heads else []
     pages += filter(None, [write_layers(models, directory), write_corpora(models, directory)])

@@ -39,17 +39,17 @@ def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool 
     start = _start(model)
     encodings = model.tokenizer(texts, verbose=False).encodings if texts else None  # which has no answer for no text
     for candidate, encoding in zip(candidates, encodings or [], strict=True):
-        places = _places(encoding, candidate)
+        positions = _places(encoding, candidate)
         if candidate.is_answer:
-            units = np.zeros(len(places), int)
+            units = np.zeros(len(positions), int)
         else:
             words = encoding.word_ids
-            units = places if plain else np.array([words[token] for token in places], int)
+            units = positions if plain else np.array([words[token] for token in positions], int)
         ids = np.array([*start, *encoding.ids], int)
-        places = places + len(start)
+        positions = positions + len(start)
         if is_causal(model.network):
-            units, places = units[places > 0], places[places > 0]
-        yield ScoredPieces(ids, places, units)
+            units, positions = units[positions > 0], positions[positions > 0]
+        yield ScoredPieces(ids, positions, units)
 
 
 def _places(encoding: Encoding, candidate: Candidate) -> Int[np.ndarray, " scored"]:
@@ -123,8 +123,8 @@ def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPiece
         chosen = [texts[number] for number in numbers]
         ids, row = np.unique(np.stack([text.ids[: text.places[-1]] for text in chosen]), axis=0, return_inverse=True)
         counts = [len(text.places) for text in chosen]
-        places = np.concatenate([text.places - 1 for text in chosen])
-        reads = np.stack([np.repeat(row.reshape(-1), counts), places], axis=1)
+        positions = np.concatenate([text.places - 1 for text in chosen])
+        reads = np.stack([np.repeat(row.reshape(-1), counts), positions], axis=1)
         yield predicted_pieces(ids, reads, chosen, np.repeat(numbers, counts))
 
 
@@ -135,10 +135,10 @@ def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[Pre
     """
     for numbers in _by_length(len(text.ids) if len(text.places) else 0 for text in texts):
         chosen = [texts[number] for number in numbers]
-        places = np.concatenate([text.places for text in chosen])
+        positions = np.concatenate([text.places for text in chosen])
         copies = np.concatenate([_copies(text, mask) for text in chosen])
-        ids, row = np.unique(np.concatenate([copies, places[:, None]], axis=1), axis=0, return_inverse=True)
-        reads = np.stack([row.reshape(-1), places], axis=1)
+        ids, row = np.unique(np.concatenate([copies, positions[:, None]], axis=1), axis=0, return_inverse=True)
+        reads = np.stack([row.reshape(-1), positions], axis=1)
         yield predicted_pieces(ids[:, :-1], reads, chosen, np.repeat(numbers, [len(text.places) for text in chosen]))
 
 
@@ -153,10 +153,10 @@ def _by_length(lengths: Iterable[int]) -> list[list[int]]:
 
 def _copies(text: ScoredPieces, mask: int) -> Int[np.ndarray, "scored token"]:
     """The text with each scored piece, and later ones of its unit, masked in turn."""
-    places, units = text.places, text.units
-    later = (units[:, None] == units) & (places >= places[:, None])
-    copies = np.tile(text.ids, (len(places), 1))
-    copies[:, places] = np.where(later, mask, text.ids[places])
+    positions, units = text.places, text.units
+    later = (units[:, None] == units) & (positions >= positions[:, None])
+    copies = np.tile(text.ids, (len(positions), 1))
+    copies[:, positions] = np.where(later, mask, text.ids[positions])
     return copies
 
 

@@ -53,15 +53,15 @@ class ItemInputs:
         """Some of the inputs as one batch on the model's device."""
         index = [encoded.index for encoded in group]
         device = self.model.device
-        places, targets = (
+        positions, targets = (
             _padded([rows[number] for number in index], self.most) for rows in (self.places, self.targets)
         )
         real = np.arange(self.most) < np.array([[len(self.places[number])] for number in index])
-        if (places == places[:, :1]).all():  # a masked copy has one masked token that is read
-            places = places[:, :1]
+        if (positions == positions[:, :1]).all():  # a masked copy has one masked token that is read
+            positions = positions[:, :1]
         inputs = collator(self.model)(list(group)).inputs
         return PredictionBatch(
-            self.model.name, inputs, *(torch.from_numpy(array).to(device) for array in (places, targets, real))
+            self.model.name, inputs, *(torch.from_numpy(array).to(device) for array in (positions, targets, real))
         )
 
     def item_scores(self, predictions: Predictions) -> Float[np.ndarray, "*variant item 2"]:

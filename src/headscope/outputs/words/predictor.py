@@ -79,7 +79,7 @@ class WordPredictor:
     def _reads_trees(self) -> bool:
         """Whether texts score the same in a prefix tree as each by itself."""
         pieces = np.resize(sorted(self.model.tokenizer.get_vocab().values())[-6:], 6)
-        texts = [ScoredPieces(pieces[ids], places, places) for ids, places in TRIAL]
+        texts = [ScoredPieces(pieces[ids], positions, positions) for ids, positions in TRIAL]
         single, tree = np.zeros(len(texts)), np.zeros(len(texts))
         try:
             for scores, inputs in ((single, causal_predictions), (tree, tree_predictions)):

@@ -53,9 +53,9 @@ class BestHeads:
         """The names of its variables, with those of their intervals that a result has."""
         numbers = [self.score, *self.gains, *self.baselines.values(), self.random]
         chosen = [self.direction, self.reference, self.cases, self.held_out, self.rate]
-        places = [f"{self.prefix}_{name}" for name in HEAD]
+        coordinates = [f"{self.prefix}_{name}" for name in HEAD]
         optional = {self.random, *(f"{name}_ci" for name in numbers)}
-        names = [*places, *numbers, *chosen, *sorted(optional)]
+        names = [*coordinates, *numbers, *chosen, *sorted(optional)]
         return [name for name in dict.fromkeys(names) if name and (name in result or name not in optional)]
 
 

@@ -58,16 +58,16 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
     values = pd.DataFrame(grids["value"])
     filled = values.notna().to_numpy()
     row, column = np.nonzero(filled)
-    places = list(product(*(array[dim].values.tolist() for dim in rest)))
+    keys = list(product(*(array[dim].values.tolist() for dim in rest)))
     spelt = [dim for dim in rest if array.sizes[dim] > 1 or dim != "model"]  # of one model, it is clear which
-    words = [", ".join(label(dim, name) for dim, name in zip(rest, at, strict=True) if dim in spelt) for at in places]
+    words = [", ".join(label(dim, name) for dim, name in zip(rest, at, strict=True) if dim in spelt) for at in keys]
     count = f"{name}_n_examples"
     columns = {
         "layer": array["layer"].values[column // sizes["head"]],
         "head": array["head"].values[column % sizes["head"]],
         "variable": name,
         "long_name": str(array.attrs.get("long_name", name)),
-        "labels": [tuple(map(str, places[index])) for index in row],
+        "labels": [tuple(map(str, keys[index])) for index in row],
         "words": [words[index] for index in row],
         "units": str(array.attrs.get("units", "")),
         "cases": result[count].attrs.get("units", "examples") if count in result else "",

@@ -102,26 +102,26 @@ class MeasuredModel:
         return sorted(set(zip(self.numbers["layer"].tolist(), self.numbers["head"].tolist(), strict=True)))
 
 
-def gather(places: Sequence[str | Path]) -> list[MeasuredModel]:
+def gather(folders: Sequence[str | Path]) -> list[MeasuredModel]:
     """The models of `gather_all` of whose heads there is a number."""
-    return [model for model in gather_all(places) if len(model.numbers)]
+    return [model for model in gather_all(folders) if len(model.numbers)]
 
 
-def gather_all(places: Sequence[str | Path]) -> list[MeasuredModel]:
+def gather_all(folders: Sequence[str | Path]) -> list[MeasuredModel]:
     """The models that the results in these folders, or in folders within them, are about.
 
     Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
     """
-    return models_in(read_all(places))
+    return models_in(read_all(folders))
 
 
 @opening()
-def read_all(places: Sequence[str | Path]) -> dict[Path, xr.Dataset]:
+def read_all(folders: Sequence[str | Path]) -> dict[Path, xr.Dataset]:
     """Read the results in these folders, or in folders within them. Returns: the results by their paths.
 
     Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
     """
-    paths = dict.fromkeys(path for folder in places for path in found_in(Path(folder)))
+    paths = dict.fromkeys(path for folder in folders for path in found_in(Path(folder)))
     return {path: results.read(path) for path in paths}
 
 

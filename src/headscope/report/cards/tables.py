@@ -32,9 +32,9 @@ def of_card(lines: list[Row], name: str, caption: str) -> Table:
     }
     cells = {words: [write(row) for row in lines] for words, write in writers.items()}
     kept = {words: cell_column for words, cell_column in cells.items() if words in ALWAYS or any(cell_column)}
-    places = [(row.long_name, row.words) for row in lines]
+    labels = [(row.long_name, row.words) for row in lines]
     columns = tuple(Column(words.lower(), words) for words in kept)
-    rows = [(label, list(line)) for label, line in zip(places, zip(*kept.values(), strict=True), strict=True)]
+    rows = [(label, list(line)) for label, line in zip(labels, zip(*kept.values(), strict=True), strict=True)]
     return Table(name, caption, ("Number", "Of"), columns, rows)
 
 
@@ -86,8 +86,8 @@ def _column(array: xr.DataArray, model: MeasuredModel, write: Callable[..., Cell
     """The cell of each head; `write` makes it from the value and its bounds."""
     parts = [array, *(array[name] for name in ("lower", "upper") if name in array.coords)]
     flat = [part.transpose("layer", "head").values.ravel().tolist() for part in parts]  # [part, layer * head]
-    places = product(array["layer"].values.tolist(), array["head"].values.tolist())
-    cells = {head: write(*values) for head, values in zip(places, zip(*flat, strict=True), strict=True)}
+    heads = product(array["layer"].values.tolist(), array["head"].values.tolist())
+    cells = {head: write(*values) for head, values in zip(heads, zip(*flat, strict=True), strict=True)}
     return [cells.get(head) for head in model.heads]
 
 

@@ -36,18 +36,18 @@ def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list
 
     Raises `HeadscopeError` for a folder with another result, and for one of a model with other heads.
     """
-    places = np.argwhere(existing(counts))
-    pairs = np.array(list(combinations(range(len(places)), 2)), dtype=int).reshape(-1, 2)
+    coordinates = np.argwhere(existing(counts))
+    pairs = np.array(list(combinations(range(len(coordinates)), 2)), dtype=int).reshape(-1, 2)
     if source == ALL:
         order = np.random.default_rng(seed).permutation(len(pairs))
         chosen = pairs[np.sort(order[:most])]
     else:
         distances = _distances(source, counts)
-        values = distances[(*places[pairs[:, 0]].T, *places[pairs[:, 1]].T)]
+        values = distances[(*coordinates[pairs[:, 0]].T, *coordinates[pairs[:, 1]].T)]
         chosen = pairs[np.argsort(values, kind="stable")[:most]]
     sets = np.zeros((len(chosen), len(counts), max(counts)), dtype=bool)
     for pair, heads in zip(sets, chosen, strict=True):
-        pair[tuple(places[heads].T)] = True
+        pair[tuple(coordinates[heads].T)] = True
     return list(sets)
 
 

@@ -174,7 +174,7 @@ class Effects:
         units, unit = np.unique(self.gains.units, return_inverse=True)
         order = np.random.default_rng(self.settings.seed).permutation(len(units))
         halves = [np.flatnonzero(np.isin(unit, half)) for half in np.array_split(order, 2)]
-        numbers, places = np.arange(len(self.metrics)), np.argwhere(existing(self.heads)) + 1
+        numbers, labels = np.arange(len(self.metrics)), np.argwhere(existing(self.heads)) + 1
         own, other, bounds, names = [], [], [], []
         for half, rest in zip(halves, halves[::-1], strict=True):
             gains = self.gains.part(half, self.kinds[0].rows).gains
@@ -183,7 +183,7 @@ class Effects:
             own.append(gains[best, numbers])
             other.append(confirmed.gains[numbers, numbers])
             bounds.append(confirmed.interval[numbers, numbers])
-            names.append(["{}-{}".format(*places[head]) for head in best])
+            names.append(["{}-{}".format(*labels[head]) for head in best])
         dims, words = ("half", "metric"), "gain of score without the head that is best on one half of the examples"
         variables.add("choosing_gain", own, dims, long_name=f"{words}, on that half", units="score")
         variables.add(

@@ -181,12 +181,12 @@ def _add_by_lemma(
     for number in range(group.max() + 1):
         index = np.flatnonzero((group == number) & scored)
         index = index[np.argsort(lemma[index], kind="stable")]
-        present, places = np.unique(lemma[index], return_inverse=True)
+        present, indices = np.unique(lemma[index], return_inverse=True)
         if not len(index):
             made.append((np.nan, [np.nan, np.nan], 0))
             continue
         draws = poisson_draws(present, settings.seed, settings.resamples)
-        clustered = tally_by_input(correct[index][:, None], places, draws)
+        clustered = tally_by_input(correct[index][:, None], indices, draws)
         made.append((clustered.mean[0], clustered.share_interval[0], len(present)))
     mean, interval, count = zip(*made, strict=True)
     lemma_count = Count(count, "lemmas of each phenomenon", "lemmas", ("phenomenon",))

@@ -50,9 +50,9 @@ def lockstep(
     with ExitStack() as running:
         passes = [running.enter_context(closing(blocks(model, batch, by_ranges=by_ranges))) for model in models]
         for (layer, first), *others in zip(*passes, strict=True):
-            places = [(number, *rows.slices) for number, rows in ((layer, first), *others)]
-            if any(position != places[0] for position in places):
-                raise OtherBlocks(f"models show different blocks: {places}")
+            slices = [(number, *rows.slices) for number, rows in ((layer, first), *others)]
+            if any(position != slices[0] for position in slices):
+                raise OtherBlocks(f"models show different blocks: {slices}")
             yield layer, [first, *(rows for _, rows in others)]
 
 

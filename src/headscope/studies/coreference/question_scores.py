@@ -125,11 +125,11 @@ class Pairs:
 
 def pairs(cases: AntecedentPredictions, heads: int) -> Pairs:
     """The pairs among some cases; sentences without a partner are left out."""
-    places: dict[str, dict[str, int]] = {}
+    indices: dict[str, dict[str, int]] = {}
     for index, (pair, stereotype) in enumerate(zip(cases.pair.tolist(), cases.stereotype.tolist(), strict=True)):
         if stereotype in STEREOTYPES:
-            places.setdefault(pair, {})[stereotype] = index
-    both = [pair for pair in places.values() if len(pair) == 2]
+            indices.setdefault(pair, {})[stereotype] = index
+    both = [pair for pair in indices.values() if len(pair) == 2]
     pro, anti = (cases[np.array([pair[name] for pair in both], dtype=np.int64)] for name in STEREOTYPES)
     return Pairs(pro, anti, heads)
 

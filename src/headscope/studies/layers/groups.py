@@ -98,30 +98,30 @@ def _share(one: TaskCases, other: TaskCases) -> float:
 
 def _group(tasks: Sequence[TaskCases], units: Units, seed: int, controls: bool) -> CaseGroup:
     random = np.random.default_rng(seed)
-    places: dict[Part, dict[Key, int]] = {}
+    indices: dict[Part, dict[Key, int]] = {}
     for part in PARTS:
         keys = list(dict.fromkeys(_key(case) for task in tasks for case in task.cases[part]))
         keys = [keys[index] for index in random.permutation(len(keys))] if part == "train" else sorted(keys)
-        places[part] = {key: index for index, key in enumerate(keys)}
+        indices[part] = {key: index for index, key in enumerate(keys)}
     rows = {
-        part: np.array([[units.row(text, span) for span in spans or (WHOLE_TEXT,)] for text, spans in places[part]])
+        part: np.array([[units.row(text, span) for span in spans or (WHOLE_TEXT,)] for text, spans in indices[part]])
         for part in PARTS
     }
-    texts = {part: np.array([text for text, _ in places[part]]) for part in PARTS}
-    answers = [answers for task in tasks for answers in _answers(task, places)]
+    texts = {part: np.array([text for text, _ in indices[part]]) for part in PARTS}
+    answers = [answers for task in tasks for answers in _answers(task, indices)]
     if controls:
         with_words = [task for task in tasks if any(case.word for case in task.cases["train"])]
-        answers += [control for task in with_words for control in _control(task, places, seed)]
+        answers += [control for task in with_words for control in _control(task, indices, seed)]
     return CaseGroup(rows, texts, answers)
 
 
-def _answers(task: TaskCases, places: Mapping[Part, Mapping[Key, int]]) -> Iterator[Answers]:
+def _answers(task: TaskCases, indices: Mapping[Part, Mapping[Key, int]]) -> Iterator[Answers]:
     """The answers of a task; where they are sets, those of each label."""
     if not task.classes:
-        yield Answers(task.task.name, 0, _by_part(task, places, np.nan, lambda case: case.answer))
+        yield Answers(task.task.name, 0, _by_part(task, indices, np.nan, lambda case: case.answer))
         return
     for label, classes, number in _questions(task):
-        yield Answers(task.task.name, classes, _by_part(task, places, ABSENT, number), label=label)
+        yield Answers(task.task.name, classes, _by_part(task, indices, ABSENT, number), label=label)
 
 
 def _questions(task: TaskCases) -> Iterator[tuple[str, int, Callable[[ProbeCase], int]]]:
@@ -144,7 +144,7 @@ def _has(task: ProbingTask, label: str, frequent: frozenset[str], case: ProbeCas
     return int(not frequent.issuperset(labels) if label == RARE else label in labels)
 
 
-def _control(task: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: int) -> Iterator[Answers]:
+def _control(task: TaskCases, indices: Mapping[Part, Mapping[Key, int]], seed: int) -> Iterator[Answers]:
     """Answers of a control task (Hewitt and Liang 2019): each word has one at random, as frequent as in the task."""
     for label, classes, number in _questions(task):
         shares = np.bincount([number(case) for case in task.cases["train"]], minlength=classes)
@@ -154,19 +154,19 @@ def _control(task: TaskCases, places: Mapping[Part, Mapping[Key, int]], seed: in
             uniform = zlib.crc32(f"{of} {case.word}".encode()) / 2**32
             return int(np.searchsorted(ends, uniform, side="right"))
 
-        numbers = _by_part(task, places, ABSENT, at_random)
+        numbers = _by_part(task, indices, ABSENT, at_random)
         yield Answers(task.task.name, classes, numbers, control=True, label=label)
 
 
 def _by_part(
-    task: TaskCases, places: Mapping[Part, Mapping[Key, int]], absent: float, answer: Callable[[ProbeCase], Any]
+    task: TaskCases, indices: Mapping[Part, Mapping[Key, int]], absent: float, answer: Callable[[ProbeCase], Any]
 ) -> dict[Part, np.ndarray]:
     """The answers of a task at the places of its cases, `absent` at those of other tasks."""
     arrays = {}
     for part in PARTS:
-        arrays[part] = np.full(len(places[part]), absent)
+        arrays[part] = np.full(len(indices[part]), absent)
         for case in task.cases[part]:
-            arrays[part][places[part][_key(case)]] = answer(case)
+            arrays[part][indices[part][_key(case)]] = answer(case)
     return arrays
 
 

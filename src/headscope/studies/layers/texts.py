@@ -102,7 +102,7 @@ def windows(texts: Texts, sizes: Sizes, room: int, held_out: float, seed: int) -
         train = [document for document in documents if document[0] not in texts.tested]
         report = [document for document in documents if document[0] in texts.tested]
     else:
-        train, report = ([documents[index] for index in places] for places in every_fifth(range(len(documents))))
+        train, report = ([documents[index] for index in indices] for indices in every_fifth(range(len(documents))))
     train = [train[index] for index in np.random.default_rng(seed).permutation(len(train))]
     choose = round(held_out * len(train))
     parts = {"train": train[choose:], "choose": train[:choose], "report": report}

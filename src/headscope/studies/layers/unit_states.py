@@ -163,17 +163,17 @@ def _unit_reader(
 
     def observe(group: list[Encoded]) -> tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]:
         batch, states = forward.states(group)
-        rows, places, tokens = [], [], []
+        rows, examples, tokens = [], [], []
         for number, example in enumerate(batch.examples):
             tokens_of_units = tokens_of(batch, number, pooling)
             for row, span in of_text[int(example.id)]:
                 if len(chosen := tokens_of_units[span]):
                     rows.append(row)
-                    places.append(number)
+                    examples.append(number)
                     tokens.append(chosen)
         vectors = states.new_empty(len(states), 0, states.shape[-1])  # [space, unit, width]
         if rows:
-            vectors = pooled(states, places, tokens, pooling)
+            vectors = pooled(states, examples, tokens, pooling)
         lengths = batch.real.sum(1).tolist()
         sizes = {int(example.id): length for example, length in zip(batch.examples, lengths, strict=True)}
         return BatchUnits(np.array(rows, dtype=np.int64), sizes), [

@@ -97,7 +97,7 @@ def _chosen(
 def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator) -> ScoredPieces:
     """A text with some of its pieces to predict: of a causal model all, in order."""
     number = min(most, len(text.places) if is_causal(model.network) else OF_TEXT)
-    places = text.places[:number]
+    positions = text.places[:number]
     if not is_causal(model.network):
-        places = np.sort(random.permutation(text.places)[:number])
-    return ScoredPieces(text.ids, places, places)
+        positions = np.sort(random.permutation(text.places)[:number])
+    return ScoredPieces(text.ids, positions, positions)

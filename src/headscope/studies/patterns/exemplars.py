@@ -102,8 +102,8 @@ class Clearest:
         layers, heads, _ = share.shape
         coords = {"layer": np.arange(1, layers + 1), "head": np.arange(1, heads + 1), "pattern": list(PATTERNS)}
         often = np.argsort(np.argsort(-np.nan_to_num(share), axis=-1, kind="stable"), axis=-1) < MOST_OF_A_HEAD
-        places = {(*self.heads[head], pattern): pick for (head, pattern), pick in self.picks.items()}
-        picked = {key: pick for key, pick in places.items() if often[key]}
+        exemplars = {(*self.heads[head], pattern): pick for (head, pattern), pick in self.picks.items()}
+        picked = {key: pick for key, pick in exemplars.items() if often[key]}
         array, properties, token = self._maps(picked, coords, settings)
         attributes = array.attrs
         dims = tuple(coords)
@@ -131,9 +131,9 @@ class Clearest:
             levels[where][:length, :length] = attention
             token[where][:length] = readable_ids(self.model.tokenizer, ids)
             properties["confidence"][where], properties["task"][where] = pick.confidence, pick.task
-        places = np.arange(1, side + 1)
+        positions = np.arange(1, side + 1)
         attributes = {"units": "share of attention", "source": "Kovaleva et al. 2019, Figure 1"}
-        labels = dict(coords) | {"query": places, "key": places}
+        labels = dict(coords) | {"query": positions, "key": positions}
         return xr.DataArray(levels, labels, (*coords, "query", "key"), attrs=attributes), properties, token
 
 

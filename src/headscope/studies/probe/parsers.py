@@ -194,6 +194,6 @@ def offsets(words: int) -> Int[Tensor, "word candidate"]:
     >>> offsets(2).tolist()
     [[3, 1, 2], [3, 0, 1]]
     """
-    places = torch.arange(words)
+    positions = torch.arange(words)
     root = torch.full((words, 1), 2 * words - 1)
-    return torch.cat([root, places - places[:, None] + words - 1], dim=1)
+    return torch.cat([root, positions - positions[:, None] + words - 1], dim=1)

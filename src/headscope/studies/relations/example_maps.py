@@ -73,9 +73,9 @@ def zoomed(
         inputs[encoded.index] = encoded
         if encoded.index >= last:
             break
-    places = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
+    heads = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
     quiet = replace(settings, on_progress=lambda done: None)
-    maps = attention_maps(model, [MapChoice(inputs[link.input], *places[link.head]) for link in picked], quiet)
+    maps = attention_maps(model, [MapChoice(inputs[link.input], *heads[link.head]) for link in picked], quiet)
     side = max(map(len, maps))
     levels = np.full((len(maps), side, side), np.nan, np.float32)
     token = np.full((len(maps), side), "", object)
@@ -86,7 +86,7 @@ def zoomed(
         token[number, :length] = readable_ids(model.tokenizer, encoded.inputs["input_ids"].tolist())
         query, keys = strongest(attention, encoded, pick)
         end[number, query], end[number, keys] = 1, 2
-    return {"map": _map_variable(levels, token, end, picked, places)}
+    return {"map": _map_variable(levels, token, end, picked, heads)}
 
 
 def strongest(attention: np.ndarray, encoded: Encoded, pick: ExampleLink) -> tuple[int, list[int]]:
@@ -105,7 +105,7 @@ def strongest(attention: np.ndarray, encoded: Encoded, pick: ExampleLink) -> tup
 
 
 def _map_variable(
-    levels: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[ExampleLink], places: list[tuple[int, int]]
+    levels: np.ndarray, token: np.ndarray, end: np.ndarray, picked: list[ExampleLink], heads: list[tuple[int, int]]
 ) -> xr.DataArray:
     numbers = np.arange(1, levels.shape[1] + 1)
     coords = {
@@ -114,8 +114,8 @@ def _map_variable(
         "key": numbers,
         "token": (("example", "query"), token),
         "link_end": (("example", "query"), end),
-        "map_layer": ("example", [places[pick.head][0] + 1 for pick in picked]),
-        "map_head": ("example", [places[pick.head][1] + 1 for pick in picked]),
+        "map_layer": ("example", [heads[pick.head][0] + 1 for pick in picked]),
+        "map_head": ("example", [heads[pick.head][1] + 1 for pick in picked]),
         "map_direction": ("example", [DIRECTIONS[pick.direction] for pick in picked]),
         "map_relation": ("example", [pick.relation for pick in picked]),
     }

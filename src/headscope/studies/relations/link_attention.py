@@ -153,5 +153,5 @@ def _overlap(ends: tuple[Words, Words], link: Link) -> bool:
     return not {*moved}.isdisjoint({*link.source, *link.target})
 
 
-def _first(link: Link, places: Iterable[tuple[Words, Words]], taken: set[tuple[Words, Words]]) -> Link | None:
-    return next((Link(link.relation, *ends, link.core) for ends in places if ends not in taken), None)
+def _first(link: Link, candidates: Iterable[tuple[Words, Words]], taken: set[tuple[Words, Words]]) -> Link | None:
+    return next((Link(link.relation, *ends, link.core) for ends in candidates if ends not in taken), None)

@@ -40,7 +40,7 @@ def rows(file: str, columns: Sequence[str], *, quoted: bool = False, delimiter: 
     header = _split(next(numbered, (0, ""))[1], quoted, delimiter)
     if missing := [name for name in columns if name not in header]:
         raise HeadscopeError(f"suite '{file}', line 1: no column '{missing[0]}'; its columns are {', '.join(columns)}")
-    places = [header.index(name) for name in columns]
+    indices = [header.index(name) for name in columns]
     for number, line in numbered:
         if not line.strip():
             continue
@@ -52,7 +52,7 @@ def rows(file: str, columns: Sequence[str], *, quoted: bool = False, delimiter: 
         if len(values) != len(header):
             yield Bad(number, f"{len(values)} columns, expected {len(header)}")
         else:
-            yield SuiteRow(number, tuple(values[column].strip() for column in places))
+            yield SuiteRow(number, tuple(values[column].strip() for column in indices))
 
 
 def _split(line: str, quoted: bool, delimiter: str) -> list[str]:
@@ -123,9 +123,9 @@ def _pair(row: SuiteRow) -> ClozeItem:
 
 def _masked(item: ClozeItem) -> ClozeItem | Skipped:
     good, bad = item.good.text.split(), item.bad[0].text.split()
-    places = [at for at, (one, other) in enumerate(zip(good, bad, strict=False)) if one != other]
-    if "npi" in item.phenomenon or len(item.bad) > 1 or len(good) != len(bad) or len(places) != 1:
+    positions = [at for at, (one, other) in enumerate(zip(good, bad, strict=False)) if one != other]
+    if "npi" in item.phenomenon or len(item.bad) > 1 or len(good) != len(bad) or len(positions) != 1:
         return Skipped("pairs that do not differ in one verb or reflexive")
-    at = places[0]
+    at = positions[0]
     context = " ".join([*good[:at], GAP, *good[at + 1 :]])
     return gap(item.id, f"{item.phenomenon}, word in the gap", context, (good[at], bad[at]), condition=item.condition)

@@ -18,13 +18,13 @@ def order_shifted(texts: Texts, part: Part, random: np.random.Generator) -> Iter
     """Whether two neighbouring words are swapped, in half of the sentences of 5 words or more; the first word stays."""
     for number in texts.order[part]:
         sentence = texts.sentences[number]
-        places = [index for index in range(1, len(sentence.words) - 1) if _can_swap(sentence, index)]
-        if len(sentence.words) < LEAST_WORDS or not places:
+        positions = [index for index in range(1, len(sentence.words) - 1) if _can_swap(sentence, index)]
+        if len(sentence.words) < LEAST_WORDS or not positions:
             continue
         if random.random() < 0.5:
             yield ProbeCase(number, WHOLE, "as written")
         else:
-            made = Sentence(swapped(sentence, int(random.choice(places))))
+            made = Sentence(swapped(sentence, int(random.choice(positions))))
             yield ProbeCase(texts.add(made, number), WHOLE, "shifted")
 
 
@@ -37,10 +37,10 @@ def odd_word(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[
     forms = _frequencies(texts)
     for number in texts.order[part]:
         sentence = texts.sentences[number]
-        places = [index for index, tag in enumerate(sentence.upos) if tag in REPLACED and index]
-        if len(sentence.words) < LEAST_WORDS or not places:
+        positions = [index for index, tag in enumerate(sentence.upos) if tag in REPLACED and index]
+        if len(sentence.words) < LEAST_WORDS or not positions:
             continue
-        index = int(random.choice(places))
+        index = int(random.choice(positions))
         other = _other(sentence, index, forms, random)
         if other is None:
             continue

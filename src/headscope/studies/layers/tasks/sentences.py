@@ -91,8 +91,10 @@ def number_of(relation: str):
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
         words = dependencies(sentence)
-        places = [word.position for word in words if word.relation == relation and _is_root(words, word.head_position)]
-        if len(places) == 1 and (number := NUMBERS.get(feature(sentence, places[0], "Number"))):
+        positions = [
+            word.position for word in words if word.relation == relation and _is_root(words, word.head_position)
+        ]
+        if len(positions) == 1 and (number := NUMBERS.get(feature(sentence, positions[0], "Number"))):
             yield WHOLE, number
 
     return cases

@@ -34,9 +34,9 @@ def sampled(model: Model, corpora: Sequence[Corpus], number: int, settings: Sett
         )
     random.shuffle(inputs)
     orders = [random.sample(heads, -(-number // len(inputs))) for _ in inputs]
-    places = [(index % len(inputs), index // len(inputs)) for index in range(number)]
-    chosen = [MapChoice(inputs[one][1], *orders[one][turn]) for one, turn in places]
-    names = [inputs[one][0] for one, _ in places]
+    turns = [(index % len(inputs), index // len(inputs)) for index in range(number)]
+    chosen = [MapChoice(inputs[one][1], *orders[one][turn]) for one, turn in turns]
+    names = [inputs[one][0] for one, _ in turns]
     return [
         Map(
             id=index,

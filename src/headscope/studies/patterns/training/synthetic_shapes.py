@@ -60,8 +60,8 @@ def canvas(random: np.random.Generator, maps: int, length: int, causal: bool) ->
     classes = np.where(random.random((maps, length)) < 0.08, PUNCT, OTHER)
     ends = random.integers(2, length - 1, (maps, 3))
     special = random.random(maps) < 0.85
-    for row, places, further in zip(classes, ends, random.choice(4, maps, p=(0.4, 0.4, 0.1, 0.1)), strict=True):
-        row[places[:further]] = SEP
+    for row, positions, further in zip(classes, ends, random.choice(4, maps, p=(0.4, 0.4, 0.1, 0.1)), strict=True):
+        row[positions[:further]] = SEP
     classes[~special & (classes == SEP).any(-1)] = OTHER
     classes[special, 0], classes[special, -1] = CLS, SEP
     return Canvas(random, classes, causal)
