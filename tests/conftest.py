@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
@@ -16,6 +17,10 @@ from headscope.front.cli.errors import on_command_line
 
 # A shell that starts the tests in the background makes them deaf to Ctrl-C, which some of them are about.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Other work on the machine is no failure; timing is for benchmarks/.
+settings.register_profile("no deadline", settings(), deadline=None)
+settings.load_profile("no deadline")
 
 CHROMIUM = (
     "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
