@@ -31,7 +31,8 @@ GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereoty
 WITHOUT = {"all": "antecedent", "proper": "name with an antecedent", "nominal": "noun phrase with an antecedent"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
 DOCUMENTS = (
-    "The tests treat the mentions of a document as independent, which is not quite true; intervals are over documents."
+    "A special head passes two tests: of mentions as if they were independent, and of whole documents, over which "
+    "intervals are, too."
 )
 # By the variable that it is about.
 LIMITS = {
