@@ -31,7 +31,8 @@ from support.planted_words import causal_table
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 NO_CLAIMS = {"patterns": "shares of patterns are described"}
-CYCLE = dict.fromkeys(pairwise(("bank", "book", "bird", "cat", "bank")), 9.0)
+FOUR: tuple[str, ...] = ("bank", "book", "bird", "cat")
+CYCLE = dict.fromkeys(pairwise((*FOUR, FOUR[0])), 9.0)
 QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 Network = Callable[[int], PreTrainedModel]
 

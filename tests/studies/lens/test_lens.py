@@ -225,7 +225,7 @@ def judged(result: xr.Dataset) -> dict[str, str | None]:
 
 def test_layers_are_compared_with_the_last_only_where_it_predicts_better_than_frequencies() -> None:
     """A table of pairs is read from the embeddings as well as from its only layer."""
-    cycle = ("bank", "book", "bird", "cat", "bank")
+    cycle: tuple[str, ...] = ("bank", "book", "bird", "cat", "bank")
     texts = headscope.read([" ".join(cycle[:4] * 2)] * 100)
     table = causal_table(dict.fromkeys(pairwise(("[CLS]", *cycle)), 9.0))
     known = study.run(table, texts, QUICK, map_predictions=0)
