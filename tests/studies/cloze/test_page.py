@@ -66,8 +66,8 @@ def test_phenomena_at_chance_and_below_it_are_named() -> None:
     texts = texts_of(result_of())
     assert texts["By phenomenon"].startswith("From polarity (20.0% [18.0, 22.0], n = 400) to agreement (90.0%")
     by_chance = "Of answers at random one interval in twenty lies beside chance, on either side."
-    told = "By their 95% intervals 1 of 3 phenomena cannot be told from chance: islands."
-    assert texts["Chance"] == f"{told} {by_chance}"
+    expected = "By their 95% intervals 1 of 3 phenomena cannot be told from chance: islands."
+    assert texts["Chance"] == f"{expected} {by_chance}"
     below = "By their 95% intervals the wrong text is preferred in polarity: perhaps for other properties of the texts."
     assert texts["Below chance"] == f"{below} {by_chance}"
     assert "3 long" in texts["Limits"]

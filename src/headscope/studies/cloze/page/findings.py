@@ -75,10 +75,10 @@ def _chance(result: xr.Dataset) -> Iterator[Finding]:
     of_phenomena = phenomena(result)
     chance, below = ([phenomenon.name for phenomenon in of_phenomena if phenomenon.side == side] for side in (0, -1))
     count = several(len(of_phenomena), "phenomenon").replace("phenomenons", "phenomena")
-    told = f"{len(chance)} of {count} cannot be told from chance: {_listed(chance)}"
+    unsure = f"{len(chance)} of {count} cannot be told from chance: {_listed(chance)}"
     yield Finding(
         "Chance",
-        f"By their 95% intervals {told if chance else f'all {count} differ from chance'}. {BY_CHANCE}",
+        f"By their 95% intervals {unsure if chance else f'all {count} differ from chance'}. {BY_CHANCE}",
     )
     if below:
         text = f"By their 95% intervals the wrong text is preferred in {_listed(below)}: perhaps for other properties "
