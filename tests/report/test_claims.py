@@ -12,10 +12,14 @@ from headscope.report.claims import (
     above_random_weights,
     apart,
     examples_wanted,
+    head_above,
     most_of_many,
     no_worse,
     paired,
     tied,
+    together,
+    weakest,
+    witness,
 )
 from headscope.report.parts import Finding
 from headscope.report.study_page import NO_CLAIM, strongest_first
@@ -148,3 +152,30 @@ def test_how_many_would_do_minds_the_correction_and_what_more_cases_do_not_narro
     narrow = Estimate(0.5, *(0.5 + sign * 0.2 * (100 / wanted) ** 0.5 for sign in (-1, 1)))
     assert above_random_weights(narrow, [0.4, 0.41, 0.39], wanted).difference.lower == pytest.approx(0, abs=1e-3)
     assert examples_wanted(above_random_weights(Estimate(0.5, 0.3, 0.7), [0.4, 0.5, 0.3], 100)) is None
+
+
+SURE, OPEN, NONE = (Claim(0.5, 0.0, Estimate(value, value - 0.1, value + 0.1), 90) for value in (0.2, 0.05, -0.3))
+
+
+def test_that_any_holds_is_shown_by_one_and_that_none_does_only_by_all():
+    assert witness([NONE, OPEN, SURE]) == 2 and witness([NONE, OPEN]) == 1 and witness([NONE, NONE]) == 0
+    assert witness([replace(OPEN, difference=Estimate(np.nan)), OPEN]) == 1
+    assert weakest([SURE, OPEN, NONE]) is NONE and weakest([SURE, OPEN]) is OPEN and weakest([SURE]) is SURE
+
+
+def test_of_ten_claims_together_any_is_earned_by_noise_in_at_most_a_twentieth():
+    gains = [estimates(0.0, 100, seed) for seed in range(20, 30)]
+    runs = [[paired(Estimate(0.5), Estimate(0.5), one[run], 100, 0) for one in gains] for run in range(400)]
+    assert np.mean([any(one.verdict == "holds" for one in run) for run in runs]) > 0.1
+    assert np.mean([any(one.verdict == "holds" for one in together(run)) for run in runs]) <= 0.05
+    assert np.isnan(together([Claim(0.5, 0.4, Estimate(0.1), 90)])[0].q)
+
+
+def test_that_no_head_is_above_a_limit_is_sure_only_if_none_may_be():
+    below = heads(np.array([0.4, 0.3, 0.2]), 0.01)
+    below = below.assign_coords(n_examples=100)
+    assert head_above(below, 0.5).verdict == "fails" and head_above(below, 0.35).verdict == "holds"
+    below["upper"].loc[{"head": 2}] = 0.8
+    assert head_above(below, 0.5).verdict == "undecided" and head_above(below, 0.5).value == 0.2
+    unknown = below.drop_vars(["lower", "upper"])
+    assert head_above(unknown, 0.35).verdict == "undecided" and head_above(unknown, 0.35).value == 0.4

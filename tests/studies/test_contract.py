@@ -203,7 +203,7 @@ ONE_EXAMPLE = {
     *("loss_ci", "perplexity_ci", "accuracy_ci", "loss_gain_ci", "accuracy_gain_ci"),
     *("expected_layer_ci", "mix_concentration_ci"),
     *("agreement_ci", "final_divergence_ci", "settled_ci", "final_first_ci", "right_ci", "final_rank_ci"),
-    "settling_layer_ci",
+    *("settling_layer_ci", "right_change_ci", "right_gain_ci", "right_most_frequent_ci"),
 }
 
 

@@ -11,6 +11,7 @@ True
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,7 +30,9 @@ from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
 from support.planted_words import causal_table
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
-NO_CLAIMS = {"patterns": "shares of patterns are described", "lens": "what each layer predicts is described"}
+NO_CLAIMS = {"patterns": "shares of patterns are described"}
+FOUR: tuple[str, ...] = ("bank", "book", "bird", "cat")
+CYCLE = dict.fromkeys(pairwise((*FOUR, FOUR[0])), 9.0)
 QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 Network = Callable[[int], PreTrainedModel]
 
@@ -252,6 +255,10 @@ CASES = {
         carrying(looks_at_offset(-1), ["the"]), texts.rooted, "Layers add to the embeddings", 150,
         options={"tasks_": "part_of_speech", "cases": 300, "penalties": "10", "codes": False}, single=False,
     ),
+    "lens": ClaimCase(
+        lambda seed: causal_table(CYCLE).network, texts.cycle, "The last layer predicts", 100, BertForMaskedLM,
+        {"map_predictions": 100}, single=False,
+    ),
     "pretrain_head": ClaimCase(
         lambda seed: tiny_bert(seed, num_hidden_layers=1), texts.cycle, "The head predicts", 100, None,
         {"epochs": 3, "batch": 4, "learning_rate": 1e-2}, single=False,
@@ -277,5 +284,5 @@ CASES = {
         options=SHARP | {"rank": "16", "epochs": 8}, single=False,
     ),
     "syntax": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 knows more of the syntax"),
-    "trees": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 draws the best trees"),
+    "trees": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 draws trees better"),
 }  # fmt: skip

@@ -3,8 +3,8 @@
 Each function here is a test that a sentence may rest on. `Finding.judged` gives a claim its words.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, hypot, isnan, nan, sqrt
 from typing import Literal
 
@@ -13,13 +13,16 @@ import xarray as xr
 from scipy.stats import norm, t
 
 from headscope.report.wording import Estimate, n_examples, of_array
-from headscope.statistics.significance import RATE
+from headscope.statistics.interval_tests import WIDTH, q_above
+from headscope.statistics.significance import RATE, benjamini_hochberg
 
 Verdict = Literal["holds", "fails", "undecided"]
 # A difference of shares that is worth a sentence, and the examples and seeds without which nothing is said.
 POINT = 0.01
 LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
 MOST_NAMED = 1_000_000  # beyond so many cases that would decide no number is named
+# From the least that is shown to the most.
+STRENGTH: tuple[Verdict, ...] = ("fails", "undecided", "holds")
 # The standard deviation of normal numbers by their median distance from the median.
 SIGMAS_OF_MAD = 1.4826
 
@@ -116,6 +119,66 @@ def apart(one: Estimate, other: Estimate, n: int, least: float = POINT) -> Claim
     lower = difference - hypot(one.value - one.lower, other.upper - other.value)
     upper = difference + hypot(one.upper - one.value, other.value - other.lower)
     return Claim(one.value, other.value, Estimate(difference, lower, upper), n, least=least)
+
+
+def head_above(array: xr.DataArray, limit: float) -> Claim:
+    """That a head of an array [layer, head] is above a limit, corrected for all heads.
+
+    It is judged by the highest of the heads that surely are; without one, by the head that may be highest.
+
+    >>> bounds = {"lower": ("head", [0.58, 0.3]), "upper": ("head", [0.62, 0.8]), "n_examples": 90}
+    >>> head_above(xr.DataArray([0.6, 0.55], bounds, ["head"]), 0.5).value
+    0.6
+    >>> head_above(xr.DataArray([0.6, 0.55], bounds, ["head"]), 0.65).verdict
+    'undecided'
+    """
+    q, bound = q_above(array, limit), array
+    if q is not None:
+        sure = (q < RATE) & (array > limit)
+        bound = array.where(sure) if bool(sure.any()) else array["upper"].where(array.notnull())
+    position = bound.fillna(-np.inf).argmax(array.dims)
+    one = array.isel(position)
+    return above(of_array(one), limit, (n_examples(one) or (0, 0))[0], nan if q is None else float(q.isel(position)))
+
+
+def together(claims: Sequence[Claim]) -> list[Claim]:
+    """Claims that are tested together: q corrects for their number (Benjamini-Hochberg), two-sided as intervals are.
+
+    >>> pair = [above(Estimate(0.6, 0.51, 0.69), 0.5, 90), above(Estimate(0.5, 0.4, 0.6), 0.5, 90)]
+    >>> [one.verdict for one in pair], [one.verdict for one in together(pair)]
+    (['holds', 'undecided'], ['holds', 'undecided'])
+    """
+    values = np.array([one.difference.value for one in claims])
+    errors = np.array([(one.difference.upper - one.difference.lower) / WIDTH for one in claims])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        q = benjamini_hochberg(np.where(values == 0, 1.0, np.minimum(2 * norm.sf(values / errors), 1.0)))
+    return [replace(one, q=rate) for one, rate in zip(claims, q.tolist(), strict=True)]
+
+
+def witness(claims: Sequence[Claim]) -> int:
+    """The number of the claim that decides whether any of several holds: that none does is sure if all fail.
+
+    Of those with the same verdict it is that of the largest difference.
+
+    >>> sure, open_one, none = (Claim(0.5, 0.0, Estimate(0.5, at, 0.6), 90) for at in (0.4, -0.1, -0.2))
+    >>> witness([open_one, sure]), witness([Claim(0, 1, Estimate(-1, -2, -0.5), 90), none])
+    (1, 1)
+    """
+
+    def shown(number: int) -> tuple[int, float]:
+        difference = claims[number].difference.value
+        return STRENGTH.index(claims[number].verdict), -np.inf if isnan(difference) else difference
+
+    return max(range(len(claims)), key=shown)
+
+
+def weakest(claims: Iterable[Claim]) -> Claim:
+    """The claim that decides whether all of several hold: one that fails, else an undecided one, else the least sure.
+
+    >>> weakest([Claim(0.5, 0.0, Estimate(0.5, 0.4, 0.6), 90), Claim(0.5, 0.0, Estimate(0.5), 90)]).verdict
+    'undecided'
+    """
+    return min(claims, key=lambda claim: (STRENGTH.index(claim.verdict), claim.difference.lower))
 
 
 def most_of_many(array: xr.DataArray, n: int | None = None, arrays: int = 1) -> Claim:

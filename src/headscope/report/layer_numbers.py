@@ -54,14 +54,14 @@ def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
 
 
 def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
-    """For each topic, the layers that were chosen as best, most numbers first."""
+    """For each topic, the layers that other data than the numbers' own chose, most numbers first."""
     for topic in dict.fromkeys(one.topic for one in numbers):
         chosen = [one for one in numbers if one.topic == topic and one.chosen is not None]
         # layers by how many numbers they are best for, the lowest of equals first
         layers = [layer for layer, _ in Counter(sorted(one.chosen or 0 for one in chosen)).most_common()]
         texts = [f"layer {layer} for {_listed([one.words for one in best_of(chosen, layer)])}" for layer in layers]
         if texts:
-            yield Finding(topic, f"Best: {'; '.join(texts)}.")
+            yield Finding(topic, f"Chosen: {'; '.join(texts)}.")
 
 
 def best_of(numbers: Sequence[LayerNumber], layer: int) -> list[LayerNumber]:

@@ -18,6 +18,7 @@ class Score:
 
     * `units`: how many examples (documents) were resampled; infinite where intervals are the plain percentiles.
     * `of_answers`: whether it is a mean of zeros and ones, whose interval has a bound at 0 and at 1.
+    * `of_pairs`: whether it is a mean over pairs of units, whose interval is that of `of_standard_error`.
     """
 
     mean: Float[np.ndarray, " space"]
@@ -25,11 +26,16 @@ class Score:
     count: int
     units: float = np.inf
     of_answers: bool = False
+    of_pairs: bool = False
 
     @property
     def interval(self) -> Float[np.ndarray, "space 2"]:
-        """The 95% percentile bootstrap interval; NaN for one unit, which says nothing of others."""
-        bounds = np.where(self.units < ONE_UNIT, np.nan, interval(self.resampled, self.units))
+        """The 95% bootstrap interval, as a rule by percentiles; NaN for one unit, which says nothing of others."""
+        if self.units < ONE_UNIT:
+            return np.full((*self.mean.shape, 2), np.nan)
+        if self.of_pairs:
+            return of_standard_error(self.mean, self.resampled, self.units)
+        bounds = interval(self.resampled, self.units)
         return of_shares(bounds, self.mean, self.units) if self.of_answers else bounds
 
     def __getitem__(self, spaces: slice) -> "Score":
@@ -61,6 +67,22 @@ def interval(
     """
     tails = _tails(np.asarray(units, dtype=float))
     return np.moveaxis(_quantiles(resampled, [tails, 1 - tails]), 0, -1)
+
+
+def of_standard_error(
+    mean: Float[np.ndarray, "*dims"], resampled: Float[np.ndarray, "resample *dims"], units: float
+) -> Float[np.ndarray, "*dims 2"]:
+    """The 95% interval of a value by the standard error of its resamples and a t distribution.
+
+    A mean over pairs is skewed, and its resamples once more: their percentiles lie too high. NaN is no value.
+
+    >>> of_standard_error(np.array([0.5]), np.array([[0.4], [0.6]]), units=15).round(3).tolist()
+    [[0.278, 0.722]]
+    """
+    few = np.clip(units, 2, 1e9)
+    deviations = np.ma.masked_invalid(resampled).std(0).filled(np.nan)
+    half = t.isf((1 - CONFIDENCE) / 2, few - 1) * np.sqrt(few / (few - 1)) * deviations
+    return np.stack([mean - half, mean + half], axis=-1)
 
 
 def of_shares(

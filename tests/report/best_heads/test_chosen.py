@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from headscope.report.best_heads.chosen import BestHeads, by_gain, chosen_heads, special_heads
+from headscope.report.best_heads.chosen import BestHeads, by_gain, chosen_heads, special_claim, special_heads
 
 STUDY = BestHeads(
     ("relation",), "score", ("over_one", "over_other"), direction="way", random="random", cases="n", held_out="n"
@@ -52,3 +52,17 @@ def test_the_largest_gain_is_first_without_that_of_all_cases() -> None:
 def test_special_heads_are_counted_with_or_without_a_label() -> None:
     assert special_heads(result(), "relation") == (2, 2, ["all", "obj"])
     assert special_heads(result(), "relation", without="all") == (1, 2, ["obj"])
+
+
+def test_that_no_head_is_special_is_sure_only_if_none_may_gain_enough() -> None:
+    """The surest gain, of a frequent relation, is small; that of a rare relation may be large."""
+    none = result().assign(special=result()["special"] * 0).squeeze(["direction"], drop=True)
+    gain = none["special"] - 0.2
+    gain = gain.assign_coords(lower=gain - 0.01, upper=gain + 0.01)
+    cases = none["n"]
+    assert special_claim(none, gain, gain * 0, cases).verdict == "fails"
+    gain["upper"].loc[{"head": 2, "relation": "obj"}] = 0.3
+    claim = special_claim(none, gain, gain * 0, cases)
+    assert (claim.verdict, claim.n) == ("undecided", 60)
+    gain["upper"].loc[{"relation": "cc"}] = 0.9  # of one case
+    assert special_claim(none, gain, gain * 0, cases).n == 60

@@ -255,7 +255,7 @@ def test_the_page_of_all_heads_names_the_best_layers_and_links_their_page(tmp_pa
     assert "layers.html" not in write_heads([model], tmp_path).read_text()
     vars(model)["layers"] = [LayerNumber("Trees", "Depths", depth, 2)]
     page = write_heads([model], tmp_path).read_text()
-    assert "<dd>Best: layer 2 for depths.</dd>" in page and '<a href="layers.html">' in page
+    assert "<dd>Chosen: layer 2 for depths.</dd>" in page and '<a href="layers.html">' in page
 
 
 def test_the_index_has_the_main_numbers_and_words_of_each_head() -> None:

@@ -128,6 +128,8 @@ def test_a_layer_matters_most_only_where_it_is_apart_from_the_next():
     assert shown(made)["Layers 1 and 2 cannot be told apart"].verdict == "undecided"
     made["layer_q_value"] = made["layer_q_value"] * 0 + 1
     assert shown(made)["No layer alone is needed for sure"].verdict == "undecided"
+    made["layer_q_value"] = made["layer_q_value"] * 0 + 0.2
+    assert "examples would do." in shown(made)["No layer alone is needed for sure"].text
 
 
 def test_a_gain_that_the_other_half_does_not_have_is_not_confirmed():

@@ -65,8 +65,11 @@ def test_a_suite_is_right_where_its_interval_lies_above_chance(suite: float, n: 
 def test_phenomena_at_chance_and_below_it_are_named() -> None:
     texts = texts_of(result_of())
     assert texts["By phenomenon"].startswith("From polarity (20.0% [18.0, 22.0], n = 400) to agreement (90.0%")
-    assert texts["Chance"] == "1 phenomenon of 3 is not different from chance: islands."
-    assert texts["Below chance"] == "The wrong text is preferred in polarity: a bias for other properties of the texts."
+    by_chance = "Of answers at random one interval in twenty lies beside chance, on either side."
+    expected = "By their 95% intervals 1 of 3 phenomena cannot be told from chance: islands."
+    assert texts["Chance"] == f"{expected} {by_chance}"
+    below = "By their 95% intervals the wrong text is preferred in polarity: perhaps for other properties of the texts."
+    assert texts["Below chance"] == f"{below} {by_chance}"
     assert "3 long" in texts["Limits"]
 
 
@@ -112,7 +115,7 @@ def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> N
     result["accuracy"].loc[{"phenomenon": "islands"}] = np.nan
     (table,) = study_page(result).tables()
     assert [key[1] for key, _ in table.rows] == ["agreement", "polarity"]
-    assert texts_of(result)["Chance"] == "All 2 phenomena differ from chance."
+    assert texts_of(result)["Chance"].startswith("By their 95% intervals all 2 phenomena differ from chance.")
 
 
 def test_a_baseline_without_its_interval_is_drawn() -> None:

@@ -68,7 +68,7 @@ def test_the_claim_about_layers_has_its_interval_and_its_doubt(result: xr.Datase
     assert "p = 0.2, from heads put into layers at random: which may be chance" in text and "n = 40 examples" in text
     sure = result.assign(layer_gap_p_value=result["layer_gap_p_value"] * 0 + 0.001)
     assert "chance" not in texts_of(sure)["Within a layer"]
-    assert "are not nearer" in texts_of(result.assign(layer_gap=result["layer_gap"] * -1))["Within a layer"]
+    assert "nearer" not in text  # what the claim tells, with its verdict
     assert (
         texts_of(result)["By layer"]
         == "The mean divergence of two heads of a layer is from 0.062 nats (layer 2) to 0.38 (layer 1)."

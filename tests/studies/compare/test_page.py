@@ -54,13 +54,20 @@ def test_layers_and_heads_that_are_not_apart_are_not_said_to_have_changed_most()
     alike = study_page(compare_result(change=np.full((4, 3), 0.08), spread=0.05)).highlights()
     assert alike[0].topic == "Nothing stands out" and "holds" not in [finding.verdict for finding in alike]
     topics = {finding.topic for finding in alike}
-    assert {"Layers 1 to 4 cannot be told apart", "No head changed far more than the others"} <= topics
+    assert {"Layers 1 to 4 cannot be told apart", "No head surely changed far more than the others"} <= topics
     assert "No head surely changed clearly" in topics
     one = compare_result()
     for name in one.data_vars:
         if str(name).endswith("n_examples"):
             one[name] = one[name] * 0 + 1
     assert "holds" not in [finding.verdict for finding in study_page(one).highlights()]
+
+
+def test_layers_changed_alike_that_surely_differ_by_less_than_a_point() -> None:
+    change = np.full((4, 3), 0.08)
+    change[0] = 0.02
+    topics = [finding.topic for finding in study_page(compare_result(change=change, spread=0.001)).highlights()]
+    assert "Layers 2 to 4 changed alike" in topics
 
 
 def test_rises_and_falls_are_counted_by_their_intervals() -> None:

@@ -81,6 +81,17 @@ def between(vectors: np.ndarray, documents: np.ndarray, drawn: np.ndarray) -> fl
     return float(sum(weight * value for weight, value in pairs) / number) if number else np.nan
 
 
+def test_its_interval_lies_evenly_about_it_however_skewed_its_resamples_are() -> None:
+    """One document is apart: percentiles of the resamples would lie higher than the value."""
+    random = np.random.default_rng(4)
+    vectors = unit(random.normal(size=(24, 3)) + np.repeat([[3.0, 0, 0], [0, 0, 0]], 12, axis=0)).astype(np.float32)
+    score = mean_cosine_score([vectors], np.arange(24) // 2, random.poisson(1, (400, 12)).astype(float))
+    ((lower, upper),), (mean,) = score.interval, score.mean
+    assert mean - lower == pytest.approx(upper - mean)
+    low, high = np.quantile(score.resampled[:, 0], [0.025, 0.975])
+    assert lower < low and high - mean > mean - low
+
+
 def test_of_tokens_that_are_alike_within_their_documents_only_the_others_count() -> None:
     documents = np.repeat(np.arange(4), 5)
     vectors = np.eye(4)[documents]

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, TOKEN_CLASSES
-from support.findings import texts_of
+from support.findings import texts_of, verdicts_of
 
 GRADIENT = [0.5, 0.125, 0.25, 1.0]  # by token class; twice as much in layer 1
 ATTENTION = [0.25, 0.5, 0.125, 0.125]
@@ -50,6 +50,18 @@ def result_of(*, sep: bool = True) -> xr.Dataset:
 @pytest.fixture(scope="module")
 def result() -> xr.Dataset:
     return result_of()
+
+
+def test_attention_matters_in_all_layers_only_if_it_surely_does_in_each(result: xr.Dataset) -> None:
+    """The layer with the lower gradient is sure, the other one is not."""
+    topic = "Attention to [CLS] matters to the loss in all layers"
+    assert verdicts_of(result)[topic] == "fails"
+    wide = result["relative_gradient_ci"].copy()
+    wide.loc[{"layer": 1}] = np.array([0.0, 1.2])
+    lower = result["relative_gradient"].copy()
+    lower.loc[{"layer": 1}] = 0.6
+    unsure = verdicts_of(result.assign(relative_gradient_ci=wide, relative_gradient=lower))
+    assert topic not in unsure and unsure["Attention to [CLS] may hardly matter to the loss"] == "undecided"
 
 
 def test_the_loss_is_named_first(result: xr.Dataset) -> None:

@@ -1,6 +1,7 @@
 """Predictions of each layer equal a slow reading through the head; layers that do nothing settle nothing."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from headscope.studies.lens.predictions import LayerPredictions, layer_predictio
 from headscope.studies.lens.reading import AffineMap, fit_maps, layer_reader
 from headscope.studies.lens.texts import split_texts
 from headscope.studies.lens.variables import mean_of_cases
+from support.planted_words import causal_table
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
@@ -215,3 +217,39 @@ def test_lenses_are_cut(model: headscope.Model) -> None:
     arrays = {name: np.zeros((2, 3, 4)) for name in ("log_probability", "divergence", "rank", "top", "top_probability")}
     one = LayerPredictions(**arrays, target=np.zeros(4), text=np.zeros(4), token=np.zeros(4)).lenses(1)  # type: ignore[arg-type]
     assert one.rank.shape == (1, 3, 4) and one.target.shape == (4,)
+
+
+def judged(result: xr.Dataset) -> dict[str, str | None]:
+    return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
+
+
+def test_layers_are_compared_with_the_last_only_where_it_predicts_better_than_frequencies() -> None:
+    """A table of pairs is read from the embeddings as well as from its only layer."""
+    cycle: tuple[str, ...] = ("bank", "book", "bird", "cat", "bank")
+    texts = headscope.read([" ".join(cycle[:4] * 2)] * 100)
+    table = causal_table(dict.fromkeys(pairwise(("[CLS]", *cycle)), 9.0))
+    known = study.run(table, texts, QUICK, map_predictions=0)
+    assert float(known["right"].sel(lens="plain").min()) == 1 and 0.2 < float(known["right_most_frequent"]) < 0.4
+    assert float(known["right_gain"]) == pytest.approx(1 - float(known["right_most_frequent"]))
+    assert judged(known)["The last layer predicts 100% of the pieces"] == "holds"
+    # that none of 20 texts differs leaves more than a point open
+    assert judged(known)["It cannot be told whether the layer before the last predicts as well"] == "undecided"
+    nothing = study.run(causal_table({}), texts, QUICK, map_predictions=0)
+    assert judged(nothing)["The last layer predicts pieces no better than their frequency does"] == "fails"
+    assert not any("as good" in topic for topic in judged(nothing))
+
+
+def test_the_lowest_layer_that_is_as_good_is_found_from_the_top(result: xr.Dataset) -> None:
+    change = xr.zeros_like(result["right_change"])
+    bounds = xr.zeros_like(result["right_change_ci"])
+    bounds.loc[{"space": 0}] = [-0.5, -0.3]
+    change.loc[{"space": 0}] = -0.4
+    sure = {"right": result["right"] * 0 + 0.5, "right_most_frequent": result["right_most_frequent"] * 0 + 0.1}
+    sure |= {"right_gain": result["right_gain"] * 0 + 0.4, "right_gain_ci": result["right_gain_ci"] * 0 + 0.4}
+    made = result.assign(sure | {"right_change": change, "right_change_ci": bounds})
+    from_one = "From layer 1 on predictions are as good as those of the last layer, but for less than a point"
+    assert judged(made)[from_one] == "holds"
+    bounds.loc[{"space": result.sizes["space"] - 2}] = [-0.5, -0.3]
+    change.loc[{"space": result.sizes["space"] - 2}] = -0.4
+    made = made.assign(right_change=change, right_change_ci=bounds)
+    assert judged(made)["The last layer predicts better than the one before it"] == "fails"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from support.findings import texts_of
+from headscope.report.study_page import study_page
+from support.findings import texts_of, verdicts_of
 from support.profile_result import profile_result
 
 
@@ -38,6 +39,29 @@ def test_mean_and_uniform_share_are_compared() -> None:
     assert f"gives {float(attention.mean()):.2f} of its attention to [SEP]" in text
     assert f"{float(attention.mean()) / 0.1:.1f} times uniform attention (0.10)" in text
     assert f"{above} heads lie above it by the 95% interval" in text
+
+
+def test_no_token_gets_more_only_if_none_surely_does() -> None:
+    """Of separators it is surely no more; of [CLS] it cannot be told."""
+    result = profile_result()
+    fails = "Neither special tokens nor punctuation get much more attention than other tokens"
+    result["attention_to"][:], result["attention_to_ci"][:] = 0.06, 0.06
+    result["attention_to_ci"].loc[{"bound": "upper"}] = 0.07
+    assert verdicts_of(result)[fails] == "fails"
+    result["attention_to_ci"].loc[{"token_class": "cls", "bound": "lower"}] = 0.0
+    result["attention_to_ci"].loc[{"token_class": "cls", "bound": "upper"}] = 0.4
+    assert verdicts_of(result)["[CLS] gets 6% of all attention, perhaps no more than other tokens"] == "undecided"
+
+
+def test_what_few_examples_do_not_show_is_not_denied() -> None:
+    few = profile_result()
+    for name in few.data_vars:
+        if str(name).endswith("n_examples"):
+            few[name] = few[name] * 0 + 3
+    first, *others = study_page(few).highlights()
+    assert first.topic == "No head surely stands out" and first.text.endswith("is not shown.")
+    neighbour = next(one for one in others if "neighbour" in one.topic)
+    assert neighbour.verdict == "undecided" and neighbour.text.endswith("10 examples are the least.")
 
 
 def test_heads_whose_interval_reaches_below_a_half_are_said() -> None:

@@ -54,7 +54,7 @@ def judged(result: xr.Dataset) -> dict[str, str | None]:
 
 def test_a_layer_holds_trees_where_it_is_surely_above_the_best_baseline() -> None:
     planted = judged(result_of())
-    assert planted["Layer 2 holds most of the trees"] == "holds" and planted["70% of the roots are found"] == "holds"
+    assert planted["Trees are clearest in layer 2"] == "holds" and planted["70% of the roots are found"] == "holds"
     assert (
         planted["The last layer holds less"] == "holds"
         and planted["Syntax in hidden states comes from training"] == "holds"

@@ -148,7 +148,7 @@ def altered(result: xr.Dataset, base: float, random: float) -> dict[str, str | N
 def test_titles_say_what_intervals_say(result: xr.Dataset) -> None:
     assert result["uuas_random_by_seed"].sizes["seed"] == 3
     planted, null, close = altered(result, 0.4, 0.3), altered(result, 0.7, 0.7), altered(result, 0.6, 0.59)
-    assert {"Layer 1 holds most of the trees", "60% of the roots are found"} <= planted.keys()
+    assert {"Trees are clearest in layer 1", "60% of the roots are found"} <= planted.keys()
     assert planted["Syntax in hidden states comes from training"] == "holds"
     assert null["No more of the trees in a layer than in a baseline"] == "fails"
     assert null["Syntax in hidden states: random weights do as well"] == "fails"
@@ -165,7 +165,7 @@ def test_layers_that_cannot_be_told_apart_are_named_together(result: xr.Dataset)
         other[f"{name}_baseline_ci"] = result[f"{name}_baseline_ci"] * 0 + 0.3
         other[f"{name}_baseline"] = result[f"{name}_baseline"] * 0 + 0.3
     topics = [finding.topic for finding in study_page(other).highlights()]
-    assert "Layers 1 and 2 hold most of the trees" in topics and "The last layer holds less" in topics
+    assert "Trees are clearest in layers 1 and 2" in topics and "The last layer holds less" in topics
 
 
 def test_documents_are_resampled_as_a_whole(model: headscope.Model) -> None:

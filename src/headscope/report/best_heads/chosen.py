@@ -188,16 +188,18 @@ def above_baseline(score: xr.DataArray, baseline: xr.DataArray) -> xr.DataArray:
 
 
 def special_claim(result: xr.Dataset, gain: xr.DataArray, baseline: xr.DataArray, cases: xr.DataArray) -> Claim:
-    """The claim that some head is special: of the surest gain of special heads; without one, it does not hold.
+    """The claim that some head is special: of the surest gain of those that are, else of the gain that may be largest.
+
+    Without a special head it does not hold, and fails only where no gain may reach that of a special head.
 
     * `gain`: of heads over their baselines, with its interval; `cases`: how many each label has.
     """
-    special = (result["special"] == 1).any()
+    special = bool((result["special"] == 1).any())
     judged = gain.where(result["special"] == 1 if special else cases >= LEAST_CASES)
-    surest = judged["lower"].where(judged.notnull()) if "lower" in gain.coords else judged
-    if not bool(surest.notnull().any()):
+    bound = judged.coords.get("lower" if special else "upper", judged).where(judged.notnull())
+    if not bool(bound.notnull().any()):
         return Claim(nan, nan, Estimate(nan), 0)
-    position = surest.fillna(-2).argmax(surest.dims)
+    position = bound.fillna(-2).argmax(bound.dims)
     one = gain.isel(position)
     beside, n, q = (array.broadcast_like(gain).isel(position).item() for array in (baseline, cases, result["q_value"]))
     return Claim(beside + float(one), beside, of_array(one), int(n), q if special else max(q, RATE), GAIN)

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import xarray as xr
 
 from headscope.report.best_heads.chosen import ChosenHead
-from headscope.report.claims import Claim, Verdict, above
+from headscope.report.claims import Claim, above, weakest, witness
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, agree, estimate, first_of, rate, several
 from headscope.statistics.significance import GAIN, RATE
 
 NAMED, HALF = 4, 0.5
-ORDER: list[Verdict] = ["fails", "undecided", "holds"]
 
 
 def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, str] | None = None) -> Iterator[Finding]:
@@ -26,7 +25,7 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
     claims = [(head, claim) for head in heads if head.special and (claim := _claim(result, head))]
     if not claims:
         return
-    best, claim = max(claims, key=lambda one: (one[1].verdict == "holds", _share(result, "sink_gain", one[0]).value))
+    best, claim = claims[witness([claim for _, claim in claims])]
     applies, otherwise = (_share(result, f"sink_{name}", best).value for name in ("applies", "otherwise"))
     sure = [f"{head.head} ({head.name})" for head, one in claims if one.verdict == "holds"]
     which = f": {first_of(sure, NAMED, ', ')}" if sure else ""
@@ -65,7 +64,7 @@ def _claim(result: xr.Dataset, head: ChosenHead) -> Claim | None:
     n, otherwise = int(result["sink_gain_n_examples"].sel(head.labels)), _share(result, "sink_otherwise", head)
     more = Claim(otherwise.value, otherwise.value - gain.value, gain, n, _rate(result, head), GAIN)
     # Words that look at all tokens alike give special tokens something, too.
-    return min(more, above(otherwise, HALF, n), key=lambda claim: ORDER.index(claim.verdict))
+    return weakest([more, above(otherwise, HALF, n)])
 
 
 def _share(result: xr.Dataset, name: str, head: ChosenHead) -> Estimate:

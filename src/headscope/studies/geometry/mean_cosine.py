@@ -42,7 +42,7 @@ def mean_cosine_score(
         means = np.array([mean_cosine(units) for units in spaces])
     else:
         means = between(totals, counts, np.ones((1, draws.shape[1])))[0]
-    return Score(means, resampled, len(documents), float(effective_units(draws @ counts)))
+    return Score(means, resampled, len(documents), float(effective_units(draws @ counts)), of_pairs=True)
 
 
 def mean_cosine_between(units: Units, documents: Int[np.ndarray, " occurrence"]) -> float:

@@ -47,7 +47,9 @@ def run(
     The states of a layer go through the last steps of the model, and through its head: as they are (the lens "plain",
     nostalgebraist 2020), and mapped to those of the last layer by an affine map ("mapped", Din et al. 2024).
 
-    * `right[lens, space]`: how often the right piece is predicted; space 0 are the embeddings.
+    * `right[lens, space]`: how often the right piece is predicted; space 0 are the embeddings. `right_change`: less
+      that of the last layer; `right_gain`: of the last layer, less that of the most frequent piece,
+      `right_most_frequent`.
     * `final_rank[lens, space]`: the rank of the final prediction, geometric mean.
     * `divergence[lens, space]`: of the final distribution from that of the layer, in nats.
     * `settled[lens, space]`: predictions that no later layer changes; `settling_layer[lens]`: the mean layer.
@@ -73,14 +75,16 @@ def run(
     reader = layer_reader(model)
     items = gap_items(model, read_suites([suite], data=data)[0]) if suite else None
     fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed)
-    reported = reported.first(predictions)
+    reported, most_frequent = reported.first(predictions), fitted.most_frequent
     _refuse_empty(corpus, reported)
     fitted = fitted.first(map_predictions)
     tokens = min(settings.batch_tokens, MOST_TOKENS)
     settings.on_total(reported.pieces + (len(items.texts) if items else 0))
     maps = _maps(model, reader, fitted, tokens) if fitted.texts else []
     read = layer_predictions(reader, reported.parts(model, tokens), maps, settings.on_progress)
-    variables = to_variables(read.lenses(1 + bool(maps)), reported.units, settings.seed, settings.resamples)
+    variables = to_variables(
+        read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
+    )
     if items:
         texts = ReadTexts(items.texts, reported.units[:0])
         of_items = layer_predictions(reader, texts.parts(model, tokens), maps, settings.on_progress)

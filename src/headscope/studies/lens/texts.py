@@ -53,6 +53,12 @@ class ReadTexts:
         return replace(self, texts=self.texts[:number], units=self.units[:number])
 
     @property
+    def most_frequent(self) -> int | None:
+        """The piece that is to be predicted most often, of several the lowest number; None without texts."""
+        targets = [text.ids[text.places] for text in self.texts]
+        return int(np.bincount(np.concatenate(targets)).argmax()) if targets else None
+
+    @property
     def pieces(self) -> int:
         """The number of predicted pieces."""
         return sum(len(text.places) for text in self.texts)

@@ -8,13 +8,16 @@ from jaxtyping import Float, Int
 
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.statistics.intervals import Score, effective_units
+from headscope.statistics.intervals import Score, effective_units, of_differences
 from headscope.studies.lens.predictions import LENSES, LayerPredictions
 
 SOURCE, DIN = "nostalgebraist 2020; Din et al. 2024, section 3", "Din et al. 2024, section 4"
 BY_SPACE, SPACED = ("lens", "space"), ("lens", "space", "condition")
 LABELS = {
     "right": Label("predictions of the right piece", "share", BY_SPACE),
+    "right_change": Label("share of right predictions less that of the last layer", "share", BY_SPACE),
+    "right_most_frequent": Label("predictions that are the most frequent piece of the other texts", "share"),
+    "right_gain": Label("share of right predictions of the last layer less that of the most frequent piece", "share"),
     "final_first": Label("predictions that are those of the last layer", "share", BY_SPACE, DIN),
     "final_rank": Label("rank of the final prediction, geometric mean", "rank", BY_SPACE),
     "final_divergence": Label("divergence of the final distribution from that of the layer", "nats", BY_SPACE),
@@ -25,9 +28,12 @@ LABELS = {
 
 
 def to_variables(
-    predictions: LayerPredictions, units: Int[np.ndarray, " text"], seed: int, resamples: int
+    predictions: LayerPredictions, units: Int[np.ndarray, " text"], most_frequent: int | None, seed: int, resamples: int
 ) -> Variables:
-    """All numbers of the predictions of a corpus; `units` are what texts are resampled with."""
+    """All numbers of the predictions of a corpus.
+
+    * `units`: what texts are resampled with; `most_frequent`: the most frequent piece of other texts, if there are any.
+    """
     lenses, spaces, _ = predictions.top.shape
     coords = {"lens": list(LENSES[:lenses]), "space": list(range(spaces))}
     variables = Variables(coords, SOURCE, LABELS)
@@ -37,6 +43,16 @@ def to_variables(
     values = {"right": predictions.right, "final_first": predictions.final_first, "settled": settled}
     for name, cases in values.items():
         _add(variables, name, mean_of_cases(cases, of_units, seed, resamples, of_answers=True))
+    right = predictions.right
+    gains = {"right_change": right - right[:, -1:]}
+    if most_frequent is not None:
+        constant = (predictions.target == most_frequent).astype(float)
+        share = mean_of_cases(constant, of_units, seed, resamples, of_answers=True)
+        _add(variables, "right_most_frequent", share)
+        gains["right_gain"] = right[0, -1] - constant
+    for name, cases in gains.items():
+        gain = mean_of_cases(cases, of_units, seed, resamples)
+        variables.add(name, gain.mean, interval=of_differences(gain.interval, gain.units))
     rank = mean_of_cases(np.log(predictions.rank), of_units, seed, resamples)
     bounds = np.exp(rank.interval)
     variables.add("final_rank", np.exp(rank.mean), interval=bounds)

@@ -21,8 +21,8 @@ export function layerPanels(context) {
   return { element, update };
 }
 
-/** The numbers for which a layer is the best, in words; "" if there are none. */
+/** The numbers for which a layer was chosen, in words; "" if there are none. */
 export function bestOfLayer(context, layer) {
   const names = (context.numbers().layers ?? []).filter(({ best }) => best === layer).map(({ words }) => words);
-  return names.length ? `best for ${names.join(", ")}` : "";
+  return names.length ? `chosen for ${names.join(", ")}` : "";
 }

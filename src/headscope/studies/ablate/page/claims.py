@@ -132,11 +132,17 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     if loss.value <= 0:
         text = f"Without the heads of any layer {name} is as high or higher. This is no test that none is needed."
         yield Finding("No fall without the heads of a layer", text)
-    elif needed.verdict != "holds":
-        text = f"Without the heads of layer {worst} {name} falls by {loss.text}, which may be chance."
-        yield Finding("No layer alone is needed for sure", text, needed)
-    elif len(losses) == 1:
-        yield Finding(f"Layer {worst}", f"Without its heads {name} falls by {loss.text}.", needed)
+    elif needed.verdict != "holds" or len(losses) == 1:
+        chance = "" if needed.verdict == "holds" else ", which may be chance"
+        none = "No layer alone is needed for sure"
+        yield Finding.judged(
+            needed,
+            f"Without the heads of layer {worst} {name} falls by {loss.text}{chance}.",
+            holds=f"The task needs layer {worst}",
+            fails=none,
+            undecided=none,
+            unit="examples",
+        )
     else:
         second = max((layer for layer in losses if layer != worst), key=lambda layer: losses[layer].value)
         alike = layers_named(sorted({*tied(losses), second})).capitalize()

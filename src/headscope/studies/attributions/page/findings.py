@@ -1,16 +1,14 @@
 """Findings of `attributions`: which method says best what the model uses."""
 
 from collections.abc import Iterator
-from math import nan
 
 import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.claims import Claim
+from headscope.report.claims import Claim, together, witness
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, number, rate, several
-from headscope.statistics.interval_tests import q_above
 from headscope.studies.attributions.page import altered
 from headscope.studies.attributions.page.tables import NAMES, ChosenLayer, chosen, leader
 
@@ -39,17 +37,16 @@ def _above_random(methods: list[ChosenLayer], target: str) -> Iterator[Finding]:
     gains = [method.gains["comprehensiveness"] for method in methods]
     if not gains:
         return
-    bounds = {name: ("method", [getattr(gain, name) for gain in gains]) for name in ("lower", "upper")}
-    rates = q_above(xr.DataArray([gain.value for gain in gains], bounds, ["method"]), 0.0)
-    q = [nan] * len(gains) if rates is None else rates.values.tolist()
     scores = [method.scores["comprehensiveness"].value for method in methods]
-    claims = [
-        Claim(score, score - gain.value, gain, method.inputs, of_method)
-        for score, gain, method, of_method in zip(scores, gains, methods, q, strict=True)
-    ]
+    claims = together(
+        [
+            Claim(score, score - gain.value, gain, method.inputs)
+            for score, gain, method in zip(scores, gains, methods, strict=True)
+        ]
+    )
     count = sum(claim.verdict == "holds" for claim in claims)
-    claim = next((claim for claim in claims if claim.verdict == "holds"), claims[0])
-    first = methods[claims.index(claim)]
+    at = witness(claims)
+    first, claim = methods[at], claims[at]
     what = target.split(" (")[0]  # without the way in which a text is represented
     yield Finding.judged(
         claim,

@@ -9,11 +9,12 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.report.claims import above, apart
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, estimate, first_of, several
+from headscope.report.wording import estimate, first_of, several
 from headscope.studies.cloze.page.accuracies import Phenomenon, is_ranked, phenomena, suites
 from headscope.studies.cloze.page.fact_findings import mean_of, of_facts
 
 NAMED = 5
+BY_CHANCE = "Of answers at random one interval in twenty lies beside chance, on either side."
 SENTENCES = {
     "random weights": ("Random weights", "With random weights", "with those of the model", "they do"),
     "unigram": ("Words alone", "By the frequency of words alone", "by the model", "it does"),
@@ -70,18 +71,18 @@ def _ends(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _chance(result: xr.Dataset) -> Iterator[Finding]:
-    """The phenomena whose intervals include chance, and those below it."""
+    """The phenomena whose intervals include chance, and those below it; none of the intervals is corrected."""
     of_phenomena = phenomena(result)
     chance, below = ([phenomenon.name for phenomenon in of_phenomena if phenomenon.side == side] for side in (0, -1))
-    if chance:
-        text = f"{several(len(chance), 'phenomenon').replace('phenomenons', 'phenomena')} of {len(of_phenomena)} "
-        text += f"{agree(len(chance), 'is', 'are')} not different from chance: {_listed(chance)}."
-    else:
-        text = f"All {len(of_phenomena)} phenomena differ from chance."
-    yield Finding("Chance", text)
+    count = several(len(of_phenomena), "phenomenon").replace("phenomenons", "phenomena")
+    unsure = f"{len(chance)} of {count} cannot be told from chance: {_listed(chance)}"
+    yield Finding(
+        "Chance",
+        f"By their 95% intervals {unsure if chance else f'all {count} differ from chance'}. {BY_CHANCE}",
+    )
     if below:
-        text = f"The wrong text is preferred in {_listed(below)}: a bias for other properties of the texts."
-        yield Finding("Below chance", text)
+        text = f"By their 95% intervals the wrong text is preferred in {_listed(below)}: perhaps for other properties "
+        yield Finding("Below chance", f"{text}of the texts. {BY_CHANCE}")
 
 
 def _changes(result: xr.Dataset, dim: str, names: tuple[str, ...]) -> Iterator[Finding]:

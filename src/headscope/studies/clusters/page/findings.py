@@ -69,12 +69,11 @@ def _layers(result: xr.Dataset) -> Iterator[Finding]:
         return
     within, between, apart = (_written(result, name) for name in ("within_layer", "between_layers", "layer_gap"))
     p = float(result["layer_gap_p_value"])
-    nearer = "are nearer to each other" if float(gap) > 0 else "are not nearer to each other"
     how = f"p = {rate(p)}, from heads put into layers at random" + (f": {CHANCE}" if p >= SURE else "")
     yield Finding(
         "Within a layer",
         f"Heads of the same layer diverge by {within} nats, heads of different layers by {between}: a gap of "
-        f"{apart} ({how}). Heads of a layer {nearer} than other heads. In BERT-base, heads of a layer are often fairly "
+        f"{apart} ({how}). In BERT-base, heads of a layer are often fairly "
         f"close (Clark et al., without a number).{examples(gap)}",
     )
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import log, nan
+from math import log
 
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.claims import POINT, above, apart, most_of_many, tied
+from headscope.report.claims import POINT, apart, head_above, most_of_many, tied
 from headscope.report.parts import Finding
 from headscope.report.wording import (
     Reading,
@@ -69,15 +69,20 @@ def _layers_apart(array: xr.DataArray, first: str, of_model: str) -> Finding:
     text = f"Mean change over the heads of layer {most}, compared with {first}: {number(changes[most].value)}"
     if not others:
         return Finding(f"Change of layer {most}{of_model}", f"{text}.")
-    alike = layers_named(sorted({*tied(changes), others[0]})).capitalize()
+    claims = {layer: apart(changes[most], changes[layer], _n(array)) for layer in others}
+    alike = [most, *(layer for layer, claim in claims.items() if claim.verdict == "fails")]
     return Finding.judged(
-        apart(changes[most], changes[others[0]], _n(array)),
+        claims[others[0]],
         f"{text}; of layer {others[0]}: {number(changes[others[0]].value)}.",
         holds=f"Layer {most} changed most{of_model}",
-        fails=f"{alike} changed alike{of_model}",
-        undecided=f"{alike} cannot be told apart{of_model}",
+        fails=f"{_layers_in_words(alike)} changed alike{of_model}",
+        undecided=f"{_layers_in_words([*tied(changes), others[0]])} cannot be told apart{of_model}",
         unit="examples",
     )
+
+
+def _layers_in_words(layers: list[int]) -> str:
+    return layers_named(sorted(set(layers))).capitalize()
 
 
 def _head_apart(similarity: xr.DataArray, of_model: str) -> Finding:
@@ -85,13 +90,12 @@ def _head_apart(similarity: xr.DataArray, of_model: str) -> Finding:
     most = strongest(change(similarity))[0]
     similar = 1 - most.value
     kept = number(similar) if similar < 0.99 else f"{similar:.4f}"
-    none = f"No head changed far more than the others{of_model}"
     return Finding.judged(
         replace(most_of_many(change(similarity), _n(similarity)), least=POINT),
         f"Head {most.head} has the lowest cosine similarity, {kept}.",
         holds=f"Head {most.head} changed most{of_model}",
-        fails=none,
-        undecided=none,
+        fails=f"No head changed far more than the others{of_model}",
+        undecided=f"No head surely changed far more than the others{of_model}",
         unit="examples",
     )
 
@@ -99,13 +103,12 @@ def _head_apart(similarity: xr.DataArray, of_model: str) -> Finding:
 def _how_many(similarity: xr.DataArray, of_model: str) -> Finding:
     """The heads whose similarity is surely below 0.9, corrected for all heads."""
     array = change(similarity)
-    q, most = q_above(array, 1 - LIKE), strongest(array)[0]
+    q = q_above(array, 1 - LIKE)
     below = 0 if q is None else int((q < RATE).sum())
-    rate = nan if q is None else float(q.min())
     seen = int((similarity < LIKE).sum())
     text = f"{several(seen, 'head')} {agree(seen, 'has', 'have')} a cosine similarity below {LIKE}."
     return Finding.judged(
-        above(most.estimate, 1 - LIKE, _n(similarity), rate),
+        head_above(array, 1 - LIKE),
         text,
         holds=f"{several(below, 'head')} of {int(similarity.count())} changed clearly{of_model}",
         fails=f"No head changed clearly{of_model}",

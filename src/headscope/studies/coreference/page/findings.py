@@ -17,7 +17,7 @@ from headscope.report.best_heads.chosen import (
 )
 from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import OF_THIS_HEAD, counted
-from headscope.report.claims import Claim, Verdict, above, apart, below
+from headscope.report.claims import above, apart, below, weakest
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, Reading, agree, estimate, first_of, listed, of_array, several, strongest
 from headscope.statistics.significance import LEAST_CASES, RATE
@@ -31,7 +31,8 @@ GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereoty
 WITHOUT = {"all": "antecedent", "proper": "name with an antecedent", "nominal": "noun phrase with an antecedent"}
 NO_TREES = "The corpus has no trees: the head word of a name is its last word."
 DOCUMENTS = (
-    "The tests treat the mentions of a document as independent, which is not quite true; intervals are over documents."
+    "A special head passes two tests: of mentions as if they were independent, and of whole documents, over which "
+    "intervals are, too."
 )
 # By the variable that it is about.
 LIMITS = {
@@ -107,7 +108,7 @@ def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
         rule = f"always choosing the {WORDS[best.reference]} finds {_baseline(best, best.reference).value:.0%}"
         beyond = [apart(best.score, kind.score, min(best.held_out, kind.held_out)) for kind in others]
         yield Finding.judged(
-            _weakest([best.claim, *beyond]),
+            weakest([best.claim, *beyond]),
             f"{share}; {rule}.",
             holds=f"{KINDS[best.name]} are the easiest",
             fails="No kind of mention stands out",
@@ -125,12 +126,6 @@ def _by_kind(result: xr.Dataset) -> Iterator[Finding]:
             undecided="Rules written by hand: no clear difference from the chosen head",
             unit=_mentions(result),
         )
-
-
-def _weakest(claims: list[Claim]) -> Claim:
-    """The claim that fails, else one that is undecided, else the least sure: all must hold."""
-    order: list[Verdict] = ["fails", "undecided", "holds"]
-    return min(claims, key=lambda claim: (order.index(claim.verdict), claim.difference.lower))
 
 
 def _gender_ratio(result: xr.Dataset) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.report.claims import below, over_heads
+from headscope.report.claims import below, over_heads, witness
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, layer_means, layers_named, measured, number, of_array, spread
 
@@ -31,12 +31,14 @@ def _main(result: xr.Dataset) -> Iterator[Finding]:
         if relative is not None:
             idle = _idle_layers(relative, UNUSED)
             where = layers_named(idle) if idle else "no layer"
-            lowest = of_array(relative.isel(layer=int(relative.argmin("layer"))))
+            layers, n = relative.dropna("layer"), int(result.attrs["n_examples"])
+            claims = [below(of_array(layer), UNUSED, n) for layer in layers]
+            claim = claims[witness(claims)]
             share = float(result["attention_to"].sel(token_class=name).mean())
             looked = f"It gets {share:.0%} of the attention; the" if np.isfinite(share) else "The"
             yield Finding.judged(
-                below(lowest, UNUSED, int(result.attrs["n_examples"])),
-                f"{looked} gradient of the loss falls to {lowest.value:.0%} of that of other tokens.",
+                claim,
+                f"{looked} gradient of the loss falls to {claim.value:.0%} of that of other tokens.",
                 holds=f"Attention to {label('token_class', name)} hardly matters to the loss in {where}",
                 fails=f"Attention to {label('token_class', name)} matters to the loss in all layers",
                 undecided=f"Attention to {label('token_class', name)} may hardly matter to the loss",

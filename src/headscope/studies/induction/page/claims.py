@@ -5,9 +5,20 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.claims import Claim, above, paired
+from headscope.report.claims import Claim, above, paired, together, witness
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, agree, estimate, listed, measured, n_examples, number, several, strongest
+from headscope.report.wording import (
+    Estimate,
+    agree,
+    estimate,
+    listed,
+    mean_of_heads,
+    measured,
+    n_examples,
+    number,
+    several,
+    strongest,
+)
 from headscope.statistics.significance import GAIN
 from headscope.studies.induction.page.tables import FOCUS_WORDS
 
@@ -20,15 +31,19 @@ def sinks(result: xr.Dataset) -> Iterator[Finding]:
     present = {name: array for name, array in arrays.items() if array is not None}
     if not present:
         return
-    most = max(present, key=lambda name: float(present[name].mean()))
-    array, uniform = present[most], float(result["sink_share"].sel(focus=most).mean())
-    mean, heads, word = _mean(array), int((array > HALF).sum()), FOCUS_WORDS[most]
+    uniform = {name: float(result["sink_share"].sel(focus=name).mean()) for name in present}
+    means = {name: mean_of_heads(array) for name, array in present.items()}
+    n = {name: (n_examples(array) or (0, 0))[0] for name, array in present.items()}
+    claims = together([above(means[name], uniform[name], n[name], least=uniform[name]) for name in present])
+    most = list(present)[at := witness(claims)]
+    array, heads, word = present[most], int((present[most] > HALF).sum()), FOCUS_WORDS[most]
     gets = "gets" if most == "first" else "get"
-    named = f"{word[:1].upper()}{word[1:]} {gets} {mean.value:.0%} of all attention"
+    named = f"{word[:1].upper()}{word[1:]} {gets} {means[most].value:.0%} of all attention"
     yield Finding.judged(
-        above(mean, uniform, (n_examples(array) or (0, 0))[0], least=uniform),
-        f"Uniform attention would give {number(uniform)}. {several(heads, 'head')} {agree(heads, 'gives', 'give')} "
-        f"more than half; most: {listed(strongest(array)[:3])}.{_moved(result, most, array)}",
+        claims[at],
+        f"Uniform attention would give {number(uniform[most])}. {several(heads, 'head')} "
+        f"{agree(heads, 'gives', 'give')} more than half; most: {listed(strongest(array)[:3])}."
+        f"{_moved(result, most, array)}",
         holds=f"{named}, a sink",
         fails="No token is a sink of attention",
         undecided=f"{named}, perhaps no more than other tokens",
@@ -45,12 +60,6 @@ def _moved(result: xr.Dataset, focus: str, attention: xr.DataArray) -> str:
     median, whose = (norms.where(some), "these heads") if bool(some.any()) else (norms, "heads")
     share = number(float(median.median()))
     return f" What {whose} move from there is {share} times as long as what they move from other tokens."
-
-
-def _mean(array: xr.DataArray) -> Estimate:
-    """The mean over heads; its interval is that of heads that vary together, which is never too narrow."""
-    bounds = [float(array[name].mean()) for name in ("lower", "upper") if name in array.coords]
-    return Estimate(float(array.mean()), *bounds)
 
 
 def planted(result: xr.Dataset) -> Iterator[Finding]:

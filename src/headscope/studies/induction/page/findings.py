@@ -41,7 +41,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
 def no_claim(result: xr.Dataset) -> Finding:
     """What is said first where no claim holds."""
-    return Finding("No head follows repetitions", "Nor does one surely copy, find a planted pair, or serve as a sink.")
+    text = "That one does so, copies, finds a planted pair, or has a sink is not shown."
+    return Finding("No head surely follows repetitions", text)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:

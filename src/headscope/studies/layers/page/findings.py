@@ -2,16 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from math import isnan, nan
+from math import isnan
 
 import numpy as np
 import xarray as xr
 
-from headscope.report.claims import POINT, Claim
+from headscope.report.claims import POINT, Claim, together, witness
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, number, rate, several
-from headscope.statistics.interval_tests import q_above
 from headscope.statistics.significance import RATE, enough
 from headscope.studies.layers.page.tables import TaskSummary, centres, tasks
 
@@ -90,13 +89,7 @@ def _falls(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding
     earlier = [task for task in summaries if task.layer < last and _gain(task).verdict == "holds"]
     if not earlier:
         return
-    bounds = {name: ("task", [getattr(task.fall, name) for task in earlier]) for name in ("lower", "upper")}
-    rates = q_above(xr.DataArray([task.fall.value for task in earlier], bounds, ["task"]), 0.0)
-    q = [nan] * len(earlier) if rates is None else rates.values.tolist()
-    claims = [
-        Claim(task.score.value, task.last.value, task.fall, _n(task), of_task, POINT)
-        for task, of_task in zip(earlier, q, strict=True)
-    ]
+    claims = together([Claim(task.score.value, task.last.value, task.fall, _n(task), least=POINT) for task in earlier])
     task, claim, count = _clearest(earlier, claims)
     of_tasks = several(len(earlier), "task") + " to which layers add"
     yield Finding.judged(
@@ -111,10 +104,9 @@ def _falls(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Finding
 
 
 def _clearest(summaries: list[TaskSummary], claims: list[Claim]) -> tuple[TaskSummary, Claim, int]:
-    """The task of the largest difference among those whose claim holds, else among all; and how many hold."""
-    held = [claim.verdict == "holds" for claim in claims]
-    best = max(range(len(summaries)), key=lambda task: (held[task], claims[task].difference.value))
-    return summaries[best], claims[best], sum(held)
+    """The task that decides whether the claim holds of any, its claim, and of how many it holds."""
+    first = witness(claims)
+    return summaries[first], claims[first], sum(claim.verdict == "holds" for claim in claims)
 
 
 def _n(task: TaskSummary) -> int:

@@ -27,7 +27,9 @@ NOTHING = Finding("No maps", "No input has enough tokens for a pattern; use long
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The most frequent pattern, the heterogeneous maps, heads with a clear shape and those with none."""
     total, share = over_corpora(result, "share_total").dropna("pattern"), over_corpora(result, "share")
-    best = [(name, reading) for name in CLEAR for reading in strongest(share.sel(pattern=name))[:1]]
+    q = q_above(share, HALF)
+    sure = share.where(q < RATE) if q is not None else share.where(False)
+    best = [(name, reading) for name in CLEAR for reading in strongest(sure.sel(pattern=name))[:1]]
     clear = [f"{reading.head} ({label('pattern', name)})" for name, reading in best if reading.value > HALF]
     mixed = int((share.max("pattern") < HALF).sum())
     heads = int(share.notnull().all("pattern").sum())
@@ -36,7 +38,7 @@ def highlights(result: xr.Dataset) -> list[Finding]:
         without = "More than half of the maps of a head have the same one."
     return [
         *_shares(total),
-        Finding("Heads with a clear shape", f"{', '.join(clear) or 'No head has one in more than half of its maps'}."),
+        Finding("Heads with a clear shape", f"{', '.join(clear) or 'No head surely has one in half of its maps'}."),
         Finding(f"{mixed} of {heads} heads {'has' if mixed == 1 else 'have'} no main pattern", without),
     ]
 

@@ -116,8 +116,10 @@ def _features(numbers: list[Row]) -> Iterator[Finding]:
         yield Finding("Words", f"Among the {least} to {most} heads of {rows[0].heads} in: {texts}.{_chance(rows)}")
     else:
         best = min(rows, key=lambda row: row.rank)
-        text = f"Among the first {FIRST} heads in none of {len(rows)} features and links; best in {best.words}"
-        yield Finding("Words", f"{text}: {value(best)} ({ranked(best)}), {cases(best)}.")
+        text = (
+            f"Among the first {FIRST} heads in none of {len(rows)} features and links. Its highest rank: {best.words}"
+        )
+        yield Finding("Words", f"{text} {value(best)} ({ranked(best)}), {cases(best)}.")
 
 
 def _chance(rows: list[Row]) -> str:

@@ -6,15 +6,15 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import label
-from headscope.report.claims import above, most_of_many
+from headscope.report.claims import above, head_above, most_of_many, together, witness
 from headscope.report.parts import Finding
 from headscope.report.wording import (
-    Estimate,
     agree,
     examples,
     first_of,
     layer_means,
     listed,
+    mean_of_heads,
     measured,
     n_examples,
     number,
@@ -45,36 +45,33 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 def no_claim(result: xr.Dataset) -> Finding:
     """What is said first of a model of which no claim holds."""
     share = _share_of_uniform(result)
-    near = share is not None and share > NEAR_UNIFORM
-    topic = "This model's attention is near to uniform: no head stands out" if near else "No head stands out"
-    return Finding(topic, "No head mostly attends to one kind of token, to a neighbour, or to a linguistic feature.")
+    near = "This model's attention is near to uniform: no head" if share and share > NEAR_UNIFORM else "No head"
+    text = "That one mostly attends to one kind of token, to a neighbour, or to a linguistic feature is not shown."
+    return Finding(f"{near} surely stands out", text)
 
 
 def _most_attended(result: xr.Dataset) -> Iterator[Finding]:
-    means = {name: measured(result, "attention_to", token_class=name) for name in CLASSES}
-    shares = {name: array for name, array in means.items() if array is not None}
+    arrays = {name: measured(result, "attention_to", token_class=name) for name in CLASSES}
+    shares = {name: array for name, array in arrays.items() if array is not None}
     if not shares or "token_share" not in result:
         return
-    most = max(shares, key=lambda name: float(shares[name].mean()))
-    array, mean = shares[most], _mean(shares[most])
-    uniform = float(result["token_share"].sel(token_class=most))
-    heads, word = int((array > HALF).sum()), label("token_class", most)
-    named = f"{word[:1].upper()}{word[1:]} gets {mean.value:.0%} of all attention"
-    times = f", {mean.value / uniform:.1f} times its share of the tokens" if uniform else ""
+    uniform = {name: float(result["token_share"].sel(token_class=name)) for name in shares}
+    means = {name: mean_of_heads(array) for name, array in shares.items()}
+    claims = together(
+        [above(means[name], uniform[name], _fewest(array), least=uniform[name]) for name, array in shares.items()]
+    )
+    most = list(shares)[at := witness(claims)]
+    heads, word = int((shares[most] > HALF).sum()), label("token_class", most)
+    named = f"{word[:1].upper()}{word[1:]} gets {means[most].value:.0%} of all attention"
+    times = f", {means[most].value / uniform[most]:.1f} times its share of the tokens" if uniform[most] else ""
     yield Finding.judged(
-        above(mean, uniform, _fewest(array), least=uniform),
+        claims[at],
         f"{several(heads, 'head')} {agree(heads, 'gives', 'give')} it more than half.",
         holds=f"{named}{times}",
-        fails="No special token gets much more attention than other tokens",
+        fails="Neither special tokens nor punctuation get much more attention than other tokens",
         undecided=f"{named}, perhaps no more than other tokens",
         unit="examples",
     )
-
-
-def _mean(array: xr.DataArray) -> Estimate:
-    """The mean over heads; its interval is that of heads that vary together, which is never too narrow."""
-    bounds = [float(array[name].mean()) for name in ("lower", "upper") if name in array.coords]
-    return Estimate(float(array.mean()), *bounds)
 
 
 def _fewest(array: xr.DataArray) -> int:
@@ -87,12 +84,11 @@ def _positional(result: xr.Dataset) -> Iterator[Finding]:
     if not present:
         return
     heads = {NEIGHBOURS[offset]: _surely_above(array, HALF) for offset, array in present.items()}
-    count = sum(map(len, heads.values()))
-    best = max((strongest(array)[0] for array in present.values()), key=lambda reading: reading.value)
+    count, claims = sum(map(len, heads.values())), [head_above(array, HALF) for array in present.values()]
     names = [f"{topic.lower()}: {first_of(some, 3, ', ')}" for topic, some in heads.items() if some]
     yield Finding.judged(
-        above(best.estimate, HALF, min(map(_fewest, present.values())), q=0.0 if count else 1.0),
-        f"{'; '.join(names).capitalize() or 'Neither gets more than half of the attention of a head'}.",
+        claims[witness(claims)],
+        f"{'; '.join(names).capitalize() or 'Of no head it is sure that either gets more than half of its attention'}.",
         holds=f"{several(count, 'head')} mostly {agree(count, 'attends', 'attend')} to a neighbour",
         fails="No head mostly attends to a neighbour",
         undecided="It cannot be told whether a head mostly attends to a neighbour",
@@ -131,7 +127,7 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
     if not present:
         return
     claims = {what: most_of_many(array, arrays=len(present)) for what, array in present.items()}
-    what = max(claims, key=lambda name: (claims[name].verdict == "holds", claims[name].difference.value))
+    what = list(claims)[witness([*claims.values()])]
     head, times = strongest(present[what])[0].head, _times_median(present[what])
     yield Finding.judged(
         claims[what],

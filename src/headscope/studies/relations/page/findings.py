@@ -11,7 +11,7 @@ from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted, of_all_cases
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
-from headscope.report.wording import Estimate, agree, first_of, number, several
+from headscope.report.wording import agree, first_of, mean_of_heads, number, several
 from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.relations.page.tables import ELSEWHERE, OTHERS, filtered, highest, least_gain, relations
 
@@ -109,9 +109,7 @@ def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
     if "untrained" not in result:
         return
     gain = least_gain(result).sel(relation="all", direction="source_to_target")
-    # The bounds of heads that vary together: never too narrow for their mean.
-    bounds = [float(gain[name].mean()) for name in ("lower", "upper") if name in gain.coords]
-    trained = Estimate(float(gain.mean()), *bounds)
+    trained = mean_of_heads(gain)
     random = result["untrained_gain"].values.tolist() if "untrained_gain" in result else []
     if isfinite(trained.value):
         beside = f"; with random weights {_points(sum(random) / len(random))}" if random else ""

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.report.claims import apart, paired, tied
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
-from headscope.report.wording import agree, estimate, layers_named
+from headscope.report.wording import estimate, layers_named
 from headscope.studies.structure.page.tables import NAMES, ROLE_SCHEMES, SHARES, best_baseline, chosen, training
 
 
@@ -29,7 +29,7 @@ def _trees(result: xr.Dataset) -> Finding:
     best = tied(
         {number: score for number in layers if np.isfinite((score := estimate(result, "uuas", layer=number)).value)}
     )
-    some = f"{layers_named(best).capitalize()} {agree(len(best), 'holds', 'hold')} most of the trees"
+    some = f"Trees are clearest in {layers_named(best)}"
     alike = "The layers hold trees, none surely more than another"
     share = f"A linear map of layer {layer.number} gives {uuas.value:.0%} of the edges of the trees"
     return Finding.judged(

@@ -183,6 +183,6 @@ def _caution(result: xr.Dataset, heads: list[ChosenHead]) -> Iterator[Finding]:
         f"The tokenizer splits {estimate(result, 'split_words').percent} of the words."
         if "split_words" in result
         else "",
-        "The tests treat the words of a sentence as independent, which is not quite true.",
+        "A special head passes two tests: of words as if they were independent, and of whole sentences or documents.",
     ]
     yield Finding("Limits", " ".join(filter(None, texts)))

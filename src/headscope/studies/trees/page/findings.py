@@ -51,7 +51,7 @@ def _best(result: xr.Dataset) -> Iterator[Finding]:
         yield Finding.judged(
             head.claim,
             f"The spanning tree of head {head.head} ({words_of(head)}) gives {share}{beside}.",
-            holds=f"Head {head.head} draws the best trees",
+            holds=f"Head {head.head} draws trees better than a fixed word does",
             fails="No head draws trees better than a fixed word does",
             undecided="Too few sentences to tell the trees of a head from those of a fixed word",
             unit="held-out words",
@@ -82,7 +82,7 @@ def _best_phrases(result: xr.Dataset) -> Iterator[Finding]:
             head.claim,
             f"Those of head {head.head} have an F1 of {100 * head.score.value:.0f}, those of right-branching trees "
             f"{100 * right.value:.0f}.",
-            holds=f"Head {head.head} draws the best phrases",
+            holds=f"Head {head.head} draws phrases better than right-branching does",
             fails="No head draws phrases better than right-branching does",
             undecided="Too few sentences to tell the phrases of a head from right-branching",
             unit="held-out sentences",
