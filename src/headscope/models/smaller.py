@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
+from transformers.initialization import no_init_weights
 
 from headscope.capture.eager import check_inputs
 from headscope.capture.layer_stack import Stack, instead, stack
@@ -231,7 +232,7 @@ def _shorter(tokenizer: Any, limit: int) -> Any:
 
 def _rebuilt(network: PreTrainedModel) -> PreTrainedModel:
     """The class of a network, made from its configuration alone and filled with its weights."""
-    with torch.random.fork_rng(devices=[]):
+    with no_init_weights():  # all of them are loaded
         made = type(network)(network.config)
     made.load_state_dict(network.state_dict())
     made.tie_weights()
