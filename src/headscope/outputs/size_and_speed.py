@@ -1,6 +1,7 @@
 """Size of a model in megabytes and multiplications, and the seconds of its forward passes on this machine."""
 
 import time
+from collections.abc import Callable
 from statistics import median
 
 import torch
@@ -33,8 +34,17 @@ def multiplications(model: Model, tokens: int = TOKENS) -> float:
     return weights + 2.0 * tokens * sum(projection.heads * projection.width for projection in model.projections)
 
 
-def forward_seconds(models: list[Model], batch: int = BATCH, tokens: int = TOKENS, rounds: int = ROUNDS) -> list[float]:
-    """Median seconds of a forward pass of each model, for random tokens without padding; models take turns."""
+def forward_seconds(
+    models: list[Model],
+    batch: int = BATCH,
+    tokens: int = TOKENS,
+    rounds: int = ROUNDS,
+    typical: Callable[[list[float]], float] = median,
+) -> list[float]:
+    """Median seconds of a forward pass of each model, for random tokens without padding; models take turns.
+
+    * `typical`: of the rounds, in the place of the median.
+    """
     tokens = min(tokens, *(model.max_tokens for model in models))
     smallest = min(models, key=lambda model: model.network.config.get_text_config().vocab_size)
     ids = random_tokens(smallest, batch, tokens)
@@ -42,7 +52,7 @@ def forward_seconds(models: list[Model], batch: int = BATCH, tokens: int = TOKEN
     for _ in range(rounds):
         for model, own in zip(models, seconds, strict=True):
             own.append(pass_seconds(model, ids.to(model.device)))
-    return [median(own[1:]) for own in seconds]
+    return [typical(own[1:]) for own in seconds]
 
 
 def random_tokens(model: Model, batch: int, tokens: int) -> Int[torch.Tensor, "example token"]:

@@ -66,13 +66,16 @@ def prices_from(stored: dict[str, Any]) -> Prices:
 
 
 def measure(whole: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
-    """Time models of some sizes on this machine; they take turns, and the median of the rounds counts."""
+    """Time models of some sizes on this machine; they take turns.
+
+    The shortest of the rounds counts: what else the machine does only adds to a time.
+    """
     size, model = whole.size, whole.model
     widths = sorted({max(1, round(share * size.width)) for share in WIDTHS}, reverse=True) if whole.moments else []
     models = [model, *(_narrow(whole, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few = cut(model, whole.kept(Size(size.layers, size.width, 1))) if whole.parts.heads and size.heads > 1 else model
-    table = np.array([forward_seconds([*models, shallow, few], *shape, rounds) for shape in shapes]).T
+    table = np.array([forward_seconds([*models, shallow, few], *shape, rounds, min) for shape in shapes]).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)
