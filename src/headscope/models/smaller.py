@@ -74,7 +74,7 @@ def parts_of(model: Model) -> Parts:
         raise HeadscopeError(f"model '{name}' is quantised; shrink the model that it was made from")
     if pruning_of(config):
         raise HeadscopeError(
-            f"model '{name}' has lost heads one by one, so that its class is its own; shrink the whole"
+            f"model '{name}' has lost heads one by one, which its class cannot say; shrink the whole one"
         )
     if getattr(config, "auto_map", None):
         raise HeadscopeError(f"model '{name}' comes with code of its own; shrink a model of transformers")

@@ -73,7 +73,7 @@ def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int,
         axis=-1,
     )
     bounds = interval(drawn, equal_units(units))
-    if number < 3:
+    if number < 3:  # two texts are one pair
         bounds = np.full_like(bounds, np.nan)
     bounds = np.clip(bounds, -1, 1)
     return Scores(AGREEMENT, values, bounds, values - 1, bounds - 1)
@@ -115,6 +115,8 @@ def _correlation(
     ours: Float[np.ndarray, " pair"], theirs: Float[np.ndarray, " pair"], weights: Float[np.ndarray, "resample pair"]
 ) -> Float[np.ndarray, " resample"]:
     """Weighted Pearson correlation; NaN where there is none."""
+    if not len(ours):
+        return np.full(len(weights), np.nan)
     total = np.maximum(weights.sum(1), 1e-12)
     x, y = (ranks - ranks.mean() for ranks in (ours, theirs))
 

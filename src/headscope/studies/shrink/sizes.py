@@ -14,6 +14,9 @@ from headscope.models.smaller import Kept, Parts, cut, parts_of
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
 
+# Neurons and heads are measured on at most so many texts.
+MOST_TEXTS = 1024
+
 
 @dataclass(frozen=True)
 class Size:
@@ -95,7 +98,7 @@ def original(model: Model, inputs: Sequence[Encoded], settings: Settings, ridge:
 
     Raises `HeadscopeError` for a model that can lose no part, see `models.smaller.parts_of`.
     """
-    parts = parts_of(model)
+    parts, inputs = parts_of(model), inputs[:MOST_TEXTS]
     moments = moments_of(model, parts, inputs, settings)
     of_heads = added_by_heads(model, inputs, settings) if parts.heads else []
     return Original(model, parts, moments, of_heads, ridge)

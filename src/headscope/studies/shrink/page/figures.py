@@ -7,6 +7,7 @@ from headscope.figures import matrix, with_interval
 from headscope.figures.curve import curve
 from headscope.figures.labels import label
 from headscope.report.parts import Figure
+from headscope.report.wording import measured
 from headscope.studies.shrink.page.findings import facts
 
 PATH, PARTS = "Score against speed and size", "What was removed"
@@ -17,7 +18,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
     name = label("metric", str(result["metric"].values[0]))
     speed = xr.DataArray(facts(result)["speeds"], dims="step", name="speed")
     caption = f"Held-out {name}, with 95% intervals, after each step of the search and of the saved model. "
-    return [
+    charts = [
         Figure("path_score", PATH, curve(_path(result, speed), "speed"), caption + "Expected speed.", "path_score"),
         Figure(
             "path_size",
@@ -33,14 +34,18 @@ def figures(result: xr.Dataset) -> list[Figure]:
             "Change of the outputs on examples of the search, before any training.",
             "output_change",
         ),
-        Figure(
-            "layer_neurons",
-            PARTS,
-            matrix(result["layer_neurons"].drop_vars("part", errors="ignore").transpose("layer", "step")),
-            "Neurons of each layer's feed-forward part after each step; 0 where the layer is gone.",
-            "layer_neurons",
-        ),
     ]
+    if measured(result, "layer_neurons") is not None:
+        charts.append(
+            Figure(
+                "layer_neurons",
+                PARTS,
+                matrix(result["layer_neurons"].drop_vars("part", errors="ignore").transpose("layer", "step")),
+                "Neurons of each layer's feed-forward part after each step; 0 where the layer is gone.",
+                "layer_neurons",
+            )
+        )
+    return charts
 
 
 def _path(result: xr.Dataset, along: xr.DataArray) -> xr.DataArray:
