@@ -1,6 +1,6 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
@@ -71,35 +71,38 @@ class Search:
         """The whole model, without what goes in any case."""
         return Step("", self.whole.size, 0.0, 0.0, megabytes(self.whole.model) - self.fixed, 1.0)
 
-    def next(self, last: Step, now: Model) -> tuple[Step, Model] | None:
-        """The step that changes the outputs least for each unit saved, and its model; None if no part is left.
+    def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
+        """The step that saves most for each unit of change, and its model; None if no part is left.
+
+        Only parts that may come first are measured: one whose last known worth is lower waits, since parts of a smaller
+        model hardly cost less (lazy greedy search, Minoux 1978).
 
         * `now`: the model of the last step.
+        * `known`: what each part was worth when it was last measured; it is written to.
         """
-        found = max(self._candidates(last, now), key=lambda one: one[0], default=None)
-        if found is None:
-            return None
-        _, step = found
-        return replace(step, estimate=self._estimate(last, step)), self.whole.cut(step.size)
+        unit = "size" if self.target.fast_enough(last.share) else "time"
+        parts, steps = dict(last.size.smaller(self.whole, self.groups)), dict[str, Step]()
 
-    def _candidates(self, last: Step, now: Model) -> Iterator[tuple[float, Step]]:
-        """The steps that may come next, each with what it saves for each unit of change."""
-        for part, size in last.size.smaller(self.whole, self.groups):
-            smaller = now if part.startswith("layer") else self.whole.cut(size)
-            weighs = megabytes(smaller) - self.fixed
-            if smaller is now:
-                weighs = last.megabytes - _layer_megabytes(now)
-            step = Step(
-                part,
-                size,
-                self._change(smaller, part, last.size),
-                0.0,
-                weighs,
-                self.prices.share(size, self.whole.size),
-            )
-            saved = self._saved(last, step)
-            if saved > 0:
-                yield saved / max(step.change - last.change, LEAST), step
+        def worth(part: str) -> float:
+            return known.get(f"{part}, {unit}", inf)
+
+        while parts:
+            part = max(parts, key=worth)
+            if worth(part) <= 0:
+                return None
+            if part in steps:
+                step = replace(steps[part], estimate=self._estimate(last, steps[part]))
+                return step, self.whole.cut(step.size)
+            step = steps[part] = self._step(part, parts[part], last, now)
+            known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
+        return None
+
+    def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
+        """The step that removes a part, without its estimate."""
+        smaller = now if part.startswith("layer") else self.whole.cut(size)
+        weighs = last.megabytes - _layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
+        moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.whole.size)
+        return Step(part, size, moved, 0.0, weighs, share)
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's; megabytes once the model is fast enough."""
@@ -118,9 +121,8 @@ class Search:
 
     def _estimate(self, last: Step, step: Step) -> float:
         """The change by the part alone, silenced in the whole model."""
-        return self._silenced(_alone(step, self.whole.size)) - self._silenced(
-            _alone(replace(step, size=last.size), self.whole.size)
-        )
+        before, after = (_alone(step.part, size, self.whole.size) for size in (last.size, step.size))
+        return self._silenced(after) - self._silenced(before)
 
     def _silenced(self, size: Size) -> float:
         if size == self.whole.size:
@@ -129,14 +131,14 @@ class Search:
             return change(self.before, self.answers.of(self.whole.model, self.inputs, self.settings))
 
 
-def _alone(step: Step, whole: Size) -> Size:
-    """The size of the whole model that lacks of a step's size only what is of the kind of its part."""
-    if step.part == "neurons":
-        return replace(whole, width=step.size.width)
-    if step.part == "heads":
-        return replace(whole, heads=step.size.heads)
-    layer = int(step.part.split()[1]) - 1
-    return replace(whole, layers=tuple(kept for kept in whole.layers if kept != layer or layer in step.size.layers))
+def _alone(part: str, size: Size, whole: Size) -> Size:
+    """The whole model without what a size lacks of the kind of a part; of layers, the one that the part names."""
+    if part == "neurons":
+        return replace(whole, width=size.width)
+    if part == "heads":
+        return replace(whole, heads=size.heads)
+    layer = int(part.split()[1]) - 1
+    return replace(whole, layers=tuple(kept for kept in whole.layers if kept != layer or layer in size.layers))
 
 
 def _layer_megabytes(model: Model) -> float:
@@ -153,18 +155,26 @@ def found_steps(
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
     """
-    steps = [step_from(one) for one in (stored or {}).get("steps", [])] or [search.start()]
+
+    def save() -> None:
+        prices, done = search.prices.as_json(), [step.as_json() for step in steps]
+        record.save({"prices": prices, "steps": done, "known": known})
+
+    stored = stored or {}
+    steps = [step_from(one) for one in stored.get("steps", [])] or [search.start()]
+    known: dict[str, float] = dict(stored.get("known", {}))
     search.settings.on_progress(len(steps) - 1)
+    save()
     now = search.whole.cut(steps[-1].size)
     while not search.met(steps[-1]):
-        further = search.next(steps[-1], now)
+        further = search.next(steps[-1], now, known)
         if further is None:
             if best_effort:
                 break
             raise HeadscopeError(unmet(search, steps[-1]))
         step, now = further
         steps.append(step)
-        record.save({"prices": search.prices.as_json(), "steps": [one.as_json() for one in steps]})
+        save()
         search.settings.on_progress(1)
     return steps
 

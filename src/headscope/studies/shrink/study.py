@@ -55,9 +55,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     vocabulary: Annotated[float, Range(0, 1)] = 0.5,
     max_tokens: Annotated[int, Range(3)] | None = None,
     groups: Annotated[int, Range(2)] = 12,
-    sample: Annotated[int, Range(1)] = 256,
+    sample: Annotated[int, Range(1)] = 128,
     ridge: Annotated[float, Range(0)] = 0.1,
-    epochs: Annotated[int, Range(0)] = 6,
+    epochs: Annotated[int, Range(0)] = 4,
     learning_rate: Annotated[float, Range(0)] = 5e-4,
     batches: str = "1,32",
     tokens: str = "",
@@ -115,6 +115,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     stored = record.read()
+    if stored is None:  # the training of another run, too
+        record.remove()
     few = training[:sample]
     search = Search(
         whole,
