@@ -14,7 +14,8 @@ from transformers.utils import logging
 import headscope
 from headscope import HeadscopeError, Model
 from headscope.models.pruned_folder import save
-from headscope.models.smaller import Kept, cut, parts_of, position_rows
+from headscope.models.removable_parts import Kept, parts_of, position_rows
+from headscope.models.smaller import cut
 from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, needed_pieces, with_pieces
 from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 

@@ -6,8 +6,7 @@ smaller vocabulary and a smaller table of positions. The outputs are those of th
 
 import copy
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,77 +15,19 @@ from transformers import PreTrainedModel
 from transformers.initialization import no_init_weights
 
 from headscope.capture.eager import check_inputs
-from headscope.capture.layer_stack import Stack, instead, stack
+from headscope.capture.layer_stack import Stack, stack
 from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.feed_forward import FeedForward, entering, feed_forwards, width_name
-from headscope.models.head_slicing import keep_rows, sizes, slice_heads, uncuttable
-from headscope.models.model import COUNTED_FROM_PADDING, Model
-from headscope.models.pruned_checkpoint import pruning_of
-from headscope.models.smaller_vocabulary import can_lose_pieces, with_pieces
+from headscope.models.feed_forward import FeedForward, feed_forwards, width_name
+from headscope.models.head_slicing import keep_rows, sizes, slice_heads
+from headscope.models.model import Model
+from headscope.models.removable_parts import Kept, Numbers, position_rows, position_tables
+from headscope.models.silenced import silenced
+from headscope.models.smaller_vocabulary import with_pieces
 
 # Largest rounding difference from the silenced model, relative to its largest output.
 TOLERANCE = 1e-5
-Numbers = tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The parts of a model that stay; all count from 0, and None keeps all.
-
-    * `layers`: those that stay, in ascending order.
-    * `neurons`, `heads`: of each layer of the original model, the same number in all layers.
-    * `pieces`: ids of the vocabulary, in ascending order.
-    * `tokens`: the longest input, special tokens included.
-    """
-
-    layers: tuple[int, ...] | None = None
-    neurons: Numbers | None = None
-    heads: Numbers | None = None
-    pieces: tuple[int, ...] | None = None
-    tokens: int | None = None
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What can be cut out of a model.
-
-    * `stack`: its layers; `feed_forward`: their maps, None where these cannot be found.
-    * `heads`: whether heads can; `pieces`: whether pieces of the vocabulary can; `table`: rows of its position table,
-      None where it has none.
-    """
-
-    stack: Stack
-    feed_forward: tuple[FeedForward, ...] | None
-    heads: bool
-    pieces: bool
-    table: int | None
-
-
-def parts_of(model: Model) -> Parts:
-    """The parts of a model that its class can lose.
-
-    Raises `HeadscopeError` if none can, or the model is quantised, pruned by head, or runs code of its own.
-    """
-    config, name = model.network.config, model.name
-    if getattr(config, "quantization_config", None) or not model.network.dtype.is_floating_point:
-        raise HeadscopeError(f"model '{name}' is quantised; shrink the model that it was made from")
-    if pruning_of(config):
-        raise HeadscopeError(
-            f"model '{name}' has lost heads one by one, which its class cannot say; shrink the whole one"
-        )
-    if getattr(config, "auto_map", None):
-        raise HeadscopeError(f"model '{name}' comes with code of its own; shrink a model of transformers")
-    layers = stack(model.network, len(model.capture.heads))
-    if layers is None or len(set(layers.layers)) < len(layers.layers):
-        raise HeadscopeError(f"model '{name}' has no layers that follow each other, each with its weights; use another")
-    maps = feed_forwards(layers)
-    if maps and (len({part.width for part in maps}) > 1 or width_name(model.network, maps[0].width) is None):
-        maps = None
-    explicit = getattr(config, "head_dim", None) is not None
-    heads = explicit and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
-    return Parts(layers, maps, heads, can_lose_pieces(model.tokenizer), _table_rows(model.network))
 
 
 def cut(model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | None]] | None = None) -> Model:
@@ -117,13 +58,6 @@ def cut(model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | No
             "with the parts silenced; keep more, or use another model"
         )
     return smaller
-
-
-def position_rows(model: Model, tokens: int) -> int:
-    """The rows of a position table for inputs of `tokens` tokens; some families begin after the padding token."""
-    config = model.network.config
-    first = (config.pad_token_id or 0) + 1 if config.model_type in COUNTED_FROM_PADDING else 0
-    return tokens + first
 
 
 def _sliced(model: Model, kept: Kept, outputs: Any) -> PreTrainedModel:
@@ -184,7 +118,7 @@ def _slice_tables(model: Model, network: PreTrainedModel, kept: Kept) -> None:
     config = network.config.get_text_config()
     if kept.tokens is not None:
         rows = position_rows(model, kept.tokens)
-        for table in _position_tables(network):
+        for table in position_tables(network):
             _keep_first(table, rows)
         config.max_position_embeddings = rows
     if kept.pieces is None:
@@ -201,22 +135,6 @@ def _slice_tables(model: Model, network: PreTrainedModel, kept: Kept) -> None:
     for name, value in list(config.to_dict().items()):
         if name.endswith("_token_id") and isinstance(value, int):
             setattr(config, name, new.get(value, value))
-
-
-def _position_tables(network: PreTrainedModel) -> list[nn.Embedding]:
-    rows = getattr(network.config.get_text_config(), "max_position_embeddings", None)
-    return [
-        module
-        for module in network.modules()
-        if isinstance(module, nn.Embedding)
-        and module.num_embeddings == rows
-        and module is not network.get_input_embeddings()
-    ]
-
-
-def _table_rows(network: PreTrainedModel) -> int | None:
-    tables = _position_tables(network)
-    return tables[0].num_embeddings if len(tables) == 1 else None
 
 
 def _keep_first(table: nn.Embedding, rows: int) -> None:
@@ -256,28 +174,3 @@ def _difference(model: Model, smaller: Model, kept: Kept) -> float:
     if ours.shape != expected.shape:
         return float("inf")
     return furthest(ours, expected, inputs["attention_mask"].bool()) / max(1.0, expected.abs().amax().item())
-
-
-def silenced(model: Model, kept: Kept) -> ExitStack:
-    """Context in which a model computes without the layers, heads and neurons that are not kept."""
-    parts, context = parts_of(model), ExitStack()
-    if kept.layers is not None:
-        gone = [layer for number, layer in enumerate(parts.stack.layers) if number not in kept.layers]
-        context.enter_context(instead(dict.fromkeys(gone, lambda states, *_, **__: states)))
-    if kept.heads is not None:
-        maps = model.projections
-        context.enter_context(_only([one.output for one in maps], kept.heads, maps[0].width))
-    if kept.neurons is not None and parts.feed_forward:
-        context.enter_context(_only([part.output for part in parts.feed_forward], kept.neurons, 1))
-    return context
-
-
-def _only(outputs: Sequence[nn.Module], kept: Numbers, width: int) -> AbstractContextManager[None]:
-    """Context in which only the kept parts, each `width` wide, enter the output map of each layer."""
-
-    def silence(layer: int, values: Tensor) -> Tensor:
-        mask = torch.zeros(values.shape[-1] // width, dtype=values.dtype, device=values.device)
-        mask[list(kept[layer])] = 1
-        return values * mask.repeat_interleave(width)
-
-    return entering(outputs, silence)

@@ -8,7 +8,7 @@ from torch import nn
 import headscope
 from headscope import Settings
 from headscope.models.feed_forward import FeedForward
-from headscope.models.smaller import parts_of
+from headscope.models.removable_parts import parts_of
 from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
 from headscope.studies.shrink.splits import encode
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -13,10 +13,10 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.prices import Prices, measure, prices_from, shapes_of
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import Search, found_steps, step_from
-from headscope.studies.shrink.sizes import Original, Size, original
+from headscope.studies.shrink.search import SizeSearch, found_steps, step_from
+from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.target import Target, numbers, target
+from headscope.studies.shrink.target import SizeTarget, numbers, target
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUIET = Settings()
@@ -25,20 +25,20 @@ PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
 
 
 @pytest.fixture(scope="module")
-def whole() -> Original:
+def original() -> Original:
     """A tiny model with its moments."""
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
-    return original(model, encode(model, tuple(headscope.read(texts))), QUIET, 0.1)
+    return original_of(model, encode(model, tuple(headscope.read(texts))), QUIET, 0.1)
 
 
-def search_of(whole: Original, wanted: Target, settings: Settings = QUIET) -> Search:
+def search_of(original: Original, wanted: SizeTarget, settings: Settings = QUIET) -> SizeSearch:
     """A search over four texts, with made prices."""
-    answers = answers_of(whole.model, None)
+    answers = answers_of(original.model, None)
     texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
-    inputs = encode(whole.model, tuple(headscope.read(texts)))
-    before = answers.of(whole.model, inputs, settings)
-    return Search(whole, answers, inputs, before, PRICES, wanted, 2, 0.0, settings)
+    inputs = encode(original.model, tuple(headscope.read(texts)))
+    before = answers.of(original.model, inputs, settings)
+    return SizeSearch(original, answers, inputs, before, PRICES, wanted, 2, 0.0, settings)
 
 
 def record(folder: Path, lines: list[str] | None = None, **run: str) -> SearchRecord:
@@ -46,27 +46,27 @@ def record(folder: Path, lines: list[str] | None = None, **run: str) -> SearchRe
     return SearchRecord(folder / "search" / "search.json", dict(run), (lines if lines is not None else []).append)
 
 
-def test_step_is_the_best_of_all_that_may_come_next(whole: Original, tmp_path: Path) -> None:
-    search = search_of(whole, Target(2.0, None))
+def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path: Path) -> None:
+    search = search_of(original, SizeTarget(2.0, None))
     start, *_ = steps = found_steps(search, record(tmp_path), None, best_effort=False)
     worth = {}
-    for part, size in whole.size.smaller(whole, 2):
-        after = search.answers.of(whole.cut(size), search.inputs, QUIET)
+    for part, size in original.size.smaller(original, 2):
+        after = search.answers.of(original.cut(size), search.inputs, QUIET)
         cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
-        worth[part] = (1 - PRICES.share(size, whole.size)) / cost
+        worth[part] = (1 - PRICES.share(size, original.size)) / cost
     assert set(worth) == {"neurons", "layer 1", "layer 2", "layer 3"} and start.part == ""
     assert steps[1].part == max(worth, key=lambda part: worth[part])
     assert steps[-1].share <= 0.5 < steps[-2].share
     for step in steps:
-        assert step.megabytes == pytest.approx(megabytes(whole.cut(step.size)), rel=1e-9)
-        after = search.answers.of(whole.cut(step.size), search.inputs, QUIET)
+        assert step.megabytes == pytest.approx(megabytes(original.cut(step.size)), rel=1e-9)
+        after = search.answers.of(original.cut(step.size), search.inputs, QUIET)
         cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
         assert step.change == pytest.approx(cost, abs=1e-5)
 
 
-def test_killed_search_goes_on_with_the_same_steps(whole: Original, tmp_path: Path) -> None:
+def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path: Path) -> None:
     lines: list[str] = []
-    search = search_of(whole, Target(None, 0.045))
+    search = search_of(original, SizeTarget(None, 0.045))
     expected = found_steps(search, record(tmp_path / "once"), None, best_effort=False)
     assert len(expected) > 2
 
@@ -82,9 +82,11 @@ def test_killed_search_goes_on_with_the_same_steps(whole: Original, tmp_path: Pa
     assert "1 steps are done by" in lines[0]
 
 
-def test_record_of_another_run_and_a_damaged_one_are_not_read(whole: Original, tmp_path: Path) -> None:
+def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original, tmp_path: Path) -> None:
     lines: list[str] = []
-    first = found_steps(search_of(whole, Target(None, 0.06)), record(tmp_path, seed="0"), None, best_effort=False)
+    first = found_steps(
+        search_of(original, SizeTarget(None, 0.06)), record(tmp_path, seed="0"), None, best_effort=False
+    )
     path = tmp_path / "search" / "search.json"
     assert [step_from(one) for one in json.loads(path.read_text())["steps"]] == first
     assert record(tmp_path, lines, seed="1").read() is None and "was begun with seed 0, now it is 1" in lines[-1]
@@ -94,8 +96,8 @@ def test_record_of_another_run_and_a_damaged_one_are_not_read(whole: Original, t
     assert record(tmp_path, lines).read() is None and not path.parent.exists()
 
 
-def test_target_out_of_reach_names_the_nearest(whole: Original, tmp_path: Path) -> None:
-    search = search_of(whole, Target(50.0, None))
+def test_target_out_of_reach_names_the_nearest(original: Original, tmp_path: Path) -> None:
+    search = search_of(original, SizeTarget(50.0, None))
     with pytest.raises(HeadscopeError, match=r"cannot be 50 times as fast: the smallest .* is 4\.00 times as fast"):
         found_steps(search, record(tmp_path), None, best_effort=False)
     nearest = found_steps(search, record(tmp_path), None, best_effort=True)[-1]
@@ -112,8 +114,8 @@ def test_no_speed_and_no_size_are_refused(speed: str | None, size: str | None) -
 
 
 def test_targets_in_units() -> None:
-    assert target("2", "1.5GB") == Target(2.0, 1500.0)
-    assert target(None, "500KB") == Target(None, 0.5)
+    assert target("2", "1.5GB") == SizeTarget(2.0, 1500.0)
+    assert target(None, "500KB") == SizeTarget(None, 0.5)
     with pytest.raises(HeadscopeError, match="batches '1,x': write whole numbers"):
         numbers("batches", "1,x")
 
@@ -123,8 +125,8 @@ def test_prices_between_timed_widths_are_interpolated() -> None:
     assert PRICES.seconds(Size((1,), 16, 4))[0] == pytest.approx(0.75)
 
 
-def test_measured_prices_never_rise_as_a_model_gets_narrower(whole: Original) -> None:
-    prices = measure(whole, ((1, 8), (4, 16)), rounds=2)
+def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original) -> None:
+    prices = measure(original, ((1, 8), (4, 16)), rounds=2)
     seconds = np.array([prices.seconds(Size((0, 1, 2), width, 4)) for width in (32, 21, 11, 3)])
     assert (np.diff(seconds, axis=0) <= 0).all() and (seconds > 0).all()
     assert (prices.seconds(Size((0,), 32, 4)) <= seconds[0]).all()

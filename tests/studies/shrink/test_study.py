@@ -13,7 +13,7 @@ from headscope import HeadscopeError, Model, Settings
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.distillation import DistillationSet, relative
-from headscope.studies.shrink.sizes import Size, original
+from headscope.studies.shrink.sizes import Size, original_of
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.vocabulary import pieces_to_keep
@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, object]:
 
 def test_neurons_that_do_nothing_go_first_and_cost_nothing(tmp_path: Path) -> None:
     model = idle()
-    maps = original(model, encode(model, tuple(headscope.read(TEXTS))), QUICK, 0.1)
+    maps = original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUICK, 0.1)
     kept = maps.kept(Size((0, 1, 2), 16, 4)).neurons
     assert kept == (tuple(range(0, 32, 2)),) * 3
     inputs, answers = encode(model, tuple(headscope.read(TEXTS[:6]))), answers_of(model, None)

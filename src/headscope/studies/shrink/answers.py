@@ -26,7 +26,7 @@ Outputs = Float[np.ndarray, "example output"]
 
 
 @dataclass(frozen=True)
-class Answers:
+class ModelAnswers:
     """The outputs by which a model is judged.
 
     * `task`: with it, those of the task head; without, embeddings of length 1.
@@ -61,7 +61,7 @@ class Answers:
         return normalize(states[:, 0] if self.first else mean_state(states, real), dim=-1)
 
 
-def answers_of(model: Model, task: Task | None) -> Answers:
+def answers_of(model: Model, task: Task | None) -> ModelAnswers:
     """How a model answers: by its task head, or by embeddings as its folder of sentence-transformers makes them.
 
     Raises `HeadscopeError` for a task of words or items, whose outputs are no numbers of an example.
@@ -70,7 +70,7 @@ def answers_of(model: Model, task: Task | None) -> Answers:
         raise HeadscopeError(f"task '{task.name}' is one of words; shrink for a classification, a regression or texts")
     path = Path(str(model.network.name_or_path)) / "1_Pooling" / "config.json"
     options: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return Answers(task, bool(options.get("pooling_mode_cls_token")))
+    return ModelAnswers(task, bool(options.get("pooling_mode_cls_token")))
 
 
 def change(before: Outputs, after: Outputs) -> float:

@@ -22,7 +22,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import Answers, Outputs
+from headscope.studies.shrink.answers import ModelAnswers, Outputs
 from headscope.training.dataset import padded
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import train
@@ -40,7 +40,7 @@ class DistillationSet:
 
     inputs: list[Encoded]
     teacher: Model
-    answers: Answers
+    answers: ModelAnswers
     pieces: Tensor
     layers: tuple[int, ...]
 

@@ -13,7 +13,7 @@ from headscope.capture.attention_switch import fast
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.feed_forward import FeedForward, entering
-from headscope.models.smaller import Numbers, Parts
+from headscope.models.removable_parts import Numbers, RemovableParts
 from headscope.passes.batches import batches
 from headscope.passes.settings import Settings
 
@@ -45,7 +45,7 @@ class Moments:
         return self.products / max(self.count, 1) - self.mean[:, None] * self.mean
 
 
-def moments_of(model: Model, parts: Parts, inputs: Sequence[Encoded], settings: Settings) -> list[Moments]:
+def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], settings: Settings) -> list[Moments]:
     """The moments of each layer's neurons over the tokens of some inputs; none where neurons cannot be found."""
     maps = parts.feed_forward or ()
     found = [

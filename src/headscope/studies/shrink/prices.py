@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.models import Model
-from headscope.models.smaller import Kept, cut
+from headscope.models.removable_parts import Kept
+from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import forward_seconds
 from headscope.studies.shrink.sizes import Original, Size
 
@@ -44,14 +45,14 @@ class Prices:
         layer = layer - (self.heads - size.heads) * np.array(self.of_head)
         return fixed + len(size.layers) * np.maximum(layer, 0)
 
-    def share(self, size: Size, whole: Size) -> float:
+    def share(self, size: Size, original: Size) -> float:
         """Expected share of the whole model's time, the mean over shapes.
 
         >>> prices = Prices(((1, 8),), 2, 4, (0.0,), (8, 4), ((2.0,), (1.0,)), (0.0,))
         >>> prices.share(Size((0,), 4, 4), Size((0, 1), 8, 4))
         0.25
         """
-        return float((self.seconds(size) / self.seconds(whole)).mean())
+        return float((self.seconds(size) / self.seconds(original)).mean())
 
     def as_json(self) -> dict[str, Any]:
         """The table as JSON stores it."""
@@ -65,16 +66,20 @@ def prices_from(stored: dict[str, Any]) -> Prices:
     return Prices(layers=stored["layers"], heads=stored["heads"], **nested, **flat)
 
 
-def measure(whole: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
+def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     """Time models of some sizes on this machine; they take turns.
 
     The shortest of the rounds counts: what else the machine does only adds to a time.
     """
-    size, model = whole.size, whole.model
-    widths = sorted({max(1, round(share * size.width)) for share in WIDTHS}, reverse=True) if whole.moments else []
-    models = [model, *(_narrow(whole, width) for width in widths[1:])]
+    size, model = original.size, original.model
+    widths = sorted({max(1, round(share * size.width)) for share in WIDTHS}, reverse=True) if original.moments else []
+    models = [model, *(_narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
-    few = cut(model, whole.kept(Size(size.layers, size.width, 1))) if whole.parts.heads and size.heads > 1 else model
+    few = (
+        cut(model, original.kept(Size(size.layers, size.width, 1)))
+        if original.parts.heads and size.heads > 1
+        else model
+    )
     table = np.array([forward_seconds([*models, shallow, few], *shape, rounds, min) for shape in shapes]).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
@@ -93,8 +98,8 @@ def measure(whole: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     )
 
 
-def _narrow(whole: Original, width: int) -> Model:
-    return cut(whole.model, Kept(neurons=(tuple(range(width)),) * len(whole.size.layers)))
+def _narrow(original: Original, width: int) -> Model:
+    return cut(original.model, Kept(neurons=(tuple(range(width)),) * len(original.size.layers)))
 
 
 def shapes_of(lengths: Sequence[int], batches: Sequence[int], tokens: Sequence[int], most: int) -> Shapes:

@@ -10,14 +10,15 @@ from headscope.capture.layer_stack import instead
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.smaller import parts_of, silenced
+from headscope.models.removable_parts import parts_of
+from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import Answers, Outputs, change
-from headscope.studies.shrink.prices import Prices, measure, prices_from
+from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
+from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.sizes import Original, Size, size_from
-from headscope.studies.shrink.target import Target
+from headscope.studies.shrink.target import SizeTarget
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
@@ -46,19 +47,19 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Search:
+class SizeSearch:
     """A search and what it measures on.
 
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
     """
 
-    whole: Original
-    answers: Answers
+    original: Original
+    answers: ModelAnswers
     inputs: Sequence[Encoded]
     before: Outputs
     prices: Prices
-    target: Target
+    target: SizeTarget
     groups: int
     fixed: float
     settings: Settings
@@ -69,7 +70,7 @@ class Search:
 
     def start(self) -> Step:
         """The whole model, without what goes in any case."""
-        return Step("", self.whole.size, 0.0, 0.0, megabytes(self.whole.model) - self.fixed, 1.0)
+        return Step("", self.original.size, 0.0, 0.0, megabytes(self.original.model) - self.fixed, 1.0)
 
     def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
         """The step that saves most for each unit of change, and its model; None if no part is left.
@@ -81,34 +82,34 @@ class Search:
         * `known`: what each part was worth when it was last measured; it is written to.
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
-        parts, steps = dict(last.size.smaller(self.whole, self.groups)), dict[str, Step]()
+        parts, steps = dict(last.size.smaller(self.original, self.groups)), dict[str, Step]()
 
-        def worth(part: str) -> float:
+        def value(part: str) -> float:
             return known.get(f"{part}, {unit}", inf)
 
         while parts:
-            part = max(parts, key=worth)
-            if worth(part) <= 0:
+            part = max(parts, key=value)
+            if value(part) <= 0:
                 return None
             if part in steps:
                 step = replace(steps[part], estimate=self._estimate(last, steps[part]))
-                return step, self.whole.cut(step.size)
+                return step, self.original.cut(step.size)
             step = steps[part] = self._step(part, parts[part], last, now)
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
         return None
 
     def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
         """The step that removes a part, without its estimate."""
-        smaller = now if part.startswith("layer") else self.whole.cut(size)
+        smaller = now if part.startswith("layer") else self.original.cut(size)
         weighs = last.megabytes - _layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
-        moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.whole.size)
+        moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
         return Step(part, size, moved, 0.0, weighs, share)
 
     def _saved(self, last: Step, step: Step) -> float:
-        """Time saved, as a share of the whole model's; megabytes once the model is fast enough."""
+        """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
         if not self.target.fast_enough(last.share):
-            return last.share - step.share
-        return last.megabytes - step.megabytes
+            return last.share - max(step.share, 1 / (self.target.speed or inf))
+        return last.megabytes - max(step.megabytes, self.target.megabytes or 0.0)
 
     def _change(self, model: Model, part: str, before: Size) -> float:
         """The change of the outputs of a model, whose layer of this name is skipped."""
@@ -121,24 +122,24 @@ class Search:
 
     def _estimate(self, last: Step, step: Step) -> float:
         """The change by the part alone, silenced in the whole model."""
-        before, after = (_alone(step.part, size, self.whole.size) for size in (last.size, step.size))
+        before, after = (_alone(step.part, size, self.original.size) for size in (last.size, step.size))
         return self._silenced(after) - self._silenced(before)
 
     def _silenced(self, size: Size) -> float:
-        if size == self.whole.size:
+        if size == self.original.size:
             return 0.0
-        with silenced(self.whole.model, self.whole.kept(size)):
-            return change(self.before, self.answers.of(self.whole.model, self.inputs, self.settings))
+        with silenced(self.original.model, self.original.kept(size)):
+            return change(self.before, self.answers.of(self.original.model, self.inputs, self.settings))
 
 
-def _alone(part: str, size: Size, whole: Size) -> Size:
+def _alone(part: str, size: Size, original: Size) -> Size:
     """The whole model without what a size lacks of the kind of a part; of layers, the one that the part names."""
     if part == "neurons":
-        return replace(whole, width=size.width)
+        return replace(original, width=size.width)
     if part == "heads":
-        return replace(whole, heads=size.heads)
+        return replace(original, heads=size.heads)
     layer = int(part.split()[1]) - 1
-    return replace(whole, layers=tuple(kept for kept in whole.layers if kept != layer or layer in size.layers))
+    return replace(original, layers=tuple(kept for kept in original.layers if kept != layer or layer in size.layers))
 
 
 def _layer_megabytes(model: Model) -> float:
@@ -147,7 +148,7 @@ def _layer_megabytes(model: Model) -> float:
 
 
 def found_steps(
-    search: Search, record: SearchRecord, stored: dict[str, Any] | None, *, best_effort: bool
+    search: SizeSearch, record: SearchRecord, stored: dict[str, Any] | None, *, best_effort: bool
 ) -> list[Step]:
     """The steps of a search up to the first that reaches the target, each saved as soon as it is done.
 
@@ -165,7 +166,7 @@ def found_steps(
     known: dict[str, float] = dict(stored.get("known", {}))
     search.settings.on_progress(len(steps) - 1)
     save()
-    now = search.whole.cut(steps[-1].size)
+    now = search.original.cut(steps[-1].size)
     while not search.met(steps[-1]):
         further = search.next(steps[-1], now, known)
         if further is None:
@@ -179,11 +180,12 @@ def found_steps(
     return steps
 
 
-def unmet(search: Search, nearest: Step) -> str:
+def unmet(search: SizeSearch, nearest: Step) -> str:
     """The line for a target that is not reached, with the nearest size that was found."""
     speed = 1 / nearest.share if nearest.share else inf
+    name, wanted = search.original.model.name, search.target.words()
     return (
-        f"model '{search.whole.model.name}' cannot be {search.target.words()}: the smallest that its class can hold is "
+        f"model '{name}' cannot be {wanted}: the smallest that its class can hold is "
         f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"
     )
 
@@ -193,8 +195,6 @@ def step_from(stored: dict[str, Any]) -> Step:
     return Step(**stored | {"size": size_from(stored["size"])})
 
 
-def prices_of(whole: Original, shapes: Any, record: SearchRecord, stored: dict[str, Any] | None) -> Prices:
+def prices_of(original: Original, shapes: Shapes, stored: dict[str, Any] | None) -> Prices:
     """The prices of a run that was killed, else those measured now: with others a search would end elsewhere."""
-    if stored is not None:
-        return prices_from(stored["prices"])
-    return measure(whole, shapes)
+    return prices_from(stored["prices"]) if stored else measure(original, shapes)

@@ -10,7 +10,8 @@ from jaxtyping import Float
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.models.smaller import Kept, Parts, cut, parts_of
+from headscope.models.removable_parts import Kept, RemovableParts, parts_of
+from headscope.models.smaller import cut
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
 
@@ -26,12 +27,12 @@ class Size:
     width: int
     heads: int
 
-    def smaller(self, whole: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
+    def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
         """The next smaller sizes, each with the name of the part that it lacks; layers count from 1."""
-        step = max(1, whole.size.width // groups)
-        if whole.moments and self.width > step:
+        step = max(1, original.size.width // groups)
+        if original.moments and self.width > step:
             yield "neurons", replace(self, width=self.width - step)
-        if whole.parts.heads and self.heads > 1:
+        if original.parts.heads and self.heads > 1:
             yield "heads", replace(self, heads=self.heads - 1)
         if len(self.layers) > 1:
             for layer in self.layers:
@@ -57,7 +58,7 @@ class Original:
     """
 
     model: Model
-    parts: Parts
+    parts: RemovableParts
     moments: Sequence[Moments]
     of_heads: Sequence[Float[np.ndarray, " head"]]
     ridge: float
@@ -93,7 +94,7 @@ class Original:
         return cut(self.model, kept, outputs=outputs)
 
 
-def original(model: Model, inputs: Sequence[Encoded], settings: Settings, ridge: float) -> Original:
+def original_of(model: Model, inputs: Sequence[Encoded], settings: Settings, ridge: float) -> Original:
     """Measure what the parts of a model add on some inputs.
 
     Raises `HeadscopeError` for a model that can lose no part, see `models.smaller.parts_of`.

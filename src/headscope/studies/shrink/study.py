@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import torch
 import xarray as xr
 
@@ -15,23 +14,22 @@ from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned, chance
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
-from headscope.outputs.promise import Promise
-from headscope.outputs.size_and_speed import forward_seconds, megabytes, parameters
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
-from headscope.studies.shrink import scores as scoring
-from headscope.studies.shrink.answers import Answers, Outputs, answers_of
+from headscope.studies.shrink.answers import ModelAnswers, answers_of
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
-from headscope.studies.shrink.prices import ROUNDS, Shapes, shapes_of
+from headscope.studies.shrink.evidence import facts_of, gain_of, scores_of
+from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
+from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
-from headscope.studies.shrink.search import Search, Step, found_steps, prices_of
-from headscope.studies.shrink.sizes import Original, original
+from headscope.studies.shrink.search import Step
+from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
 from headscope.studies.shrink.target import numbers, target
-from headscope.studies.shrink.variables import Outcome
+from headscope.studies.shrink.variables import ShrinkOutcome
 from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
@@ -108,56 +106,41 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    whole = original(model, training, settings, ridge)
+    original = original_of(model, training, settings, ridge)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else ""}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
-    stored = record.read()
-    if stored is None:  # the training of another run, too
-        record.remove()
-    few = training[:sample]
-    search = Search(
-        whole,
-        answers,
-        few,
-        answers.of(model, few, settings),
-        prices_of(whole, shapes, record, stored),
-        wanted,
-        groups,
-        _unused_megabytes(whole, pieces, max_tokens),
-        settings,
-    )
-    steps = found_steps(search, record, stored, best_effort=best_effort)
+    unused = unused_megabytes(original, pieces, max_tokens)
+    goal = Goal(wanted, groups, unused, best_effort)
+    reached, steps = searched(original, answers, training[:sample], shapes, goal, record, settings)
     settings.on_total(len(steps) + training_steps)
-    reached = search.met(steps[-1])
 
-    smaller = untrained = whole.cut(steps[-1].size, pieces, max_tokens)
+    smaller = untrained = original.cut(steps[-1].size, pieces, max_tokens)
     if epochs:
-        examples = _examples(whole, smaller, answers, texts, stopping, steps[-1], pieces, settings)
+        examples = _examples(original, smaller, answers, texts, stopping, steps[-1], pieces, settings)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
-    before = [answers.of(whole.cut(step.size), held_out, settings) for step in steps]
+    before = [answers.of(original.cut(step.size), held_out, settings) for step in steps]
     after = encode(smaller, texts.held_out)
     before += [answers.of(one, after, settings) for one in (untrained, smaller)]
     scores = scores_of(task, before, texts, settings)
-    gain = _gain(task, before, scores, tolerance, settings)
-    facts = options | _facts(model, smaller, shapes, steps, epochs=epochs)
+    gain = gain_of(task, before, scores, tolerance, settings)
+    facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
     facts |= {"tolerance": TOLERANCES[task is not None] if tolerance is None else tolerance, "examples": len(training)}
-    outcome = Outcome(
+    outcome = ShrinkOutcome(
         steps,
-        len(whole.size.layers),
+        len(original.size.layers),
         scores,
         gain,
         scores.values[-1],
         None if task is None else chance(task, task.targets(task.dev)),
         len(held_out),
     )
-    result = xr.Dataset(outcome.to_variables())
-    saved = _saved(smaller, directory / "model", notes(result, facts), head=task is not None)
+    text = notes(xr.Dataset(outcome.to_variables()), facts)
+    saved = _saved(smaller, directory / "model", text, head=task is not None)
     reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
-    variables = replace(outcome, reloaded=reloaded).to_variables()
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, corpus, settings) | {
@@ -170,20 +153,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "skipped": json.dumps({}),
         "duration_s": round(time.monotonic() - started, 3),
     }
-    return results.check(xr.Dataset(variables, attrs=attributes))
-
-
-def _unused_megabytes(whole: Original, pieces: tuple[int, ...] | None, max_tokens: int | None) -> float:
-    """Size of what goes in any case: unused pieces, and positions beyond the longest input."""
-    if pieces is None and max_tokens is None:
-        return 0.0
-    return megabytes(whole.model) - megabytes(whole.cut(whole.size, pieces, max_tokens))
+    return results.check(xr.Dataset(replace(outcome, reloaded=reloaded).to_variables(), attrs=attributes))
 
 
 def _examples(
-    whole: Original,
+    original: Original,
     smaller: Model,
-    answers: Answers,
+    answers: ModelAnswers,
     texts: Splits,
     stopping: list[Any],
     last: Step,
@@ -191,49 +167,10 @@ def _examples(
     settings: Settings,
 ) -> DistilledExamples:
     """What the smaller model learns from, in its own pieces."""
-    size = whole.model.network.config.get_text_config().vocab_size
+    size = original.model.network.config.get_text_config().vocab_size
     numbering = torch.tensor(pieces if pieces is not None else range(size))
-    learned = DistillationSet(encode(smaller, texts.training), whole.model, answers, numbering, last.size.layers)
-    return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(whole.model, stopping, settings))
-
-
-def scores_of(task: Task | None, outputs: list[Outputs], texts: Splits, settings: Settings) -> scoring.Scores:
-    """Held-out scores of the outputs of several models, the whole one first."""
-    if task is None:
-        return scoring.of_similarities(outputs, texts.units, settings.seed, settings.resamples)
-    return scoring.of_task(task, outputs, task.targets(task.dev), settings.seed, settings.resamples)
-
-
-def _gain(
-    task: Task | None, outputs: list[Outputs], scores: scoring.Scores, tolerance: float | None, settings: Settings
-) -> np.ndarray:
-    """Gain of the main metric by the saved model, with its interval."""
-    if task is None:
-        return np.array([scores.changes[-1, 0], *scores.change_bounds[-1, 0]])
-    examples = task.targets(task.dev), task.dev.units
-    promise = Promise(task.metrics[0], *examples, tolerance or 0.0, settings.seed, settings.resamples, in_order=True)
-    return promise.gain(outputs[0], outputs[-1], choosing=True)
-
-
-def _facts(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *, epochs: int) -> dict[str, Any]:
-    """Sizes and milliseconds of the whole model and of the saved one."""
-    both = model, smaller
-    seconds = [forward_seconds([*both], *shape, ROUNDS) for shape in shapes]
-    first, last = steps[0].size, steps[-1].size
-    return {
-        "parameters": [parameters(one) for one in both],
-        "megabytes": [megabytes(one) for one in both],
-        "pieces": [one.network.config.get_text_config().vocab_size for one in both],
-        "layers": [len(first.layers), len(last.layers)],
-        "neurons": [first.width, last.width],
-        "heads": [first.heads, last.heads],
-        "epochs": epochs,
-        "speeds": [1 / step.share for step in steps],
-        "timed": [
-            {"examples": shape[0], "tokens": shape[1], "before": 1000 * one, "after": 1000 * other}
-            for shape, (one, other) in zip(shapes, seconds, strict=True)
-        ],
-    }
+    learned = DistillationSet(encode(smaller, texts.training), original.model, answers, numbering, last.size.layers)
+    return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(original.model, stopping, settings))
 
 
 def _saved(model: Model, folder: Path, text: str, *, head: bool) -> Model:

@@ -13,7 +13,7 @@ DEFAULT = 1.5
 
 
 @dataclass(frozen=True)
-class Target:
+class SizeTarget:
     """The least speed, as times that of the whole model, and the most megabytes; None for any."""
 
     speed: float | None
@@ -30,7 +30,7 @@ class Target:
     def words(self) -> str:
         """The target in words.
 
-        >>> Target(1.5, 10.0).words()
+        >>> SizeTarget(1.5, 10.0).words()
         '1.5 times as fast and at most 10 MB'
         """
         speed = f"{self.speed:g} times as fast" if self.speed else ""
@@ -38,13 +38,13 @@ class Target:
         return " and ".join(filter(None, (speed, size)))
 
 
-def target(speed: str | None, size: str | None) -> Target:
+def target(speed: str | None, size: str | None) -> SizeTarget:
     """The target of the options `--speed` and `--size`; without both, 1.5 times the speed.
 
     Raises `HeadscopeError` for a text that is no speed or no size.
 
     >>> target("3x", None), target(None, "10MB"), target(None, None).speed
-    (Target(speed=3.0, megabytes=None), Target(speed=None, megabytes=10.0), 1.5)
+    (SizeTarget(speed=3.0, megabytes=None), SizeTarget(speed=None, megabytes=10.0), 1.5)
     """
     times = megabytes = None
     if speed is not None:
@@ -55,7 +55,7 @@ def target(speed: str | None, size: str | None) -> Target:
         match = SIZE.fullmatch(size.strip())
         if match is None or not (megabytes := float(match.group(1)) * UNITS[(match.group(2) or "MB").upper()]):
             raise HeadscopeError(f"size '{size[:20]}' is no size of a model; write one as in 10MB")
-    return Target(DEFAULT, None) if times is None and megabytes is None else Target(times, megabytes)
+    return SizeTarget(DEFAULT, None) if times is None and megabytes is None else SizeTarget(times, megabytes)
 
 
 def numbers(name: str, text: str) -> tuple[int, ...]:

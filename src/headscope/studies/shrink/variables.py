@@ -48,7 +48,7 @@ LABELS = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ShrinkOutcome:
     """What a run has found.
 
     * `steps`: of the search; `layers`: number of layers of the whole model.

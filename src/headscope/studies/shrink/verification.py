@@ -12,10 +12,10 @@ from headscope.models import Model, load
 from headscope.outputs.size_and_speed import forward_seconds, parameters
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import answers_of
+from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.prices import ROUNDS
 from headscope.studies.shrink.splits import encode, split
-from headscope.studies.shrink.study import scores_of
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -58,6 +58,6 @@ def verified(
         ],
         "times_as_fast": [
             len(shapes) / sum(timed["after"] / timed["before"] for timed in known["timed"]),
-            len(shapes) / sum(after / whole for whole, after in seconds),
+            len(shapes) / sum(after / original for original, after in seconds),
         ],
     }

@@ -30,7 +30,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
         Figure(
             "output_change",
             PARTS,
-            curve(_over(result["output_change"], speed), "speed"),
+            curve(_along(result["output_change"], speed), "speed"),
             "Change of the outputs on examples of the search, before any training.",
             "output_change",
         ),
@@ -68,10 +68,10 @@ def _path(result: xr.Dataset, along: xr.DataArray) -> xr.DataArray:
     array = array.assign_coords(
         {name: (("model", "step"), both(path[name].values, float(saved[name]))) for name in bounds}
     )
-    return _over(array, along)
+    return _along(array, along)
 
 
-def _over(array: xr.DataArray, along: xr.DataArray) -> xr.DataArray:
+def _along(array: xr.DataArray, along: xr.DataArray) -> xr.DataArray:
     """An array over the values of another variable in the place of the steps."""
     array = array.drop_vars(["part", "metric", "n_examples"], errors="ignore")
     return (
