@@ -3,6 +3,7 @@
 import copy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,7 +21,12 @@ from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, ne
 from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TEXTS = ["The cat slept.", "He was not very old, and she said it at night in the garden."]
-SIZES = {"vocab_size": len(tiny_vocabulary()), "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4}
+SIZES: dict[str, Any] = {
+    "vocab_size": len(tiny_vocabulary()),
+    "hidden_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}
 # Its heads have a width of their own, so that their number can change.
 LLAMA = LlamaConfig(**SIZES, intermediate_size=32, head_dim=6, num_key_value_heads=4, pad_token_id=0)
 ROBERTA = RobertaConfig(**SIZES, intermediate_size=32, max_position_embeddings=66, pad_token_id=0)
@@ -53,13 +59,15 @@ def naive(model: Model, kept: Kept, given: dict[str, torch.Tensor]) -> torch.Ten
     with torch.no_grad():
         for layer, module in enumerate(parts.stack.layers):
             if kept.neurons and parts.feed_forward:
-                weight = parts.feed_forward[layer].output.weight
+                output: Any = parts.feed_forward[layer].output
+                weight = output.weight
                 weight = weight if weight.shape[1] == 32 else weight.T
                 for neuron in {*range(32)} - {*kept.neurons[layer]}:
                     weight[:, neuron] = 0
             if kept.heads:
                 for head in {*range(4)} - {*kept.heads[layer]}:
-                    copied.projections[layer].output.weight[:, 6 * head : 6 * head + 6] = 0
+                    linear: Any = copied.projections[layer].output
+                    linear.weight[:, 6 * head : 6 * head + 6] = 0
             if kept.layers is not None and layer not in kept.layers:
                 module.register_forward_hook(lambda module, args, output: args[0])
         return copied.network(**given)[0]
@@ -99,7 +107,7 @@ def test_smaller_model_is_the_original_without_the_parts(case: tuple[str, Kept])
     if family == "words" and kept.pieces:
         expected = expected[..., list(kept.pieces)]
     real = theirs["attention_mask"].bool()
-    torch.testing.assert_close(outputs[real], expected[real], atol=1e-5 * max(1, expected.abs().max()), rtol=0)
+    torch.testing.assert_close(outputs[real], expected[real], atol=1e-5 * max(1.0, expected.abs().max().item()), rtol=0)
     config = smaller.network.config
     assert config.intermediate_size == (len(kept.neurons[0]) if kept.neurons else 32)
     assert len(smaller.capture.heads) == len(kept.layers or original.capture.heads)
@@ -131,7 +139,7 @@ def test_gpt2_loses_neurons_and_layers_and_keeps_its_vocabulary() -> None:
 
 def test_pieces_that_spell_words_stay_and_words_fall_apart() -> None:
     tokenizer = tiny_tokenizer()
-    used = {tokenizer.convert_tokens_to_ids("cat")}
+    used = {tokenizer.get_vocab()["cat"]}
     kept = kept_pieces(tokenizer, used)
     smaller = with_pieces(tokenizer, kept, 64)
     assert needed_pieces(tokenizer) | used == set(kept)

@@ -154,7 +154,8 @@ def _rebuilt(network: PreTrainedModel) -> PreTrainedModel:
         made = type(network)(network.config)
     made.load_state_dict(network.state_dict())
     made.tie_weights()
-    return made.to(network.device, network.dtype).eval()
+    nn.Module.to(made, network.device, network.dtype)
+    return made.eval()
 
 
 @torch.inference_mode()

@@ -23,7 +23,8 @@ def can_lose_pieces(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 def needed_pieces(tokenizer: PreTrainedTokenizerBase) -> set[int]:
     """The ids that always stay: special and added tokens, and pieces of one character, which spell other words."""
-    specials = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    names: Any = tokenizer
+    specials = {*names.all_special_ids, *names.get_added_vocab().values()}
     marks = ("##", "▁")
     characters = {
         number

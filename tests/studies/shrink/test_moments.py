@@ -1,5 +1,7 @@
 """What neurons add, and the fitted output map: closed forms and a naive least-squares fit."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -34,17 +36,19 @@ def moments(rows: torch.Tensor) -> Moments:
 
 
 def test_a_neuron_adds_its_variance_times_its_squared_weights() -> None:
-    expected = ROWS.double().numpy().var(0) * (part().output.weight.detach().double().numpy() ** 2).sum(0)
+    output: Any = part().output
+    expected = ROWS.double().numpy().var(0) * (output.weight.detach().double().numpy() ** 2).sum(0)
     np.testing.assert_allclose(added(part(), moments(ROWS)), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("bias", [True, False])
 def test_fitted_map_is_that_of_least_squares_with_a_ridge(bias: bool) -> None:
     layer, kept, ridge = part(bias), [0, 2, 5], 0.3
+    output: Any = layer.output
     with torch.no_grad():
-        wanted = layer.output(ROWS).double().numpy()
+        wanted = output(ROWS).double().numpy()
     rows, kept_rows = ROWS.double().numpy(), ROWS[:, kept].double().numpy()
-    old = layer.output.weight.detach().double().numpy()[:, kept]
+    old = output.weight.detach().double().numpy()[:, kept]
     inputs, outputs = kept_rows, wanted
     if bias:
         inputs, outputs = kept_rows - kept_rows.mean(0), wanted - wanted.mean(0)
@@ -54,19 +58,20 @@ def test_fitted_map_is_that_of_least_squares_with_a_ridge(bias: bool) -> None:
     expected = old.T + np.linalg.lstsq(stacked, targets, rcond=None)[0]
     weight, constant = fitted(layer, moments(ROWS), kept, ridge)
     np.testing.assert_allclose(weight.T.numpy(), expected, atol=1e-5)
-    if bias:
+    if constant is not None:
         np.testing.assert_allclose((kept_rows @ weight.T.numpy() + constant.numpy()).mean(0), wanted.mean(0), atol=1e-5)
-    else:
-        assert constant is None
+    assert (constant is not None) == bias
 
 
 def test_a_neuron_that_repeats_another_is_made_up_for() -> None:
     rows = ROWS.clone()
     rows[:, 1] = 2 * rows[:, 0]
     layer = part()
+    output: Any = layer.output
     weight, bias = fitted(layer, moments(rows), [0, 2, 3, 4, 5], 1e-9)
     with torch.no_grad():
-        wanted = layer.output(rows).double()
+        wanted = output(rows).double()
+    assert bias is not None
     ours = rows[:, [0, 2, 3, 4, 5]].double() @ weight.T + bias
     torch.testing.assert_close(ours, wanted, atol=1e-4, rtol=0)
 
@@ -78,7 +83,8 @@ def test_moments_and_heads_of_a_model_are_those_of_its_real_tokens() -> None:
     found = moments_of(model, parts, inputs, Settings())
     by_heads = added_by_heads(model, inputs, Settings())
     contexts = list[torch.Tensor]()
-    layer = model.network.encoder.layer[1]
+    network: Any = model.network
+    layer = network.encoder.layer[1]
     hooks = [
         layer.output.dense.register_forward_pre_hook(lambda module, args: seen.append(args[0][0])),
         layer.attention.output.dense.register_forward_pre_hook(lambda module, args: contexts.append(args[0][0])),

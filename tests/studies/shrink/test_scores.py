@@ -1,5 +1,7 @@
 """Agreement of similarities: closed forms, and a naive reference."""
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import spearmanr
 
@@ -19,7 +21,8 @@ def test_agreement_is_spearmans_over_all_pairs() -> None:
     after = unit(before + 0.3 * RANDOM.normal(size=before.shape))
     found = of_similarities([before, after], range(30), 0, 200)
     upper = np.triu_indices(30, 1)
-    expected = spearmanr((before @ before.T)[upper], (after @ after.T)[upper]).statistic
+    correlation: Any = spearmanr((before @ before.T)[upper], (after @ after.T)[upper])
+    expected = float(correlation.statistic)
     np.testing.assert_allclose(found.values[:, 0], [1, expected], atol=1e-6)
     lower, higher = found.bounds[1, 0]
     assert lower < expected < higher and np.allclose(found.bounds[0], 1)
@@ -27,7 +30,7 @@ def test_agreement_is_spearmans_over_all_pairs() -> None:
         len({*np.argsort(-(before @ row))[1:11]} & {*np.argsort(-(after @ other))[1:11]}) / 10
         for row, other in zip(before, after, strict=True)
     ]
-    np.testing.assert_allclose(found.values[:, 1], [1, np.mean(naive)], atol=1e-6)
+    np.testing.assert_allclose(found.values[:, 1], [1, float(np.mean(naive))], atol=1e-6)
 
 
 def test_a_rotation_changes_no_similarity_and_noise_has_none() -> None:

@@ -64,6 +64,15 @@ def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path
         assert step.change == pytest.approx(cost, abs=1e-5)
 
 
+def test_saving_beyond_the_target_counts_for_nothing(original: Original, tmp_path: Path) -> None:
+    search = search_of(original, SizeTarget(1.05, None))  # any part is enough
+    steps, costs = found_steps(search, record(tmp_path), None, best_effort=False), {}
+    for part, size in original.size.smaller(original, 2):
+        after = search.answers.of(original.cut(size), search.inputs, QUIET)
+        costs[part] = ((after - search.before) ** 2).sum()
+    assert len(steps) == 2 and steps[1].part == min(costs, key=lambda part: costs[part])
+
+
 def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path: Path) -> None:
     lines: list[str] = []
     search = search_of(original, SizeTarget(None, 0.045))

@@ -1,11 +1,14 @@
 """A smaller model from texts and for a task: what is planted is found, and the folder answers as the result says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
 
 import headscope
@@ -21,7 +24,7 @@ from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)
-TIMED = {"batches": "1", "tokens": "8"}
+TIMED: dict[str, Any] = {"batches": "1", "tokens": "8"}
 WORDS = ("cat", "dog", "house", "river", "story", "town")
 TEXTS = [f"The {one} {verb} the {other}." for one in WORDS for other in WORDS for verb in ("saw", "was")]
 
@@ -33,23 +36,23 @@ def tiny(seed: int = 0) -> Model:
 
 def idle(layers: int = 3) -> Model:
     """An encoder in which the odd neurons of each layer and its second layer do nothing."""
-    network = tiny_bert(num_hidden_layers=layers)
+    network: Any = tiny_bert(num_hidden_layers=layers)
     with torch.no_grad():
         for layer in network.encoder.layer:
             layer.output.dense.weight[:, 1::2] = 0
     return headscope.wrap(network, tiny_tokenizer())
 
 
-def facts(result: object) -> dict:
+def facts(result: xr.Dataset) -> dict[str, Any]:
     """The sizes of a result."""
-    return json.loads(result.attrs["shrinking"])  # type: ignore[attr-defined]
+    return json.loads(result.attrs["shrinking"])
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, object]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
     """A folder and its result: no vocabulary is kept that is not used, one epoch."""
     folder = tmp_path_factory.mktemp("shrunk")
-    options = {"size": "0.03MB", "epochs": 1, "vocabulary": 0.0, "groups": 4, "max_tokens": 32}
+    options: dict[str, Any] = {"size": "0.03MB", "epochs": 1, "vocabulary": 0.0, "groups": 4, "max_tokens": 32}
     return folder, run(tiny(), headscope.read(TEXTS), QUICK, directory=folder, **options, **TIMED)
 
 
@@ -63,7 +66,7 @@ def test_neurons_that_do_nothing_go_first_and_cost_nothing(tmp_path: Path) -> No
     np.testing.assert_allclose(after, answers.of(model, inputs, QUICK), atol=1e-5)
 
 
-def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made: tuple[Path, object]) -> None:
+def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made: tuple[Path, xr.Dataset]) -> None:
     folder, result = made
     known = facts(result)
     assert known["reached"] and known["megabytes"][1] <= 0.03 < known["megabytes"][0]
@@ -78,7 +81,7 @@ def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made:
     assert "| similarity_agreement | 1.000 |" in card and "| parameters |" in card
 
 
-def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, object]) -> None:
+def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, xr.Dataset]) -> None:
     _, result = made
     page = study_page(result)
     said = [f"{one.topic} {one.text}" for one in (*page.highlights(), *page.findings())]
@@ -89,7 +92,7 @@ def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, object]) -> N
 
 
 def test_training_lowers_the_change_of_outputs(tmp_path: Path) -> None:
-    options = {"size": "0.045MB", "vocabulary": 1.0, "groups": 4, "learning_rate": 5e-3, **TIMED}
+    options: dict[str, Any] = {"size": "0.045MB", "vocabulary": 1.0, "groups": 4, "learning_rate": 5e-3, **TIMED}
     texts = headscope.read(TEXTS)
     without = run(tiny(), texts, QUICK, directory=tmp_path / "without", epochs=0, **options)
     trained = run(tiny(), texts, QUICK, directory=tmp_path / "trained", epochs=8, **options)
@@ -101,7 +104,7 @@ def test_training_lowers_the_change_of_outputs(tmp_path: Path) -> None:
 def test_task_is_searched_on_train_and_scored_on_dev(tmp_path: Path) -> None:
     model = headscope.wrap(planted_classifier(), tiny_tokenizer())
     task = planted_task(60, 80)
-    options = {"size": "0.001MB", "best_effort": True, "groups": 2, "epochs": 0, **TIMED}
+    options: dict[str, Any] = {"size": "0.001MB", "best_effort": True, "groups": 2, "epochs": 0, **TIMED}
     result = run(model, task.dev, QUICK, directory=tmp_path, task=task, **options)
     assert result.sizes["layer"] == 2 and float(result["shrunk_score"].sel(metric="accuracy")) == 1
     assert result["layer_heads"].isel(step=-1).values.tolist() == [0, 4]  # the head that decides is in layer 2
@@ -113,7 +116,7 @@ def test_task_is_searched_on_train_and_scored_on_dev(tmp_path: Path) -> None:
 def test_task_without_held_out_data_is_refused(tmp_path: Path) -> None:
     model = headscope.wrap(planted_classifier(), tiny_tokenizer())
     task = planted_task(20)
-    task = task.__class__(**{**vars(task), "train": None})
+    task = replace(task, train=None)
     with pytest.raises(HeadscopeError, match=r"has no held-out data: .* add a train split"):
         run(model, task.dev, QUICK, directory=tmp_path, task=task)
 

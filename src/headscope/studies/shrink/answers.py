@@ -46,7 +46,8 @@ class ModelAnswers:
             found = logits(model, inputs, quiet)
             refuse_other_head(torch.from_numpy(found), self.task.kind, model.name)
             return found
-        collate, base = collator(model), model.network.base_model
+        base: Any = model.network.base_model
+        collate = collator(model)
 
         def outputs(group: list[Encoded]) -> Outputs:
             batch = collate(group)

@@ -68,8 +68,8 @@ class DistillationSet:
             return loss + relative(one, other)
         loss = loss + relative(ours.logits, theirs.logits)
         if self.answers.task.kind == "classification":
-            both = (log_softmax(logits, -1) for logits in (ours.logits, theirs.logits))
-            loss = loss + kl_div(*both, log_target=True, reduction="batchmean")
+            one, other = (log_softmax(logits, -1) for logits in (ours.logits, theirs.logits))
+            loss = loss + kl_div(one, other, log_target=True, reduction="batchmean")
         return loss
 
     def _of_states(self, ours: Sequence[Tensor], theirs: Sequence[Tensor], real: Tensor) -> Tensor:
@@ -142,21 +142,19 @@ def distilled(
     if done is None:
         task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
         start = InitialModel(copied(smaller), smaller.tokenizer)
-        examples.train.teacher.network.requires_grad_(False)
         with fast(start.network), fast(examples.train.teacher.network):
             done = train(start, task, examples, recipe, settings, record)
-        examples.train.teacher.network.requires_grad_(True)
     else:
         settings.on_progress(recipe.epochs * -(-len(examples.train) // recipe.batch))
     if not float(done.outputs[:, 0].mean()) < before:
         return smaller
-    network = type(smaller.network).from_pretrained(folder / "model", local_files_only=True).eval()
+    network: Any = type(smaller.network).from_pretrained(folder / "model", local_files_only=True).eval()
     network.config._name_or_path = network.name_or_path = smaller.network.name_or_path
     return replace(smaller, network=network.to(smaller.device), sha256="")
 
 
 def copied(model: Model) -> Any:
     """A copy of a model's network."""
-    network = type(model.network)(model.network.config)
+    network: Any = type(model.network)(model.network.config)
     network.load_state_dict(model.network.state_dict())
     return network.to(model.device)

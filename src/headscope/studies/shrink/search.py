@@ -192,7 +192,8 @@ def unmet(search: SizeSearch, nearest: Step) -> str:
 
 def step_from(stored: dict[str, Any]) -> Step:
     """The step that `Step.as_json` stored."""
-    return Step(**stored | {"size": size_from(stored["size"])})
+    values: dict[str, Any] = stored | {"size": size_from(stored["size"])}
+    return Step(**values)
 
 
 def prices_of(original: Original, shapes: Shapes, stored: dict[str, Any] | None) -> Prices:

@@ -1,6 +1,7 @@
 """Which pieces of the vocabulary the texts use, and what becomes of held-out texts without the others."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,17 +28,21 @@ def held_out_counts(
     * `tokens`: of the whole vocabulary; `more_tokens`: that the smaller one needs beside them.
     * `unknown`: tokens that become unknown; `changed_texts`: the share of texts that are read in other pieces.
     """
-    old, new = ([encoded.inputs["input_ids"] for encoded in inputs] for inputs in (before, after))
-    pieces = [list(map(model_.tokenizer.convert_ids_to_tokens, ids)) for model_, ids in ((model, old), (smaller, new))]
-    unknown = [
-        sum(int((ids == model_.tokenizer.unk_token_id).sum()) for ids in numbers)
-        if model_.tokenizer.unk_token_id is not None
-        else 0
-        for model_, numbers in ((model, old), (smaller, new))
+    old, new = ([encoded.inputs["input_ids"].tolist() for encoded in inputs] for inputs in (before, after))
+    tokens = sum(map(len, old))
+    changed = [
+        model.tokenizer.convert_ids_to_tokens(one) != smaller.tokenizer.convert_ids_to_tokens(other)
+        for one, other in zip(old, new, strict=True)
     ]
     return {
-        "tokens": sum(map(len, old)),
-        "more_tokens": sum(map(len, new)) - sum(map(len, old)),
-        "unknown": unknown[1] - unknown[0],
-        "changed_texts": float(np.mean([one != other for one, other in zip(*pieces, strict=True)])),
+        "tokens": tokens,
+        "more_tokens": sum(map(len, new)) - tokens,
+        "unknown": _unknown(smaller, new) - _unknown(model, old),
+        "changed_texts": float(np.mean(changed)),
     }
+
+
+def _unknown(model: Model, texts: Sequence[list[int]]) -> int:
+    """The number of unknown tokens in some texts."""
+    unknown: Any = model.tokenizer.unk_token_id
+    return sum(ids.count(unknown) for ids in texts)
