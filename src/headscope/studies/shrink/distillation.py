@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn.functional import kl_div, log_softmax
 
 from headscope.capture.attention_switch import fast
+from headscope.capture.transformers_logging import quiet
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
@@ -148,7 +149,8 @@ def distilled(
         settings.on_progress(recipe.epochs * -(-len(examples.train) // recipe.batch))
     if not float(done.outputs[:, 0].mean()) < before:
         return smaller
-    network: Any = type(smaller.network).from_pretrained(folder / "model", local_files_only=True).eval()
+    with quiet():
+        network: Any = type(smaller.network).from_pretrained(folder / "model", local_files_only=True).eval()
     network.config._name_or_path = network.name_or_path = smaller.network.name_or_path
     return replace(smaller, network=network.to(smaller.device), sha256="")
 
