@@ -50,7 +50,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task: Task | None = None,
     speed: str | None = None,
     size: str | None = None,
-    vocabulary: Annotated[float, Range(0, 1)] = 0.5,
+    vocabulary: Annotated[float, Range(0, 1)] = 0.6,
     max_tokens: Annotated[int, Range(3)] | None = None,
     groups: Annotated[int, Range(2)] = 12,
     sample: Annotated[int, Range(1)] = 128,

@@ -19,6 +19,12 @@ def highlights(result: xr.Dataset) -> list[Finding]:
     return [*_lost(result), _speed(result), _size(result), _removed(result)]
 
 
+def no_claim(result: xr.Dataset) -> Finding:
+    """What is said first where the test of the tolerance does not hold."""
+    tolerance = number(facts(result)["tolerance"])
+    return Finding("Nothing is promised", f"Held-out examples do not show that less than {tolerance} is lost.")
+
+
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings."""
     return [
