@@ -25,10 +25,10 @@ from headscope import Settings, load, wrap
 from headscope.corpora.tasks import Task, aligned, read, score
 from headscope.models import Model
 from headscope.outputs.outputs import task_outputs
+from headscope.outputs.size_and_speed import multiplications, pass_seconds, random_tokens
 from headscope.outputs.task_inputs import task_inputs
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
-from headscope.studies.prune.size import multiplications, pass_seconds, random_tokens
 
 LENGTH = 128
 BATCHES = {"latency, batch 1": 1, "throughput, batch 32": 32}

@@ -49,6 +49,7 @@ QUICK = {
     "probe": ["--epochs", "1", "--seeds", "1"],
     "attributions": ["--scored", "2", "--flow", "1", "--altered", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
+    "shrink": ["--best-effort", "--epochs", "1", "--groups", "2", "--batches", "1", "--tokens", "8", "--sample", "4"],
     "survey": ["--only", "profile,syntax"],
     "reproduce": ["--plan"],
     "induction": ["--contexts", "16", "--sequences", "4", "--copy", "6", "--texts", "2", "--tokens", "50"],
@@ -56,7 +57,7 @@ QUICK = {
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
 )
-AFTER = ("head", "report", "view", "claims")  # these read what other commands of a page write
+AFTER = ("head", "report", "view", "claims", "verify")  # these read what other commands of a page write
 
 
 @pytest.fixture(scope="session")

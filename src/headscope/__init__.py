@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     profile: Study
     prune: Study
     relations: Study
+    shrink: Study
     structure: Study
     syntax: Study
     trees: Study
@@ -122,6 +123,7 @@ __all__ = [
     "reproduce",
     "save_result",
     "show",
+    "shrink",
     "structure",
     "survey",
     "survey_plan",

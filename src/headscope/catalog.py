@@ -56,7 +56,7 @@ def studies_by_question() -> dict[str, list[str]]:
     A study that names none is about heads.
 
     >>> studies_by_question()[QUESTIONS["size"]]
-    ['ablate', 'prune']
+    ['ablate', 'prune', 'shrink']
     """
     about = {study: constant("studies", study, "ABOUT") or "heads" for study in names("studies")}
     return {title: [study for study in about if about[study] == topic] for topic, title in QUESTIONS.items()}

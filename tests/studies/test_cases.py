@@ -23,6 +23,8 @@ REFUSED = {
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
+    ("shrink", "one example"): "has 1 texts that the model can read; at least 2 are needed",
+    ("shrink", "uneven heads"): "has lost heads one by one, which its class cannot say; shrink the whole one",
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},
 }
 # The last is a number that nobody has rounded.

@@ -16,6 +16,10 @@ NAN = re.compile(r"\bnan\b|nan%")
 WITHOUT_VALUES = {
     "finetune": (["score"], ["epoch_score"], ["chance"], ["score_std"], ["score", "chance", "paper_score"]),
     "prune": (["pruned_score"], ["score_change_ci"], ["megabytes"], ["reloaded_score"]),
+    "shrink": (
+        *(["shrunk_gain"], ["path_score"], ["shrunk_score"], ["exact_change"], ["whole_score"], ["chance"]),
+        *(["path_score_ci", "shrunk_score_ci"], ["megabytes"], ["layer_neurons"]),
+    ),
     "geometry": (
         *(["alignment"], ["model_alignment"], ["top_dimension_share"], ["cls_shared"], ["cls_similarity"]),
         *(["anisotropy_without_top"], ["embeddings_anisotropy"]),
@@ -50,6 +54,7 @@ ABSENT = {
     "coreference": (["chosen_baseline_ci"], ["accuracy_ci"], ["chosen_accuracy_ci"]),
     "trees": (["chosen_score_ci"], ["baseline_score_ci"], ["random_score_ci"], ["uas_ci"], ["layer_uas_ci"]),
     "probe": (["uas_ci"], ["recall_ci"], ["contribution_ci"]),
+    "shrink": (["shrunk_gain_ci"], ["path_score_ci"], ["shrunk_score_ci"]),
     "geometry": (
         ["embeddings_anisotropy_ci"],
         ["anisotropy_ci"],

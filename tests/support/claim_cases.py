@@ -116,6 +116,12 @@ def _with_task(study: str, network: PreTrainedModel, data: Any, settings: Settin
     return getattr(headscope, study)(_wrapped(network), data.dev, settings, task=data, **options)
 
 
+def _saved_with_task(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    with TemporaryDirectory() as folder:
+        options |= {"task": data, "directory": Path(folder)}
+        return getattr(headscope, study)(_wrapped(network), data.dev, settings, **options)
+
+
 def _saved(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
     with TemporaryDirectory() as folder:
         return getattr(headscope, study)(_wrapped(network), data, settings, directory=Path(folder), **options)
@@ -154,6 +160,7 @@ RUNNERS = {
     "layers": _of_tuple,
     "pretrain_head": _trained,
     "prune": _saved,
+    "shrink": _saved_with_task,
 }
 
 
@@ -274,6 +281,10 @@ CASES = {
     "prune": ClaimCase(
         lambda seed: planted_classifier(), texts.birds, "Safe to remove", 240, CLASSIFIER,
         {"tolerance": 0.1, "step": 0.25},
+    ),
+    "shrink": ClaimCase(
+        lambda seed: planted_classifier(), texts.birds, "The smaller model loses less than", 240, CLASSIFIER,
+        {"size": "0.001MB", "best_effort": True, "tolerance": 0.1, "groups": 2, "epochs": 0, "tokens": "8"},
     ),
     "relations": ClaimCase(
         heads(h12=looks_from_to(dict.fromkeys(texts.SEERS, "saw"))), texts.linked,

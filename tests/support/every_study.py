@@ -65,6 +65,7 @@ WHOLE = {
     "geometry": ("--other", "{folder}/other"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
+    "shrink": ("--task", "made", "--data", "{folder}/task"),
     "structure": ("--tensor-products",),
 }
 # What makes a study quick.
@@ -78,6 +79,10 @@ QUICK = {
     "pretrain_head": ("--epochs", "1", "--batch", "4"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     "prune": ("--share", "0.5", "--step", "0.25"),
+    "shrink": (
+        *("--size", "0.001MB", "--best-effort", "--epochs", "1", "--groups", "2", "--sample", "4"),
+        *("--batches", "1", "--tokens", "8"),
+    ),
     "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
 }
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from headscope.capture.projections import Attention, attentions
+from headscope.models.model import Model
 
 # Attributes of modules: the number of heads, and the width of all heads together.
 HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head", "num_key_value_heads")
@@ -50,9 +51,9 @@ def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
     width = piece.heads * piece.width
     for module in attention.module.modules():
         if module is attention.output:
-            _keep(module, piece.index(width), inputs=True)
+            keep_rows(module, piece.index(width), inputs=True)
         elif isinstance(module, nn.Linear | Conv1D) and sizes(module)[1] in (width, 3 * width):
-            _keep(module, piece.index(sizes(module)[1], by_head), inputs=False)
+            keep_rows(module, piece.index(sizes(module)[1], by_head), inputs=False)
         for names, before, now in (
             (HEADS, piece.heads, len(piece.kept)),
             (WIDTHS, width, len(piece.kept) * piece.width),
@@ -64,14 +65,33 @@ def _slice(attention: Attention, piece: HeadSlice, by_head: bool) -> None:
         attention.module.register_forward_pre_hook(partial(_slice_bias, piece), with_kwargs=True)
 
 
+def uncuttable(model: Model) -> str | None:
+    """The structural reason against cutting heads out of a model, or None."""
+    maps = model.projections
+    if len({projection.output for projection in maps}) < len(maps):
+        return "its layers share their weights"
+    if any(
+        not projection.fused and sizes(projection.key)[1] != projection.heads * projection.width for projection in maps
+    ):
+        return "its heads share keys and values in groups"
+    held = list(attentions(model.network))
+    if [projection.output for projection in held] != [projection.output for projection in maps]:
+        return "its layers are not called in their stored order"
+    if any(isinstance(module, nn.Embedding) for projection in held for module in projection.module.modules()):
+        return "a layer makes a bias for the heads of all layers"
+    if getattr(model.network.config, "auto_map", None):
+        return "it comes with code of its own"
+    return None
+
+
 def sizes(linear: Any) -> tuple[int, int]:
     """Input and output size of a linear map."""
     first, second = linear.weight.shape
     return (first, second) if isinstance(linear, Conv1D) else (second, first)
 
 
-def _keep(linear: Any, index: Tensor, *, inputs: bool) -> None:
-    """Keep only some inputs or outputs of a linear map."""
+def keep_rows(linear: Any, index: Tensor, *, inputs: bool) -> None:
+    """Keep only some inputs or outputs of a linear map, in place."""
     dim = int(inputs) if isinstance(linear, nn.Linear) else 1 - int(inputs)
     linear.weight = _selected(linear.weight, dim, index)
     if not inputs and linear.bias is not None:

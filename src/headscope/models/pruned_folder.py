@@ -47,6 +47,8 @@ def save(model: Model, folder: str | Path, notes: str = "") -> Path:
     folder = Path(folder)
     with new_folder(folder) as scratch:
         carried = _carry_modules(Path(str(model.network.name_or_path)), scratch)
+        if carried:
+            _limit_length(scratch / "sentence_bert_config.json", model.max_tokens)
         classes = write(model, scratch)
         text = card(model, pruning_of(model.network.config), classes, carried=carried, notes=notes)
         (scratch / "README.md").write_text(text, encoding="utf-8")
@@ -141,6 +143,14 @@ def _carry_modules(source: Path, folder: Path) -> bool:
         if (source / name).is_file():
             shutil.copyfile(source / name, folder / name)
     return True
+
+
+def _limit_length(path: Path, tokens: int) -> None:
+    """Lower the longest input of sentence-transformers to that of the model."""
+    if path.is_file():
+        options = json.loads(path.read_text(encoding="utf-8"))
+        if (options.get("max_seq_length") or 0) > tokens:
+            path.write_text(json.dumps(options | {"max_seq_length": tokens}, indent=2) + "\n", encoding="utf-8")
 
 
 def card(model: Model, pruning: Pruning | None, classes: Sequence[str], *, carried: bool, notes: str) -> str:

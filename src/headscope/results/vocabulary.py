@@ -34,6 +34,7 @@ DIMENSIONS = {
     "epoch": "pass over the training examples, from 1; 0 is before the training",
     "progress": "share of a training that is done",
     "share_removed": "share of the model's heads that is removed",
+    "step": "step of a search for a smaller model; 0 is the whole model",
     "mention_type": "kind of mention",
     "baseline": "simple way to choose that heads are compared with",
     "gender": "gender of a pronoun",
@@ -95,7 +96,7 @@ WHOLE_NUMBERS = {
         ("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank", "probe_rank"), (1, 2**32 - 1)
     ),
     "context": (1, 2**32 - 1),
-    **dict.fromkeys(("epoch", "restored", "seed", "space"), (0, 2**32 - 1)),
+    **dict.fromkeys(("epoch", "restored", "seed", "space", "step"), (0, 2**32 - 1)),
     "offset": (-1_000_000, 1_000_000),
 }
 SHARES = ("progress", "share_removed", "token_share", "erased_share", "depth")
@@ -114,6 +115,7 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "head_map_task": ("U", HEAD_MAP),
     "head_map_token": ("U", (*HEAD_MAP, "query")),
     "map_confidence": ("f", MAP),
+    "part": ("U", ("step",)),
     "map_task": ("U", MAP),
     "token": ("U", (*MAP, "query")),
 }
@@ -145,7 +147,7 @@ NUMBERS = (
 # Attributes that are objects or lists, as JSON.
 OBJECTS = (
     *("compared", "compared_capture", "compared_sha256", "counted", "filter", "forward_s", "left_out", "options"),
-    *("pruning", "recipe", "sentences", "settings", "skipped", "suites", "tasks", "training", "versions"),
+    *("pruning", "recipe", "sentences", "settings", "shrinking", "skipped", "suites", "tasks", "training", "versions"),
 )
 COUNTS = ("counted", "skipped")  # objects of numbers
 LISTS = ("command", "inputs", "trees")

@@ -213,10 +213,10 @@ def test_rounding_is_no_reason_to_refuse():
 @pytest.mark.parametrize("model_", [partial(model_of, "bert"), peaked], ids=["bert", "peaked"])
 def test_a_cut_that_gives_other_numbers_is_refused(model_, monkeypatch):
     """Of the output projection the columns of other heads are left than of the values."""
-    model, keep = model_(), head_slicing._keep
+    model, keep = model_(), head_slicing.keep_rows
     width = model.projections[0].width
     monkeypatch.setattr(
-        head_slicing, "_keep", lambda linear, index, *, inputs: keep(linear, index - width * inputs, inputs=inputs)
+        head_slicing, "keep_rows", lambda linear, index, *, inputs: keep(linear, index - width * inputs, inputs=inputs)
     )
     with pytest.raises(HeadscopeError, match=r"its outputs would differ by .* from those with the heads zeroed"):
         prune(model, removing(model, ((0,), ())))

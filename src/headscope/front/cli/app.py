@@ -23,6 +23,7 @@ from headscope.front.cli.reproduce import reproduce
 from headscope.front.cli.rerun import rerun
 from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.survey import survey
+from headscope.front.cli.verify import verify
 from headscope.front.cli.view import view
 from headscope.front.progress import drawing_bar, progress_bar
 from headscope.storage.run_lock import run_lock
@@ -69,6 +70,7 @@ def application(arguments: list[str]) -> typer.Typer:
         "export": export,
         "push": push,
         "rerun": rerun,
+        "verify": verify,
         "view": view,
     }
     tools["index"] = tool("viewer/commands", "index")

@@ -39,6 +39,7 @@ ELSEWHERE: Mapping[str, str] = {
     "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
     "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
     "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
+    "shrink": "training: headscope shrink MODEL TEXT",
 }
 # Examples whose words are counted; tokens of a word, and special tokens of an example.
 FIRST, PIECES, SPECIAL = 200, 1.35, 2

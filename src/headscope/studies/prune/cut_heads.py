@@ -11,11 +11,10 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from headscope.capture.eager import check_inputs
-from headscope.capture.projections import attentions
 from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
-from headscope.models.head_slicing import sizes, slice_heads
+from headscope.models.head_slicing import slice_heads, uncuttable
 from headscope.models.heads import existing
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, pruning_of, unpruned
@@ -46,7 +45,7 @@ def prune(model: Model, remove: Bool[np.ndarray, "layer head"]) -> Model:
     stay = existing(heads) & ~remove
     if not stay.any():
         raise HeadscopeError(f"model '{model.name}' would have no head left; remove fewer")
-    if reason := _uncuttable(model):
+    if reason := uncuttable(model):
         raise _refusal(model, reason)
     network = copy.deepcopy(model.network)
     slice_heads(network, heads, [np.flatnonzero(row).tolist() for row in stay])
@@ -66,25 +65,6 @@ def _refusal(model: Model, reason: str, empty: Sequence[int] = ()) -> HeadscopeE
             "keep at least one in each layer"
         )
     return HeadscopeError(f"model type '{kind}' cannot be pruned: {reason}; disable its heads instead (ablate)")
-
-
-def _uncuttable(model: Model) -> str | None:
-    """The structural reason against cutting heads out of a model, or None."""
-    maps = model.projections
-    if len({projection.output for projection in maps}) < len(maps):
-        return "its layers share their weights"
-    if any(
-        not projection.fused and sizes(projection.key)[1] != projection.heads * projection.width for projection in maps
-    ):
-        return "its heads share keys and values in groups"
-    held = list(attentions(model.network))
-    if [projection.output for projection in held] != [projection.output for projection in maps]:
-        return "its layers are not called in their stored order"
-    if any(isinstance(module, nn.Embedding) for projection in held for module in projection.module.modules()):
-        return "a layer makes a bias for the heads of all layers"
-    if getattr(model.network.config, "auto_map", None):
-        return "it comes with code of its own"
-    return None
 
 
 @torch.inference_mode()

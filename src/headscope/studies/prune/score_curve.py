@@ -7,13 +7,13 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.corpora.tasks import Task, chance, intervals, resampled, score
+from headscope.outputs.promise import Promise
+from headscope.outputs.size_and_speed import TOKENS, megabytes, multiplications, parameters
 from headscope.passes.settings import Settings
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
-from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.removal import PrunedModel, places
-from headscope.studies.prune.size import TOKENS, megabytes, multiplications
 
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
@@ -154,5 +154,4 @@ def curve(
 def point(pruned: PrunedModel, outputs: Float[np.ndarray, "example output"]) -> PruningStep:
     """The step of a model and its dev outputs."""
     model = pruned.model
-    parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    return PruningStep(model.capture.heads, parameters, megabytes(model), multiplications(model), outputs)
+    return PruningStep(model.capture.heads, parameters(model), megabytes(model), multiplications(model), outputs)

@@ -19,16 +19,17 @@ from headscope.corpora.tasks import Task, aligned
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
 from headscope.outputs.outputs import task_outputs
+from headscope.outputs.promise import Promise
+from headscope.outputs.size_and_speed import BATCH, TOKENS, forward_seconds
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
-from headscope.studies.prune.promise import Promise
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.prune.score_curve import ScoreCurve, curve
-from headscope.studies.prune.size import BATCH, TOKENS, forward_seconds, scores_and_size
+from headscope.studies.prune.size import scores_and_size
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headscope.studies.prune.promise import Promise
+from headscope.outputs.promise import Promise
 
 # True losses of accuracy after each step; the tolerance lies between the third and the fourth.
 LOSSES, TOLERANCE = (0.0, 0.005, 0.015, 0.022, 0.03, 0.05), 0.02

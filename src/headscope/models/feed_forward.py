@@ -1,0 +1,96 @@
+"""The linear maps of the feed-forward part of each layer, found by their sizes: into the neurons, and out of them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.pytorch_utils import Conv1D
+
+from headscope.capture.layer_stack import Stack
+from headscope.capture.projections import attentions
+from headscope.models.head_slicing import sizes
+
+
+@dataclass(frozen=True)
+class FeedForward:
+    """The feed-forward part of a layer.
+
+    * `inputs`: the maps into the neurons: one, or two where one gates the other, or one that makes both.
+    * `output`: the map from the neurons to the layer's output.
+    * `width`: the number of neurons.
+    """
+
+    inputs: tuple[nn.Module, ...]
+    output: nn.Module
+    width: int
+
+
+def feed_forwards(stack: Stack) -> tuple[FeedForward, ...] | None:
+    """The feed-forward part of each layer; None where a layer has another structure, such as several experts.
+
+    >>> from headscope.capture.layer_stack import stack
+    >>> from headscope.models import load
+    >>> [part.width for part in feed_forwards(stack(load("minilm").network, 6))]
+    [1536, 1536, 1536, 1536, 1536, 1536]
+    """
+    found = [_feed_forward(layer, stack.network.config.get_text_config().hidden_size) for layer in stack.layers]
+    complete = tuple(part for part in found if part)
+    return complete if len(complete) == len(found) else None
+
+
+def _feed_forward(layer: nn.Module, hidden: int) -> FeedForward | None:
+    of_attention: set[nn.Module] = set()
+    for attention in attentions(layer):
+        of_attention |= {*attention.module.modules(), *attention.inputs, attention.output}
+    maps: list[Any] = [
+        module for module in layer.modules() if isinstance(module, nn.Linear | Conv1D) and module not in of_attention
+    ]
+    if len(maps) < 2 or not of_attention:
+        return None
+    *inputs, output = maps
+    width, written = sizes(output)
+    shapes = [sizes(linear) for linear in inputs]
+    parts = sum(outputs // width for _, outputs in shapes)
+    sound = written == hidden and all(read == hidden and not outputs % width for read, outputs in shapes)
+    return FeedForward(tuple(inputs), output, width) if sound and parts <= 2 else None
+
+
+@contextmanager
+def entering(outputs: Sequence[nn.Module], see: Callable[[int, Tensor], Tensor | None]) -> Iterator[None]:
+    """Within this context `see(layer, values)` is called where values enter the output map of a layer, from 0.
+
+    * `outputs`: the output map of each layer: of its feed-forward part, or of its attention.
+    * `see`: what it returns takes the place of the values [example, token, neuron], unless it is None.
+    """
+
+    def hook(layer: int) -> Any:
+        def at(module: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+            changed = see(layer, args[0])
+            return None if changed is None else (changed, *args[1:])
+
+        return at
+
+    handles = [output.register_forward_pre_hook(hook(layer)) for layer, output in enumerate(outputs)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def width_name(network: PreTrainedModel, width: int) -> str | None:
+    """The name of the feed-forward width in the configuration of a network; None if it has none.
+
+    >>> from headscope.models import load
+    >>> width_name(load("minilm").network, 1536)
+    'intermediate_size'
+    """
+    names = ("intermediate_size", "hidden_dim", "n_inner", "ffn_dim", "encoder_ffn_dim", "d_ff")
+    config = network.config.get_text_config()
+    stored = {name: getattr(config, name) for name in names if hasattr(config, name)}
+    if stored.get("n_inner", 0) is None:  # GPT-2 has four times the width of its states then
+        return "n_inner"
+    return next((name for name, value in stored.items() if value == width), None)

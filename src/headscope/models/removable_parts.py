@@ -1,0 +1,98 @@
+"""What of a model its class can lose, and what a smaller one keeps."""
+
+from dataclasses import dataclass
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from headscope.capture.layer_stack import Stack, stack
+from headscope.errors import HeadscopeError
+from headscope.models.feed_forward import FeedForward, feed_forwards, width_name
+from headscope.models.head_slicing import uncuttable
+from headscope.models.model import COUNTED_FROM_PADDING, Model
+from headscope.models.pruned_checkpoint import pruning_of
+from headscope.models.smaller_vocabulary import can_lose_pieces
+
+Numbers = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The parts of a model that stay; all count from 0, and None keeps all.
+
+    * `layers`: those that stay, in ascending order.
+    * `neurons`, `heads`: of each layer of the original model, the same number in all layers.
+    * `pieces`: ids of the vocabulary, in ascending order.
+    * `tokens`: the longest input, special tokens included.
+    """
+
+    layers: tuple[int, ...] | None = None
+    neurons: Numbers | None = None
+    heads: Numbers | None = None
+    pieces: tuple[int, ...] | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class RemovableParts:
+    """What can be cut out of a model.
+
+    * `stack`: its layers; `feed_forward`: their maps, None where these cannot be found.
+    * `heads`: whether heads can; `pieces`: whether pieces of the vocabulary can; `table`: rows of its position table,
+      None where it has none.
+    """
+
+    stack: Stack
+    feed_forward: tuple[FeedForward, ...] | None
+    heads: bool
+    pieces: bool
+    table: int | None
+
+
+def parts_of(model: Model) -> RemovableParts:
+    """The parts of a model that its class can lose.
+
+    Raises `HeadscopeError` if none can, or the model is quantised, pruned by head, or runs code of its own.
+    """
+    config, name = model.network.config, model.name
+    if getattr(config, "quantization_config", None) or not model.network.dtype.is_floating_point:
+        raise HeadscopeError(f"model '{name}' is quantised; shrink the model that it was made from")
+    if pruning_of(config):
+        raise HeadscopeError(
+            f"model '{name}' has lost heads one by one, which its class cannot say; shrink the whole one"
+        )
+    if getattr(config, "auto_map", None):
+        raise HeadscopeError(f"model '{name}' comes with code of its own; shrink a model of transformers")
+    layers = stack(model.network, len(model.capture.heads))
+    if layers is None or len(set(layers.layers)) < len(layers.layers):
+        raise HeadscopeError(f"model '{name}' has no layers that follow each other, each with its weights; use another")
+    maps = feed_forwards(layers)
+    if maps and (len({part.width for part in maps}) > 1 or width_name(model.network, maps[0].width) is None):
+        maps = None
+    explicit = getattr(config, "head_dim", None) is not None
+    heads = explicit and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
+    return RemovableParts(layers, maps, heads, can_lose_pieces(model.tokenizer), _table_rows(model.network))
+
+
+def position_rows(model: Model, tokens: int) -> int:
+    """The rows of a position table for inputs of `tokens` tokens; some families begin after the padding token."""
+    config = model.network.config
+    first = (config.pad_token_id or 0) + 1 if config.model_type in COUNTED_FROM_PADDING else 0
+    return tokens + first
+
+
+def position_tables(network: PreTrainedModel) -> list[nn.Embedding]:
+    """The tables of positions of a network; none where it has another way to tell them."""
+    rows = getattr(network.config.get_text_config(), "max_position_embeddings", None)
+    return [
+        module
+        for module in network.modules()
+        if isinstance(module, nn.Embedding)
+        and module.num_embeddings == rows
+        and module is not network.get_input_embeddings()
+    ]
+
+
+def _table_rows(network: PreTrainedModel) -> int | None:
+    tables = position_tables(network)
+    return tables[0].num_embeddings if len(tables) == 1 else None

@@ -1,0 +1,177 @@
+"""Cut layers, neurons, heads, pieces of the vocabulary and positions out of a model that stays of its class.
+
+What an ordinary configuration can say: fewer layers, one feed-forward width and one number of heads for all layers, a
+smaller vocabulary and a smaller table of positions. The outputs are those of the model with these parts silenced.
+"""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+from transformers.initialization import no_init_weights
+
+from headscope.capture.eager import check_inputs
+from headscope.capture.layer_stack import Stack, stack
+from headscope.capture.self_check import check, furthest
+from headscope.capture.transformers_logging import quiet, refusing
+from headscope.errors import HeadscopeError
+from headscope.models.feed_forward import FeedForward, feed_forwards, width_name
+from headscope.models.head_slicing import keep_rows, sizes, slice_heads
+from headscope.models.model import Model
+from headscope.models.removable_parts import Kept, Numbers, position_rows, position_tables
+from headscope.models.silenced import silenced
+from headscope.models.smaller_vocabulary import with_pieces
+
+# Largest rounding difference from the silenced model, relative to its largest output.
+TOLERANCE = 1e-5
+
+
+def cut(model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | None]] | None = None) -> Model:
+    """A smaller copy of a model, of its class, without some parts.
+
+    * `outputs`: of each original layer another weight and bias of the output map of its feed-forward part, over the
+      kept neurons, such as fitted ones; the outputs are not compared then.
+
+    Raises `HeadscopeError` if the class of the model cannot hold the rest, or its outputs differ from those of the
+    model with the other parts silenced.
+
+    >>> from headscope.models import load
+    >>> smaller = cut(load("minilm"), Kept(layers=(0, 1, 2), tokens=32))
+    >>> smaller.capture.heads, smaller.max_tokens
+    ((12, 12, 12), 32)
+    """
+    with quiet(), refusing(f"model '{model.name}' cannot lose these parts", "keep more, or use another model"):
+        network = _rebuilt(_sliced(model, kept, outputs))
+    tokenizer = model.tokenizer
+    if kept.pieces is not None or kept.tokens is not None:
+        pieces = kept.pieces or tuple(range(model.network.config.get_text_config().vocab_size))
+        limit = kept.tokens or model.tokenizer.model_max_length
+        tokenizer = with_pieces(tokenizer, pieces, limit) if kept.pieces else _shorter(tokenizer, limit)
+    smaller = replace(model, network=network, tokenizer=tokenizer, capture=check(network), sha256="", files=())
+    if outputs is None and (difference := _difference(model, smaller, kept)) > TOLERANCE:
+        raise HeadscopeError(
+            f"model '{model.name}' cannot lose these parts: its outputs would differ by {difference:.1e} from those "
+            "with the parts silenced; keep more, or use another model"
+        )
+    return smaller
+
+
+def _sliced(model: Model, kept: Kept, outputs: Any) -> PreTrainedModel:
+    """A copy of the network without the parts, whose configuration has its new sizes."""
+    network = copy.deepcopy(model.network)
+    config, number = network.config.get_text_config(), len(model.capture.heads)
+    layers = stack(network, number)
+    if layers is None:
+        raise ValueError("its layers cannot be found")
+    if kept.heads is not None:
+        slice_heads(network, model.capture.heads, kept.heads)
+        config.num_attention_heads = len(kept.heads[0])
+        if getattr(config, "num_key_value_heads", None) is not None:
+            config.num_key_value_heads = len(kept.heads[0])
+    if kept.neurons is not None:
+        _slice_neurons(network, feed_forwards(layers) or (), kept.neurons, outputs)
+    if kept.layers is not None:
+        _slice_layers(network, layers, kept.layers)
+    _slice_tables(model, network, kept)
+    return network
+
+
+def _slice_neurons(network: PreTrainedModel, maps: tuple[FeedForward, ...], neurons: Numbers, outputs: Any) -> None:
+    name = width_name(network, maps[0].width)
+    for layer, (part, some) in enumerate(zip(maps, neurons, strict=True)):
+        for linear in part.inputs:
+            parts = sizes(linear)[1] // part.width
+            rows = torch.arange(sizes(linear)[1]).view(parts, part.width)[:, list(some)].flatten()
+            keep_rows(linear, rows, inputs=False)
+        keep_rows(part.output, torch.tensor(some), inputs=True)
+        if outputs is not None:
+            _write(part.output, *outputs[layer])
+    setattr(network.config.get_text_config(), str(name), len(neurons[0]))
+
+
+@torch.no_grad()
+def _write(linear: Any, weight: Tensor, bias: Tensor | None) -> None:
+    """Write a weight [output, neuron] and a bias into a linear map."""
+    linear.weight.copy_(weight if isinstance(linear, nn.Linear) else weight.T)
+    if bias is not None:
+        linear.bias.copy_(bias)
+
+
+def _slice_layers(network: PreTrainedModel, layers: Stack, kept: tuple[int, ...]) -> None:
+    config = network.config.get_text_config()
+    for module in network.modules():
+        for name, child in module.named_children():
+            if isinstance(child, nn.ModuleList) and tuple(child) == layers.layers:
+                setattr(module, name, nn.ModuleList([child[layer] for layer in kept]))
+    for name, value in list(config.to_dict().items()):
+        if isinstance(value, list) and len(value) == len(layers.layers):
+            setattr(config, name, [value[layer] for layer in kept])
+    config.num_hidden_layers = len(kept)
+
+
+def _slice_tables(model: Model, network: PreTrainedModel, kept: Kept) -> None:
+    """Cut the tables of words and of positions."""
+    config = network.config.get_text_config()
+    if kept.tokens is not None:
+        rows = position_rows(model, kept.tokens)
+        for table in position_tables(network):
+            _keep_first(table, rows)
+        config.max_position_embeddings = rows
+    if kept.pieces is None:
+        return
+    index, size = torch.tensor(kept.pieces), config.vocab_size
+    tables = [table for table in (network.get_input_embeddings(), network.get_output_embeddings()) if table is not None]
+    weights = {id(table.weight) for table in tables}
+    for module in network.modules():
+        for name, weight in list(module.named_parameters(recurse=False)):
+            if id(weight) in weights or (weight.ndim == 1 and len(weight) == size):
+                setattr(module, name, nn.Parameter(weight.detach()[index.to(weight.device)].clone()))
+    config.vocab_size = len(kept.pieces)
+    new = {old: number for number, old in enumerate(kept.pieces)}
+    for name, value in list(config.to_dict().items()):
+        if name.endswith("_token_id") and isinstance(value, int):
+            setattr(config, name, new.get(value, value))
+
+
+def _keep_first(table: nn.Embedding, rows: int) -> None:
+    table.weight = nn.Parameter(table.weight.detach()[:rows].clone())
+    table.num_embeddings = rows
+
+
+def _shorter(tokenizer: Any, limit: int) -> Any:
+    copied = copy.deepcopy(tokenizer)
+    copied.model_max_length = limit
+    return copied
+
+
+def _rebuilt(network: PreTrainedModel) -> PreTrainedModel:
+    """The class of a network, made from its configuration alone and filled with its weights."""
+    with no_init_weights():  # all of them are loaded
+        made = type(network)(network.config)
+    made.load_state_dict(network.state_dict())
+    made.tie_weights()
+    nn.Module.to(made, network.device, network.dtype)
+    return made.eval()
+
+
+@torch.inference_mode()
+def _difference(model: Model, smaller: Model, kept: Kept) -> float:
+    """Largest difference of the outputs from those of the silenced model, relative to its largest output."""
+    inputs = check_inputs(smaller.network)
+    tokens = min(smaller.max_tokens, inputs["input_ids"].shape[1])
+    inputs = {name: values[:, :tokens] for name, values in inputs.items()}
+    original = dict(inputs)
+    if kept.pieces is not None:
+        original["input_ids"] = torch.tensor(kept.pieces, device=model.device)[inputs["input_ids"]]
+    with quiet(), silenced(model, kept):
+        expected = model.network(**original)[0]
+    ours = smaller.network(**inputs)[0]
+    if kept.pieces is not None and expected.shape != ours.shape:
+        expected = expected[..., list(kept.pieces)]
+    if ours.shape != expected.shape:
+        return float("inf")
+    return furthest(ours, expected, inputs["attention_mask"].bool()) / max(1.0, expected.abs().amax().item())

@@ -1,0 +1,72 @@
+"""Size of a model in megabytes and multiplications, and the seconds of its forward passes on this machine."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+import torch
+from jaxtyping import Int
+
+from headscope.capture.attention_switch import fast
+from headscope.models.model import Model
+
+# Shape of the timed input, and rounds of timing; the first warms up.
+BATCH, TOKENS, ROUNDS = 8, 128, 6
+
+
+def parameters(model: Model) -> int:
+    """Number of parameters; those that are shared count once."""
+    return sum(weight.numel() for weight in model.network.parameters())
+
+
+def megabytes(model: Model) -> float:
+    """Size of all parameters in megabytes (10^6 bytes)."""
+    return sum(weight.numel() * weight.element_size() for weight in model.network.parameters()) / 1e6
+
+
+def multiplications(model: Model, tokens: int = TOKENS) -> float:
+    """Multiplications per token in the layers, by linear maps and attention, for an input of `tokens` tokens.
+
+    Raises `HeadscopeError` for a model whose linear maps of attention cannot be identified.
+    """
+    layers = [module for module in model.network.modules() if isinstance(module, torch.nn.ModuleList)]
+    weights = sum(weight.numel() for layer in layers for weight in layer.parameters() if weight.ndim == 2)
+    return weights + 2.0 * tokens * sum(projection.heads * projection.width for projection in model.projections)
+
+
+def forward_seconds(
+    models: list[Model],
+    batch: int = BATCH,
+    tokens: int = TOKENS,
+    rounds: int = ROUNDS,
+    typical: Callable[[list[float]], float] = median,
+) -> list[float]:
+    """Median seconds of a forward pass of each model, for random tokens without padding; models take turns.
+
+    * `typical`: of the rounds, in the place of the median.
+    """
+    tokens = min(tokens, *(model.max_tokens for model in models))
+    smallest = min(models, key=lambda model: model.network.config.get_text_config().vocab_size)
+    ids = random_tokens(smallest, batch, tokens)
+    seconds: list[list[float]] = [[] for _ in models]
+    for _ in range(rounds):
+        for model, own in zip(models, seconds, strict=True):
+            own.append(pass_seconds(model, ids.to(model.device)))
+    return [typical(own[1:]) for own in seconds]
+
+
+def random_tokens(model: Model, batch: int, tokens: int) -> Int[torch.Tensor, "example token"]:
+    """Seeded random tokens of a model's vocabulary, without padding."""
+    vocabulary = model.network.config.get_text_config().vocab_size
+    return torch.randint(5, vocabulary, (batch, tokens), generator=torch.Generator().manual_seed(0))
+
+
+@torch.inference_mode()
+def pass_seconds(model: Model, ids: Int[torch.Tensor, "example token"]) -> float:
+    """Seconds of one forward pass, with the fastest attention that the model has."""
+    start = time.perf_counter()
+    with fast(model.network):
+        model.network(input_ids=ids, attention_mask=torch.ones_like(ids))
+    if model.device.type == "cuda":
+        torch.cuda.synchronize(model.device)
+    return time.perf_counter() - start

@@ -1,0 +1,52 @@
+"""The goal of a search, and the search for it, which goes on from its record."""
+
+from dataclasses import dataclass
+
+from headscope.encoding.encoded import Encoded
+from headscope.outputs.size_and_speed import megabytes
+from headscope.passes import Settings
+from headscope.studies.shrink.answers import ModelAnswers
+from headscope.studies.shrink.prices import Shapes
+from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.search import SizeSearch, Step, found_steps, prices_of
+from headscope.studies.shrink.sizes import Original
+from headscope.studies.shrink.target import SizeTarget
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a search has to reach, in steps of one of `groups` parts of the neurons.
+
+    * `unused`: megabytes that go in any case; `best_effort`: whether the nearest size will do.
+    """
+
+    target: SizeTarget
+    groups: int
+    unused: float
+    best_effort: bool
+
+
+def searched(
+    original: Original,
+    answers: ModelAnswers,
+    inputs: list[Encoded],
+    shapes: Shapes,
+    goal: Goal,
+    record: SearchRecord,
+    settings: Settings,
+) -> tuple[bool, list[Step]]:
+    """Whether the target is reached, and the steps of the search, which goes on from its record."""
+    stored = record.read()
+    if stored is None:  # the training of another run, too
+        record.remove()
+    before, prices = answers.of(original.model, inputs, settings), prices_of(original, shapes, stored)
+    search = SizeSearch(original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings)
+    steps = found_steps(search, record, stored, best_effort=goal.best_effort)
+    return search.met(steps[-1]), steps
+
+
+def unused_megabytes(original: Original, pieces: tuple[int, ...] | None, max_tokens: int | None) -> float:
+    """Size of what goes in any case: unused pieces, and positions beyond the longest input."""
+    if pieces is None and max_tokens is None:
+        return 0.0
+    return megabytes(original.model) - megabytes(original.cut(original.size, pieces, max_tokens))

@@ -1,0 +1,134 @@
+"""What neurons and heads add to the states of a layer, and the output map that makes up for those that are removed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from headscope.capture.attention_switch import fast
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
+from headscope.models.feed_forward import FeedForward, entering
+from headscope.models.removable_parts import Numbers, RemovableParts
+from headscope.passes.batches import batches
+from headscope.passes.settings import Settings
+
+Weights = tuple[Tensor, Tensor | None]
+
+
+@dataclass
+class Moments:
+    """Sums over tokens of the activations of a layer's neurons, and of their products."""
+
+    count: int
+    sums: Float[Tensor, " neuron"]
+    products: Float[Tensor, "neuron neuron"]
+
+    def add(self, rows: Float[Tensor, "token neuron"]) -> None:
+        """Add the activations of some tokens."""
+        self.count += len(rows)
+        self.sums += rows.sum(0, dtype=torch.float64)
+        self.products += (rows.T @ rows).double()
+
+    @property
+    def mean(self) -> Float[Tensor, " neuron"]:
+        """Mean activation."""
+        return self.sums / max(self.count, 1)
+
+    @property
+    def covariance(self) -> Float[Tensor, "neuron neuron"]:
+        """Covariance of the activations."""
+        return self.products / max(self.count, 1) - self.mean[:, None] * self.mean
+
+
+def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], settings: Settings) -> list[Moments]:
+    """The moments of each layer's neurons over the tokens of some inputs; none where neurons cannot be found."""
+    maps = parts.feed_forward or ()
+    found = [
+        Moments(
+            0,
+            torch.zeros(part.width, dtype=torch.float64),
+            torch.zeros(part.width, part.width, dtype=torch.float64),
+        )
+        for part in maps
+    ]
+    for batch in batches(model, inputs, settings) if maps else ():
+        real = batch.real
+
+        def see(layer: int, activations: Tensor, real: Bool[Tensor, "example token"] = real) -> None:
+            rows = activations[real] if activations.shape[:2] == real.shape else activations.flatten(0, -2)
+            found[layer].add(rows.float().cpu())
+
+        with torch.inference_mode(), fast(model.network), entering([part.output for part in maps], see):
+            model.network(**batch.inputs)
+    return found
+
+
+def added(part: FeedForward, moments: Moments) -> Float[np.ndarray, " neuron"]:
+    """Variance of what each neuron adds to the states: of its activation, times the squared norm of its weights."""
+    weight, _ = written(part.output)
+    return (moments.covariance.diagonal() * weight.square().sum(0)).numpy()
+
+
+def fitted(part: FeedForward, moments: Moments, kept: Sequence[int], ridge: float) -> Weights:
+    """The output map over the kept neurons whose outputs are closest to those of all neurons, by least squares.
+
+    A ridge draws the weights towards the old ones: `ridge` is its weight, as a share of the mean variance of the kept
+    neurons. With a bias the activations are centred.
+
+    Returns: the weight [output, neuron] and the bias, if the map has one.
+    """
+    weight, bias = written(part.output)
+    stay = torch.tensor(kept)
+    gone = torch.ones(part.width, dtype=torch.bool)
+    gone[stay] = False
+    second = moments.covariance if bias is not None else moments.products / max(moments.count, 1)
+    within = second[stay][:, stay]
+    strength = ridge * within.diagonal().mean().clamp_min(1e-12)
+    within = within + strength * torch.eye(len(stay), dtype=within.dtype)
+    # [output, gone] [gone, stay] [stay, stay]^-1
+    more = torch.linalg.solve(within, (weight[:, gone] @ second[gone][:, stay]).T).T
+    smaller = weight[:, stay] + more
+    if bias is not None:
+        bias = bias + weight @ moments.mean - smaller @ moments.mean[stay]
+    return smaller, bias
+
+
+def written(linear: Any) -> Weights:
+    """The weight [output, input] and the bias of a linear map, in double precision on the processor."""
+    weight = linear.weight.detach().cpu().double()
+    bias = None if linear.bias is None else linear.bias.detach().cpu().double()
+    return weight if isinstance(linear, nn.Linear) else weight.T, bias
+
+
+def ranked(values: Sequence[Float[np.ndarray, " part"]], number: int) -> Numbers:
+    """The `number` parts of each layer with the largest values, in ascending order; of equal ones the first.
+
+    >>> ranked([np.array([0.1, 0.3, 0.2])], 2)
+    ((1, 2),)
+    """
+    return tuple(tuple(sorted(np.argsort(-of_layer, kind="stable")[:number].tolist())) for of_layer in values)
+
+
+def added_by_heads(model: Model, inputs: Sequence[Encoded], settings: Settings) -> list[Float[np.ndarray, " head"]]:
+    """The mean square of what each head adds to the states of a token."""
+    maps = model.projections
+    sums = [np.zeros(projection.heads) for projection in maps]
+    for batch in batches(model, inputs, settings):
+        real = batch.real
+
+        def see(layer: int, contexts: Tensor, real: Bool[Tensor, "example token"] = real) -> None:
+            weight, _ = written(maps[layer].output)
+            width = maps[layer].width
+            for head in range(maps[layer].heads):
+                columns = slice(head * width, (head + 1) * width)
+                added = contexts[real][:, columns].cpu().double() @ weight[:, columns].T
+                sums[layer][head] += float(added.square().sum())
+
+        with torch.inference_mode(), fast(model.network), entering([one.output for one in maps], see):
+            model.network(**batch.inputs)
+    return sums

@@ -1,0 +1,175 @@
+"""Findings: what the smaller model loses, how fast and how large it is, and what each removed part cost."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import xarray as xr
+
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
+from headscope.figures.labels import label
+from headscope.report.claims import no_worse
+from headscope.report.parts import Finding
+from headscope.report.shared_findings import not_learned
+from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The test of what is lost, the speed and the size of the saved model, and what is gone."""
+    return [*_lost(result), _speed(result), _size(result), _removed(result)]
+
+
+def no_claim(result: xr.Dataset) -> Finding:
+    """What is said first where the test of the tolerance does not hold."""
+    tolerance = number(facts(result)["tolerance"])
+    return Finding("Nothing is promised", f"Held-out examples do not show that less than {tolerance} is lost.")
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """All findings."""
+    return [
+        *_lost(result),
+        *_scores(result),
+        _speed(result),
+        _size(result),
+        _removed(result),
+        *_parts(result),
+        *_vocabulary(result),
+        *_training(result),
+    ]
+
+
+def facts(result: xr.Dataset) -> dict[str, Any]:
+    """The sizes, timings and options of the result."""
+    return json.loads(result.attrs["shrinking"])
+
+
+def times(result: xr.Dataset) -> float:
+    """How many times as fast the saved model is: the mean over the timed shapes of the share of time, turned over."""
+    timed = facts(result)["timed"]
+    return len(timed) / sum(shape["after"] / shape["before"] for shape in timed)
+
+
+def unlearned(result: xr.Dataset) -> Finding | None:
+    """The finding that the whole model has not learned the task; None where it has, or there is none."""
+    metric = str(result["metric"].values[0])
+    score = measured(result, "whole_score", metric=metric)
+    if score is None or "chance" not in result:
+        return None
+    behind = measured(result, "shrunk_score", metric=metric)
+    n = ((n_examples(behind) if behind is not None else None) or (0, 0))[0]
+    chance = float(result["chance"].sel(metric=metric))
+    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
+
+
+def _lost(result: xr.Dataset) -> Iterator[Finding]:
+    """The test that no more than the tolerance is lost, on held-out examples."""
+    if lacks := unlearned(result):
+        yield lacks
+        return
+    gain = measured(result, "shrunk_gain")
+    if gain is None:
+        yield Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
+        return
+    tolerance, name = facts(result)["tolerance"], label("metric", str(result["metric"].values[0]))
+    claim = no_worse(of_array(gain), tolerance, (n_examples(gain) or (0, 0))[0])
+    text = f"On held-out examples {name} changes by {of_array(gain).text}.{examples(gain)}"
+    if "chance" in result:
+        least = f"less than {number(tolerance)} of {name}"
+        titles = f"The smaller model loses {least}", f"The smaller model loses {number(tolerance)} of {name} or more"
+        open_title = f"It is not sure that the smaller model loses {least}"
+    else:
+        least = number(1 - tolerance)
+        titles = f"Similarities agree by more than {least}", f"Similarities agree by {least} or less"
+        open_title = f"It is not sure that similarities agree by more than {least}"
+    yield Finding.judged(claim, text, holds=titles[0], fails=titles[1], undecided=open_title, unit="examples")
+
+
+def _scores(result: xr.Dataset) -> Iterator[Finding]:
+    """The scores of the saved model in all metrics, beside those before the training."""
+    for metric in result["metric"].values.tolist():
+        after, change = (measured(result, name, metric=metric) for name in ("shrunk_score", "shrunk_change"))
+        if after is None or change is None:
+            continue
+        text = f"It is {of_array(after).text}: a change of {of_array(change).text} from the whole model."
+        before = measured(result, "untrained_score", metric=metric)
+        if before is not None and facts(result)["epochs"]:
+            text += f" Before the training it was {number(float(before))}."
+        yield Finding(f"{label('metric', metric).capitalize()} of the saved model", text + examples(after))
+
+
+def _speed(result: xr.Dataset) -> Finding:
+    known = facts(result)
+    shapes = [
+        f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens: {number(shape['before'], '.1f')} ms and "
+        f"{number(shape['after'], '.1f')} ms"
+        for shape in known["timed"]
+    ]
+    text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
+    if not known["reached"]:
+        text += f" The target, {known['target']}, is not reached."
+    return Finding(f"The model is {number(times(result), '.2f')} times as fast", text)
+
+
+def _size(result: xr.Dataset) -> Finding:
+    known = facts(result)
+    (before, after), megabytes = known["parameters"], known["megabytes"]
+    text = (
+        f"{before:,} parameters became {after:,}, and {number(megabytes[0], '.3g')} MB became "
+        f"{number(megabytes[1], '.3g')} MB."
+    )
+    return Finding(f"It has {after / before:.0%} of the parameters", text)
+
+
+def _removed(result: xr.Dataset) -> Finding:
+    known = facts(result)
+    gone = {name: known[name][0] - known[name][1] for name in ("layers", "neurons", "heads", "pieces")}
+    left = result["layer_heads"].isel(step=-1)
+    without = [int(layer) for layer in left["layer"].values[left.values == 0]]
+    words = [
+        f"{layers_named(without)} of {known['layers'][0]}" if without else "",
+        f"{gone['neurons']:,} of {known['neurons'][0]:,} neurons of each layer" if gone["neurons"] else "",
+        f"{gone['heads']} of {known['heads'][0]} heads of each layer" if gone["heads"] else "",
+        f"{gone['pieces']:,} of {known['pieces'][0]:,} pieces of the vocabulary" if gone["pieces"] else "",
+    ]
+    listed = [part for part in words if part]
+    text = f"Removed: {'; '.join(listed)}. The rest is an ordinary model of its class."
+    return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
+
+
+def _parts(result: xr.Dataset) -> Iterator[Finding]:
+    """What the parts cost, as it was estimated and as it was."""
+    exact, guess = measured(result, "exact_change"), measured(result, "estimated_change")
+    if exact is None or guess is None or exact.sizes["step"] < 2:
+        return
+    rows = [
+        f"{part} {number(float(exact[step]), '.3f')} (estimated {number(float(guess[step]), '.3f')})"
+        for step, part in enumerate(result["part"].values.tolist())
+        if step
+    ]
+    text = (
+        "Change of the outputs at each step, on examples of the search; estimated for the part alone, without a fit: "
+    )
+    yield Finding("What each part cost", f"{text}{'; '.join(rows)}.")
+
+
+def _vocabulary(result: xr.Dataset) -> Iterator[Finding]:
+    known = facts(result)
+    if known["pieces"][0] == known["pieces"][1]:
+        return
+    counts = known["held_out"]
+    text = (
+        f"Of {counts['tokens']:,} held-out tokens {counts['unknown']:,} become unknown; {counts['changed_texts']:.1%} "
+        f"of the texts are read in other pieces, in {counts['more_tokens']:,} more tokens."
+    )
+    yield Finding("Pieces that are gone", text)
+
+
+def _training(result: xr.Dataset) -> Iterator[Finding]:
+    known = facts(result)
+    if known["epochs"]:
+        text = (
+            f"{several(known['epochs'], 'epoch')} of training on the states and outputs of the whole model, with "
+            f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
+        )
+        yield Finding("How it was trained", text)

@@ -1,0 +1,128 @@
+"""Held-out scores of several models beside the whole one: of a task, or the agreement of similarities of texts.
+
+Agreement: the rank correlation, over pairs of texts, of the cosine of both embeddings in one model and in the other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import rankdata
+
+from headscope.corpora.tasks import LOWER_IS_BETTER, Task, intervals, resampled, score
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import equal_units, interval
+from headscope.studies.shrink.answers import Outputs
+
+AGREEMENT = ("similarity_agreement", "nearest_recall")
+PAIRS, NEAREST = 20_000, 10
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of models; the first is the whole one.
+
+    * `changes`: scores less those of the whole model, paired.
+    """
+
+    metrics: tuple[str, ...]
+    values: Float[np.ndarray, "model metric"]
+    bounds: Float[np.ndarray, "model metric 2"]
+    changes: Float[np.ndarray, "model metric"]
+    change_bounds: Float[np.ndarray, "model metric 2"]
+
+
+def of_task(
+    task: Task, outputs: Sequence[Outputs], targets: Float[np.ndarray, " example"], seed: int, resamples: int
+) -> Scores:
+    """The scores of outputs in the metrics of a task."""
+    stacked, units = np.stack(outputs), task.dev.units
+    draws, few = poisson_draws(units, seed, resamples), equal_units(units)
+    values = np.stack([score(metric, stacked, targets) for metric in task.metrics], axis=-1)
+    drawn = np.stack([resampled(metric, stacked, targets, draws) for metric in task.metrics], axis=-1)
+    changes = interval(drawn - drawn[:, :1], few)
+    return Scores(task.metrics, values, intervals(task.metrics, values, drawn, few), values - values[0], changes)
+
+
+def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int, resamples: int) -> Scores:
+    """The agreement of each model's similarities with those of the first, and the recall of its ten nearest texts.
+
+    Texts are resampled; ranks are those among all pairs. Of more than 20,000 pairs so many are drawn by the seed.
+    Agreement needs three texts, recall more than twenty.
+    """
+    number = len(outputs[0])
+    draws = poisson_draws(units, seed, resamples)
+    one, other = pairs(number, seed)
+    ranks = [rankdata((of_model[one] * of_model[other]).sum(-1)) for of_model in outputs]
+    weights = (draws[:, one] * draws[:, other]).astype(np.float64)
+    everything = np.ones((1, len(one)))
+    near = [nearest(of_model) for of_model in outputs]
+    shares = np.full((len(outputs), number), np.nan)  # [model, example]
+    if near[0] is not None:
+        shares = np.stack([recall(near[0], of_model) for of_model in near if of_model is not None])
+    values = np.stack(
+        [[_correlation(ranks[0], of_model, everything)[0] for of_model in ranks], shares.mean(1)], axis=-1
+    )
+    total = np.maximum(draws.sum(1), 1)
+    drawn = np.stack(
+        [
+            np.stack([_correlation(ranks[0], of_model, weights) for of_model in ranks], axis=1),
+            draws @ shares.T / total[:, None],
+        ],
+        axis=-1,
+    )
+    bounds = interval(drawn, equal_units(units))
+    if number < 3:  # two texts are one pair
+        bounds = np.full_like(bounds, np.nan)
+    bounds = np.clip(bounds, -1, 1)
+    return Scores(AGREEMENT, values, bounds, values - 1, bounds - 1)
+
+
+def pairs(number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two different texts of each pair, the lower number first: all pairs, or so many drawn by the seed."""
+    one, other = np.triu_indices(number, 1)
+    if len(one) > PAIRS:
+        drawn = np.sort(np.random.default_rng(seed).permutation(len(one))[:PAIRS])
+        one, other = one[drawn], other[drawn]
+    return one, other
+
+
+def nearest(outputs: Outputs) -> np.ndarray | None:
+    """The ten nearest other texts of each [example, 10]; None of fewer than 21 texts, where chance finds half."""
+    if len(outputs) <= 2 * NEAREST:
+        return None
+    similarity = outputs @ outputs.T
+    np.fill_diagonal(similarity, -np.inf)
+    return np.argsort(-similarity, axis=1, kind="stable")[:, :NEAREST]
+
+
+def recall(before: np.ndarray, after: np.ndarray) -> Float[np.ndarray, " example"]:
+    """The share of each text's nearest that are nearest in the other model, too.
+
+    >>> recall(np.array([[1, 2]]), np.array([[2, 3]]))
+    array([0.5])
+    """
+    return (before[:, :, None] == after[:, None]).any(-1).mean(-1)
+
+
+def main_change(scores: Scores) -> Float[np.ndarray, " model"]:
+    """Gain in the main metric: below 0 where it is worse."""
+    return scores.changes[:, 0] * (-1 if scores.metrics[0] in LOWER_IS_BETTER else 1)
+
+
+def _correlation(
+    ours: Float[np.ndarray, " pair"], theirs: Float[np.ndarray, " pair"], weights: Float[np.ndarray, "resample pair"]
+) -> Float[np.ndarray, " resample"]:
+    """Weighted Pearson correlation; NaN where there is none."""
+    if not len(ours):
+        return np.full(len(weights), np.nan)
+    total = np.maximum(weights.sum(1), 1e-12)
+    x, y = (ranks - ranks.mean() for ranks in (ours, theirs))
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return weights @ values / total
+
+    covariance = mean(x * y) - mean(x) * mean(y)
+    size = np.sqrt((mean(x * x) - mean(x) ** 2).clip(0) * (mean(y * y) - mean(y) ** 2).clip(0))
+    return np.divide(covariance, size, out=np.full(len(total), np.nan), where=size > 1e-9)

@@ -1,0 +1,201 @@
+"""Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+from headscope.capture.layer_stack import instead
+from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.removable_parts import parts_of
+from headscope.models.silenced import silenced
+from headscope.outputs.size_and_speed import megabytes
+from headscope.passes.settings import Settings
+from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
+from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
+from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.sizes import Original, Size, size_from
+from headscope.studies.shrink.target import SizeTarget
+
+# A part is worth so little at least that rounding does not decide.
+LEAST = 1e-9
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the search.
+
+    * `part`: what was removed; empty for the whole model.
+    * `change`: of the outputs of the model after it, from those of the whole model (`answers.change`).
+    * `estimate`: the change when the part alone is silenced in the whole model, without a fit.
+    * `megabytes`, `share`: the size, and the expected share of the whole model's time.
+    """
+
+    part: str
+    size: Size
+    change: float
+    estimate: float
+    megabytes: float
+    share: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The step as JSON stores it."""
+        return vars(self) | {"size": self.size.as_json()}
+
+
+@dataclass(frozen=True)
+class SizeSearch:
+    """A search and what it measures on.
+
+    * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
+    * `fixed`: megabytes that go in any case, such as those of unused pieces.
+    """
+
+    original: Original
+    answers: ModelAnswers
+    inputs: Sequence[Encoded]
+    before: Outputs
+    prices: Prices
+    target: SizeTarget
+    groups: int
+    fixed: float
+    settings: Settings
+
+    def met(self, step: Step) -> bool:
+        """Whether a step reaches the target."""
+        return self.target.fast_enough(step.share) and self.target.small_enough(step.megabytes)
+
+    def start(self) -> Step:
+        """The whole model, without what goes in any case."""
+        return Step("", self.original.size, 0.0, 0.0, megabytes(self.original.model) - self.fixed, 1.0)
+
+    def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
+        """The step that saves most for each unit of change, and its model; None if no part is left.
+
+        Only parts that may come first are measured: one whose last known worth is lower waits, since parts of a smaller
+        model hardly cost less (lazy greedy search, Minoux 1978).
+
+        * `now`: the model of the last step.
+        * `known`: what each part was worth when it was last measured; it is written to.
+        """
+        unit = "size" if self.target.fast_enough(last.share) else "time"
+        parts, steps = dict(last.size.smaller(self.original, self.groups)), dict[str, Step]()
+
+        def value(part: str) -> float:
+            return known.get(f"{part}, {unit}", inf)
+
+        while parts:
+            part = max(parts, key=value)
+            if value(part) <= 0:
+                return None
+            if part in steps:
+                step = replace(steps[part], estimate=self._estimate(last, steps[part]))
+                return step, self.original.cut(step.size)
+            step = steps[part] = self._step(part, parts[part], last, now)
+            known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
+        return None
+
+    def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
+        """The step that removes a part, without its estimate."""
+        smaller = now if part.startswith("layer") else self.original.cut(size)
+        weighs = last.megabytes - _layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
+        moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
+        return Step(part, size, moved, 0.0, weighs, share)
+
+    def _saved(self, last: Step, step: Step) -> float:
+        """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
+        if not self.target.fast_enough(last.share):
+            return last.share - max(step.share, 1 / (self.target.speed or inf))
+        return last.megabytes - max(step.megabytes, self.target.megabytes or 0.0)
+
+    def _change(self, model: Model, part: str, before: Size) -> float:
+        """The change of the outputs of a model, whose layer of this name is skipped."""
+        with ExitStack() as context:
+            if part.startswith("layer"):
+                layers = parts_of(model).stack.layers
+                layer = layers[before.layers.index(int(part.split()[1]) - 1)]
+                context.enter_context(instead({layer: lambda states, *_, **__: states}))
+            return change(self.before, self.answers.of(model, self.inputs, self.settings))
+
+    def _estimate(self, last: Step, step: Step) -> float:
+        """The change by the part alone, silenced in the whole model."""
+        before, after = (_alone(step.part, size, self.original.size) for size in (last.size, step.size))
+        return self._silenced(after) - self._silenced(before)
+
+    def _silenced(self, size: Size) -> float:
+        if size == self.original.size:
+            return 0.0
+        with silenced(self.original.model, self.original.kept(size)):
+            return change(self.before, self.answers.of(self.original.model, self.inputs, self.settings))
+
+
+def _alone(part: str, size: Size, original: Size) -> Size:
+    """The whole model without what a size lacks of the kind of a part; of layers, the one that the part names."""
+    if part == "neurons":
+        return replace(original, width=size.width)
+    if part == "heads":
+        return replace(original, heads=size.heads)
+    layer = int(part.split()[1]) - 1
+    return replace(original, layers=tuple(kept for kept in original.layers if kept != layer or layer in size.layers))
+
+
+def _layer_megabytes(model: Model) -> float:
+    layer = parts_of(model).stack.layers[0]
+    return sum(weight.numel() * weight.element_size() for weight in layer.parameters()) / 1e6
+
+
+def found_steps(
+    search: SizeSearch, record: SearchRecord, stored: dict[str, Any] | None, *, best_effort: bool
+) -> list[Step]:
+    """The steps of a search up to the first that reaches the target, each saved as soon as it is done.
+
+    * `stored`: the steps of a run that was killed.
+
+    Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
+    """
+
+    def save() -> None:
+        prices, done = search.prices.as_json(), [step.as_json() for step in steps]
+        record.save({"prices": prices, "steps": done, "known": known})
+
+    stored = stored or {}
+    steps = [step_from(one) for one in stored.get("steps", [])] or [search.start()]
+    known: dict[str, float] = dict(stored.get("known", {}))
+    search.settings.on_progress(len(steps) - 1)
+    save()
+    now = search.original.cut(steps[-1].size)
+    while not search.met(steps[-1]):
+        further = search.next(steps[-1], now, known)
+        if further is None:
+            if best_effort:
+                break
+            raise HeadscopeError(unmet(search, steps[-1]))
+        step, now = further
+        steps.append(step)
+        save()
+        search.settings.on_progress(1)
+    return steps
+
+
+def unmet(search: SizeSearch, nearest: Step) -> str:
+    """The line for a target that is not reached, with the nearest size that was found."""
+    speed = 1 / nearest.share if nearest.share else inf
+    name, wanted = search.original.model.name, search.target.words()
+    return (
+        f"model '{name}' cannot be {wanted}: the smallest that its class can hold is "
+        f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"
+    )
+
+
+def step_from(stored: dict[str, Any]) -> Step:
+    """The step that `Step.as_json` stored."""
+    values: dict[str, Any] = stored | {"size": size_from(stored["size"])}
+    return Step(**values)
+
+
+def prices_of(original: Original, shapes: Shapes, stored: dict[str, Any] | None) -> Prices:
+    """The prices of a run that was killed, else those measured now: with others a search would end elsewhere."""
+    return prices_from(stored["prices"]) if stored else measure(original, shapes)

@@ -1,0 +1,105 @@
+"""Sizes of a model that its class can hold, and the model of a size, cut out of the original one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
+from headscope.models.removable_parts import Kept, RemovableParts, parts_of
+from headscope.models.smaller import cut
+from headscope.passes.settings import Settings
+from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
+
+# Neurons and heads are measured on at most so many texts.
+MOST_TEXTS = 1024
+
+
+@dataclass(frozen=True)
+class Size:
+    """The layers that stay (from 0), the width of their feed-forward parts, and their number of heads."""
+
+    layers: tuple[int, ...]
+    width: int
+    heads: int
+
+    def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
+        """The next smaller sizes, each with the name of the part that it lacks; layers count from 1."""
+        step = max(1, original.size.width // groups)
+        if original.moments and self.width > step:
+            yield "neurons", replace(self, width=self.width - step)
+        if original.parts.heads and self.heads > 1:
+            yield "heads", replace(self, heads=self.heads - 1)
+        if len(self.layers) > 1:
+            for layer in self.layers:
+                yield f"layer {layer + 1}", replace(self, layers=tuple(kept for kept in self.layers if kept != layer))
+
+    def as_json(self) -> dict[str, Any]:
+        """The size as JSON stores it."""
+        return asdict(self)
+
+
+def size_from(stored: dict[str, Any]) -> Size:
+    """The size that `Size.as_json` stored."""
+    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]))
+
+
+@dataclass(frozen=True)
+class Original:
+    """The model before anything is removed, and what its parts add to its states.
+
+    * `moments`: of the neurons of each layer; none where these cannot be found.
+    * `of_heads`: what the heads of each layer add; none where their number is fixed.
+    * `ridge`: see `moments.fitted`.
+    """
+
+    model: Model
+    parts: RemovableParts
+    moments: Sequence[Moments]
+    of_heads: Sequence[Float[np.ndarray, " head"]]
+    ridge: float
+
+    @cached_property
+    def size(self) -> Size:
+        """The size of the whole model."""
+        heads, maps = self.model.capture.heads, self.parts.feed_forward
+        return Size(tuple(range(len(heads))), maps[0].width if maps else 0, max(heads))
+
+    @cached_property
+    def _added(self) -> list[Float[np.ndarray, " neuron"]]:
+        maps = self.parts.feed_forward or ()
+        return [added(part, moments) for part, moments in zip(maps, self.moments, strict=True)]
+
+    def kept(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Kept:
+        """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""
+        return Kept(
+            layers=None if size.layers == self.size.layers else size.layers,
+            neurons=None if size.width == self.size.width else ranked(self._added, size.width),
+            heads=None if size.heads == self.size.heads else ranked(self.of_heads, size.heads),
+            pieces=pieces,
+            tokens=tokens,
+        )
+
+    def cut(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
+        """A model of a size; output maps of fewer neurons are fitted to the outputs of all."""
+        kept, maps = self.kept(size, pieces, tokens), self.parts.feed_forward or ()
+        outputs = None
+        if kept.neurons is not None:
+            fits = zip(maps, self.moments, kept.neurons, strict=True)
+            outputs = [fitted(part, moments, some, self.ridge) for part, moments, some in fits]
+        return cut(self.model, kept, outputs=outputs)
+
+
+def original_of(model: Model, inputs: Sequence[Encoded], settings: Settings, ridge: float) -> Original:
+    """Measure what the parts of a model add on some inputs.
+
+    Raises `HeadscopeError` for a model that can lose no part, see `models.smaller.parts_of`.
+    """
+    parts, inputs = parts_of(model), inputs[:MOST_TEXTS]
+    moments = moments_of(model, parts, inputs, settings)
+    of_heads = added_by_heads(model, inputs, settings) if parts.heads else []
+    return Original(model, parts, moments, of_heads, ridge)

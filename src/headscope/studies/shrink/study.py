@@ -1,0 +1,181 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task, aligned, chance
+from headscope.models import Model, load
+from headscope.models.pruned_folder import save
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import of_pass, provenance
+from headscope.passes.settings import Directory
+from headscope.ranges import Range
+from headscope.studies.shrink.answers import ModelAnswers, answers_of
+from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
+from headscope.studies.shrink.evidence import facts_of, gain_of, scores_of
+from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
+from headscope.studies.shrink.prices import shapes_of
+from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.report_card import notes
+from headscope.studies.shrink.search import Step
+from headscope.studies.shrink.sizes import Original, original_of
+from headscope.studies.shrink.splits import Splits, encode, split
+from headscope.studies.shrink.target import numbers, target
+from headscope.studies.shrink.variables import ShrinkOutcome
+from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
+from headscope.training.recipe import TrainingRecipe
+
+ABOUT = "size"
+EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
+REQUIRED = ("path_score",)
+FOLDER = ".headscope.shrink"
+# Of the main metric: of similarities, and of a task.
+TOLERANCES = {False: 0.1, True: 0.02}
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    corpus: Corpus,
+    settings: Settings = DEFAULTS,
+    *,
+    directory: Directory,
+    task: Task | None = None,
+    speed: str | None = None,
+    size: str | None = None,
+    vocabulary: Annotated[float, Range(0, 1)] = 0.6,
+    max_tokens: Annotated[int, Range(3)] | None = None,
+    groups: Annotated[int, Range(2)] = 12,
+    sample: Annotated[int, Range(1)] = 128,
+    ridge: Annotated[float, Range(0)] = 0.1,
+    epochs: Annotated[int, Range(0)] = 4,
+    learning_rate: Annotated[float, Range(0)] = 5e-4,
+    batches: str = "1,32",
+    tokens: str = "",
+    tolerance: Annotated[float, Range(0)] | None = None,
+    best_effort: bool = False,
+) -> xr.Dataset:
+    """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
+
+    Without a task the model is judged by the embeddings of texts: a fifth of the texts scores. With a task its train
+    split is searched on, and its dev split scores. The saved model is of the same class, and loads without code.
+
+    Arguments:
+
+    * `model`: Make this model smaller.
+    * `corpus`: Texts that it is used for.
+    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `directory`: Save the smaller model in `model` of this folder.
+    * `task`: Keep the outputs for this task, which the model was fine-tuned on.
+    * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
+    * `size`: Have at most this size, such as 10MB.
+    * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
+    * `max_tokens`: Cut the table of positions to inputs of so many tokens.
+    * `groups`: Remove this fraction of a layer's neurons in a step: one of so many.
+    * `sample`: Measure parts on so many texts.
+    * `ridge`: Draw fitted weights towards the old ones, as a share of the variance of neurons.
+    * `epochs`: Train for so many epochs; 0 for no training.
+    * `learning_rate`: Set the peak of the learning rate.
+    * `batches`: Time batches of so many inputs.
+    * `tokens`: Time inputs of so many tokens; by default the median and the 95th percentile of the texts.
+    * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
+    * `best_effort`: Save the smallest model that was found, if none reaches the target.
+
+    Returns: `path_score[step, metric]` and its change, with intervals; what each removed part costs; and of the saved
+    model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`.
+
+    Raises `HeadscopeError` for a target that no size reaches, a task without a train split, or a model that cannot lose
+    any part.
+    """
+    started, wanted = time.monotonic(), target(speed, size)
+    model.refuse_spread("made smaller")
+    if task is not None:
+        names: Any = model.network.config.id2label
+        task = aligned(task, names, model.name)
+    answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
+    training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
+    recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
+    training_steps = epochs * -(-len(training) // recipe.batch)
+    settings.on_total(groups + training_steps + 1)
+
+    shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
+    original = original_of(model, training, settings, ridge)
+    pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
+    options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
+    options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else ""}
+    folder = directory / FOLDER
+    record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
+    unused = unused_megabytes(original, pieces, max_tokens)
+    goal = Goal(wanted, groups, unused, best_effort)
+    reached, steps = searched(original, answers, training[:sample], shapes, goal, record, settings)
+    settings.on_total(len(steps) + training_steps)
+
+    smaller = untrained = original.cut(steps[-1].size, pieces, max_tokens)
+    if epochs:
+        examples = _examples(original, smaller, answers, texts, stopping, steps[-1], pieces, settings)
+        smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
+    before = [answers.of(original.cut(step.size), held_out, settings) for step in steps]
+    after = encode(smaller, texts.held_out)
+    before += [answers.of(one, after, settings) for one in (untrained, smaller)]
+    scores = scores_of(task, before, texts, settings)
+    gain = gain_of(task, before, scores, tolerance, settings)
+    facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
+    facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
+    facts |= {"tolerance": TOLERANCES[task is not None] if tolerance is None else tolerance, "examples": len(training)}
+    outcome = ShrinkOutcome(
+        steps,
+        len(original.size.layers),
+        scores,
+        gain,
+        scores.values[-1],
+        None if task is None else chance(task, task.targets(task.dev)),
+        len(held_out),
+    )
+    text = notes(xr.Dataset(outcome.to_variables()), facts)
+    saved = _saved(smaller, directory / "model", text, head=task is not None)
+    reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
+    record.remove()
+    settings.on_progress(1)
+    attributes = provenance("shrink", model, corpus, settings) | {
+        **({"task": task.name} if task else {}),
+        "resampled": corpus.resampled,
+        "shrinking": json.dumps(facts),
+        "shrunk_sha256": saved.sha256,
+        "n_examples": len(held_out),
+        "n_tokens": sum(map(len, held_out)),
+        "skipped": json.dumps({}),
+        "duration_s": round(time.monotonic() - started, 3),
+    }
+    return results.check(xr.Dataset(replace(outcome, reloaded=reloaded).to_variables(), attrs=attributes))
+
+
+def _examples(
+    original: Original,
+    smaller: Model,
+    answers: ModelAnswers,
+    texts: Splits,
+    stopping: list[Any],
+    last: Step,
+    pieces: tuple[int, ...] | None,
+    settings: Settings,
+) -> DistilledExamples:
+    """What the smaller model learns from, in its own pieces."""
+    size = original.model.network.config.get_text_config().vocab_size
+    numbering = torch.tensor(pieces if pieces is not None else range(size))
+    learned = DistillationSet(encode(smaller, texts.training), original.model, answers, numbering, last.size.layers)
+    return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(original.model, stopping, settings))
+
+
+def _saved(model: Model, folder: Path, text: str, *, head: bool) -> Model:
+    """Save a model and load it again."""
+    save(model, folder, text)
+    dtype = str(model.network.dtype).removeprefix("torch.")
+    masked = type(model.network).__name__.endswith("ForMaskedLM")
+    return load(str(folder), head=head or masked, device=str(model.device), dtype=dtype)

@@ -1,0 +1,72 @@
+"""What a smaller model has to reach: so many times the speed, or at most so many megabytes."""
+
+import re
+from dataclasses import dataclass
+
+from headscope.errors import HeadscopeError
+
+SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)x?", re.ASCII)
+SIZE = re.compile(r"(\d{1,7}(?:\.\d{1,6})?)(KB|MB|GB)?", re.ASCII | re.IGNORECASE)
+UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
+# Without a target: half as fast again.
+DEFAULT = 1.5
+
+
+@dataclass(frozen=True)
+class SizeTarget:
+    """The least speed, as times that of the whole model, and the most megabytes; None for any."""
+
+    speed: float | None
+    megabytes: float | None
+
+    def fast_enough(self, share: float) -> bool:
+        """Whether this share of the whole model's time is short enough."""
+        return self.speed is None or share * self.speed <= 1
+
+    def small_enough(self, megabytes: float) -> bool:
+        """Whether a model of this size is small enough."""
+        return self.megabytes is None or megabytes <= self.megabytes
+
+    def words(self) -> str:
+        """The target in words.
+
+        >>> SizeTarget(1.5, 10.0).words()
+        '1.5 times as fast and at most 10 MB'
+        """
+        speed = f"{self.speed:g} times as fast" if self.speed else ""
+        size = f"at most {self.megabytes:g} MB" if self.megabytes else ""
+        return " and ".join(filter(None, (speed, size)))
+
+
+def target(speed: str | None, size: str | None) -> SizeTarget:
+    """The target of the options `--speed` and `--size`; without both, 1.5 times the speed.
+
+    Raises `HeadscopeError` for a text that is no speed or no size.
+
+    >>> target("3x", None), target(None, "10MB"), target(None, None).speed
+    (SizeTarget(speed=3.0, megabytes=None), SizeTarget(speed=None, megabytes=10.0), 1.5)
+    """
+    times = megabytes = None
+    if speed is not None:
+        match = SPEED.fullmatch(speed.strip())
+        if match is None or (times := float(match.group(1))) < 1:
+            raise HeadscopeError(f"speed '{speed[:20]}' is no number of times from 1 on; write one as in 1.5x")
+    if size is not None:
+        match = SIZE.fullmatch(size.strip())
+        if match is None or not (megabytes := float(match.group(1)) * UNITS[(match.group(2) or "MB").upper()]):
+            raise HeadscopeError(f"size '{size[:20]}' is no size of a model; write one as in 10MB")
+    return SizeTarget(DEFAULT, None) if times is None and megabytes is None else SizeTarget(times, megabytes)
+
+
+def numbers(name: str, text: str) -> tuple[int, ...]:
+    """Whole numbers from 1 on, separated by commas; none for an empty text.
+
+    Raises `HeadscopeError` for anything else.
+
+    >>> numbers("batches", "1,32")
+    (1, 32)
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if not all(word.isascii() and word.isdigit() and 0 < int(word) < 100_000 for word in words):
+        raise HeadscopeError(f"{name} '{text[:40]}': write whole numbers from 1 on, as in 1,32")
+    return tuple(map(int, words))

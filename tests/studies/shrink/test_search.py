@@ -1,0 +1,147 @@
+"""The search takes the part that costs least for what it saves; targets, prices and the record of a search."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import headscope
+from headscope import HeadscopeError, Settings
+from headscope.outputs.size_and_speed import megabytes
+from headscope.studies.shrink.answers import answers_of
+from headscope.studies.shrink.prices import Prices, measure, prices_from, shapes_of
+from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.search import SizeSearch, found_steps, step_from
+from headscope.studies.shrink.sizes import Original, Size, original_of
+from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.target import SizeTarget, numbers, target
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUIET = Settings()
+# Half of a layer's neurons save as much as a quarter of its time.
+PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
+
+
+@pytest.fixture(scope="module")
+def original() -> Original:
+    """A tiny model with its moments."""
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
+    return original_of(model, encode(model, tuple(headscope.read(texts))), QUIET, 0.1)
+
+
+def search_of(original: Original, wanted: SizeTarget, settings: Settings = QUIET) -> SizeSearch:
+    """A search over four texts, with made prices."""
+    answers = answers_of(original.model, None)
+    texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
+    inputs = encode(original.model, tuple(headscope.read(texts)))
+    before = answers.of(original.model, inputs, settings)
+    return SizeSearch(original, answers, inputs, before, PRICES, wanted, 2, 0.0, settings)
+
+
+def record(folder: Path, lines: list[str] | None = None, **run: str) -> SearchRecord:
+    """A record in a folder."""
+    return SearchRecord(folder / "search" / "search.json", dict(run), (lines if lines is not None else []).append)
+
+
+def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path: Path) -> None:
+    search = search_of(original, SizeTarget(2.0, None))
+    start, *_ = steps = found_steps(search, record(tmp_path), None, best_effort=False)
+    worth = {}
+    for part, size in original.size.smaller(original, 2):
+        after = search.answers.of(original.cut(size), search.inputs, QUIET)
+        cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
+        worth[part] = (1 - PRICES.share(size, original.size)) / cost
+    assert set(worth) == {"neurons", "layer 1", "layer 2", "layer 3"} and start.part == ""
+    assert steps[1].part == max(worth, key=lambda part: worth[part])
+    assert steps[-1].share <= 0.5 < steps[-2].share
+    for step in steps:
+        assert step.megabytes == pytest.approx(megabytes(original.cut(step.size)), rel=1e-9)
+        after = search.answers.of(original.cut(step.size), search.inputs, QUIET)
+        cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
+        assert step.change == pytest.approx(cost, abs=1e-5)
+
+
+def test_saving_beyond_the_target_counts_for_nothing(original: Original, tmp_path: Path) -> None:
+    search = search_of(original, SizeTarget(1.05, None))  # any part is enough
+    steps, costs = found_steps(search, record(tmp_path), None, best_effort=False), {}
+    for part, size in original.size.smaller(original, 2):
+        after = search.answers.of(original.cut(size), search.inputs, QUIET)
+        costs[part] = ((after - search.before) ** 2).sum()
+    assert len(steps) == 2 and steps[1].part == min(costs, key=lambda part: costs[part])
+
+
+def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path: Path) -> None:
+    lines: list[str] = []
+    search = search_of(original, SizeTarget(None, 0.045))
+    expected = found_steps(search, record(tmp_path / "once"), None, best_effort=False)
+    assert len(expected) > 2
+
+    def stop(done: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        found_steps(replace(search, settings=Settings(on_progress=stop)), record(tmp_path), None, best_effort=False)
+    stored = record(tmp_path, lines).read()
+    assert stored is not None and len(stored["steps"]) == 2 and prices_from(stored["prices"]) == PRICES
+    assert found_steps(search, record(tmp_path), stored, best_effort=False) == expected
+    assert "1 steps are done by" in lines[0]
+
+
+def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original, tmp_path: Path) -> None:
+    lines: list[str] = []
+    first = found_steps(
+        search_of(original, SizeTarget(None, 0.06)), record(tmp_path, seed="0"), None, best_effort=False
+    )
+    path = tmp_path / "search" / "search.json"
+    assert [step_from(one) for one in json.loads(path.read_text())["steps"]] == first
+    assert record(tmp_path, lines, seed="1").read() is None and "was begun with seed 0, now it is 1" in lines[-1]
+    path.write_text(path.read_text()[:-9])
+    assert record(tmp_path, lines, seed="0").read() is None and "is damaged; the search starts anew" in lines[-1]
+    record(tmp_path).remove()
+    assert record(tmp_path, lines).read() is None and not path.parent.exists()
+
+
+def test_target_out_of_reach_names_the_nearest(original: Original, tmp_path: Path) -> None:
+    search = search_of(original, SizeTarget(50.0, None))
+    with pytest.raises(HeadscopeError, match=r"cannot be 50 times as fast: the smallest .* is 4\.00 times as fast"):
+        found_steps(search, record(tmp_path), None, best_effort=False)
+    nearest = found_steps(search, record(tmp_path), None, best_effort=True)[-1]
+    assert len(nearest.size.layers) == 1 and nearest.size.width == 16
+
+
+BAD = [("fast", None), ("0.5", None), (None, "10 MB"), (None, "0MB"), ("9" * 9, None)]
+
+
+@pytest.mark.parametrize(("speed", "size"), BAD)
+def test_no_speed_and_no_size_are_refused(speed: str | None, size: str | None) -> None:
+    with pytest.raises(HeadscopeError, match="write one as in"):
+        target(speed, size)
+
+
+def test_targets_in_units() -> None:
+    assert target("2", "1.5GB") == SizeTarget(2.0, 1500.0)
+    assert target(None, "500KB") == SizeTarget(None, 0.5)
+    with pytest.raises(HeadscopeError, match="batches '1,x': write whole numbers"):
+        numbers("batches", "1,x")
+
+
+def test_prices_between_timed_widths_are_interpolated() -> None:
+    assert PRICES.seconds(Size((0, 1, 2), 24, 4))[0] == pytest.approx(2.625)
+    assert PRICES.seconds(Size((1,), 16, 4))[0] == pytest.approx(0.75)
+
+
+def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original) -> None:
+    prices = measure(original, ((1, 8), (4, 16)), rounds=2)
+    seconds = np.array([prices.seconds(Size((0, 1, 2), width, 4)) for width in (32, 21, 11, 3)])
+    assert (np.diff(seconds, axis=0) <= 0).all() and (seconds > 0).all()
+    assert (prices.seconds(Size((0,), 32, 4)) <= seconds[0]).all()
+    assert prices_from(json.loads(json.dumps(prices.as_json()))) == prices
+
+
+def test_shapes_are_all_batches_with_all_lengths() -> None:
+    assert shapes_of([4, 6, 8, 30], [1, 32], [], 20) == ((1, 7), (1, 20), (32, 7), (32, 20))
+    assert shapes_of([4], [8], [64], 20) == ((8, 20),)

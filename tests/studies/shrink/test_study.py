@@ -1,0 +1,169 @@
+"""A smaller model from texts and for a task: what is planted is found, and the folder answers as the result says."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
+
+import headscope
+from headscope import HeadscopeError, Model, Settings
+from headscope.report.study_page import study_page
+from headscope.studies.shrink.answers import answers_of
+from headscope.studies.shrink.distillation import DistillationSet, relative
+from headscope.studies.shrink.sizes import Size, original_of
+from headscope.studies.shrink.splits import encode, split
+from headscope.studies.shrink.study import run
+from headscope.studies.shrink.vocabulary import pieces_to_keep
+from support.planted_task import planted_classifier, planted_task
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=50)
+TIMED: dict[str, Any] = {"batches": "1", "tokens": "8"}
+WORDS = ("cat", "dog", "house", "river", "story", "town")
+TEXTS = [f"The {one} {verb} the {other}." for one in WORDS for other in WORDS for verb in ("saw", "was")]
+
+
+def tiny(seed: int = 0) -> Model:
+    """A tiny encoder."""
+    return headscope.wrap(tiny_bert(seed), tiny_tokenizer())
+
+
+def idle(layers: int = 3) -> Model:
+    """An encoder in which the odd neurons of each layer and its second layer do nothing."""
+    network: Any = tiny_bert(num_hidden_layers=layers)
+    with torch.no_grad():
+        for layer in network.encoder.layer:
+            layer.output.dense.weight[:, 1::2] = 0
+    return headscope.wrap(network, tiny_tokenizer())
+
+
+def facts(result: xr.Dataset) -> dict[str, Any]:
+    """The sizes of a result."""
+    return json.loads(result.attrs["shrinking"])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
+    """A folder and its result: no vocabulary is kept that is not used, one epoch."""
+    folder = tmp_path_factory.mktemp("shrunk")
+    options: dict[str, Any] = {"size": "0.03MB", "epochs": 1, "vocabulary": 0.0, "groups": 4, "max_tokens": 32}
+    return folder, run(tiny(), headscope.read(TEXTS), QUICK, directory=folder, **options, **TIMED)
+
+
+def test_neurons_that_do_nothing_go_first_and_cost_nothing(tmp_path: Path) -> None:
+    model = idle()
+    maps = original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUICK, 0.1)
+    kept = maps.kept(Size((0, 1, 2), 16, 4)).neurons
+    assert kept == (tuple(range(0, 32, 2)),) * 3
+    inputs, answers = encode(model, tuple(headscope.read(TEXTS[:6]))), answers_of(model, None)
+    after = answers.of(maps.cut(Size((0, 1, 2), 16, 4)), inputs, QUICK)
+    np.testing.assert_allclose(after, answers.of(model, inputs, QUICK), atol=1e-5)
+
+
+def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made: tuple[Path, xr.Dataset]) -> None:
+    folder, result = made
+    known = facts(result)
+    assert known["reached"] and known["megabytes"][1] <= 0.03 < known["megabytes"][0]
+    network, tokenizer = AutoModel.from_pretrained(folder / "model"), AutoTokenizer.from_pretrained(folder / "model")
+    assert sum(weight.numel() for weight in network.parameters()) == known["parameters"][1]
+    assert len(tokenizer) == known["pieces"][1] < known["pieces"][0] and network.config.max_position_embeddings == 32
+    np.testing.assert_allclose(result["reloaded_score"], result["shrunk_score"], atol=1e-5)
+    assert list(result["metric"].values) == ["similarity_agreement", "nearest_recall"]
+    assert float(result["path_score"].sel(metric="similarity_agreement")[0]) == pytest.approx(1)
+    assert not list(folder.glob(".headscope.shrink"))
+    card = (folder / "model" / "README.md").read_text()
+    assert "| similarity_agreement | 1.000 |" in card and "| parameters |" in card
+
+
+def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, xr.Dataset]) -> None:
+    _, result = made
+    page = study_page(result)
+    said = [f"{one.topic} {one.text}" for one in (*page.highlights(), *page.findings())]
+    assert any("of the parameters" in one for one in said) and any("times as fast" in one for one in said)
+    assert any("pieces of the vocabulary" in one for one in said) and not any("nan" in one for one in said)
+    assert page.figures()[0].name == "path_score"
+    assert len(page.tables()[0].rows) == result.sizes["step"]
+
+
+def test_training_lowers_the_change_of_outputs(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"size": "0.045MB", "vocabulary": 1.0, "groups": 4, "learning_rate": 5e-3, **TIMED}
+    texts = headscope.read(TEXTS)
+    without = run(tiny(), texts, QUICK, directory=tmp_path / "without", epochs=0, **options)
+    trained = run(tiny(), texts, QUICK, directory=tmp_path / "trained", epochs=8, **options)
+    agreement = [float(one["shrunk_score"].sel(metric="similarity_agreement")) for one in (without, trained)]
+    assert agreement[1] > agreement[0] + 0.02
+    np.testing.assert_allclose(trained["path_score"], without["path_score"], atol=1e-6)
+
+
+def test_task_is_searched_on_train_and_scored_on_dev(tmp_path: Path) -> None:
+    model = headscope.wrap(planted_classifier(), tiny_tokenizer())
+    task = planted_task(60, 80)
+    options: dict[str, Any] = {"size": "0.001MB", "best_effort": True, "groups": 2, "epochs": 0, **TIMED}
+    result = run(model, task.dev, QUICK, directory=tmp_path, task=task, **options)
+    assert result.sizes["layer"] == 2 and float(result["shrunk_score"].sel(metric="accuracy")) == 1
+    assert result["layer_heads"].isel(step=-1).values.tolist() == [0, 4]  # the head that decides is in layer 2
+    assert not facts(result)["reached"] and "chance" in result
+    loaded = BertForSequenceClassification.from_pretrained(tmp_path / "model")
+    assert loaded.config.id2label == {0: "no", 1: "yes"}
+
+
+def test_task_without_held_out_data_is_refused(tmp_path: Path) -> None:
+    model = headscope.wrap(planted_classifier(), tiny_tokenizer())
+    task = planted_task(20)
+    task = replace(task, train=None)
+    with pytest.raises(HeadscopeError, match=r"has no held-out data: .* add a train split"):
+        run(model, task.dev, QUICK, directory=tmp_path, task=task)
+
+
+def test_target_out_of_reach_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(HeadscopeError, match=r"cannot be at most 0\.001 MB: .* or write it with --best-effort"):
+        run(tiny(), headscope.read(TEXTS), QUICK, directory=tmp_path, size="0.001MB", **TIMED)
+    assert not (tmp_path / "model").exists()
+
+
+def test_splits_do_not_meet_and_depend_on_the_seed() -> None:
+    model, corpus = tiny(), headscope.read(TEXTS)
+    parts = split(model, corpus, None, 0)
+    ids = [{example.id for example in some} for some in (parts.training, parts.stopping, parts.held_out)]
+    assert sum(map(len, ids)) == len(TEXTS) == len(set.union(*ids)) and len(ids[2]) == round(0.2 * len(TEXTS))
+    assert split(model, corpus, None, 1).held_out != parts.held_out
+
+
+def test_pieces_of_the_texts_stay() -> None:
+    model = tiny()
+    inputs = encode(model, tuple(headscope.read(TEXTS)))
+    kept = pieces_to_keep(model, inputs, 0.0)
+    assert kept is not None and {number for one in inputs for number in one.inputs["input_ids"].tolist()} <= set(kept)
+    assert pieces_to_keep(model, inputs, 1.0) is None
+
+
+@torch.no_grad()
+def test_loss_of_distillation_is_0_for_the_model_itself() -> None:
+    model = tiny()
+    inputs = encode(model, tuple(headscope.read(TEXTS[:5])))
+    pieces = torch.arange(model.network.config.vocab_size)
+    learned = DistillationSet(inputs, model, answers_of(model, None), pieces, (0, 1, 2))
+    batch = learned.collate([learned[number] for number in range(5)], 0)
+    assert float(learned.loss(model.network, batch)) == pytest.approx(0, abs=1e-9)
+    other = tiny(1).network
+    states = [network(**batch, output_hidden_states=True).hidden_states for network in (other, model.network)]
+    real = batch["attention_mask"].bool()
+    expected = np.mean(
+        [
+            float(((one[real] - two[real]) ** 2).mean() / (two[real] ** 2).mean())
+            for one, two in zip(*(some[1:] for some in states), strict=True)
+        ]
+    )
+
+    def embeddings(last: torch.Tensor) -> torch.Tensor:
+        rows = torch.stack([state[mask].mean(0) for state, mask in zip(last, real, strict=True)])
+        return rows / rows.norm(dim=-1, keepdim=True)
+
+    expected += float(relative(embeddings(states[0][-1]), embeddings(states[1][-1])))
+    assert float(learned.loss(other, batch)) == pytest.approx(expected, rel=1e-5)

@@ -1,0 +1,50 @@
+"""`headscope verify` scores the saved model again, and notices one that has changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModel
+
+from support.every_study import run
+from support.tiny import save_tiny
+
+QUICK = ("--size", "0.05MB", "--groups", "2", "--epochs", "1", "--batches", "1", "--tokens", "8", "--resamples", "20")
+
+
+@pytest.fixture(scope="module")
+def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the command wrote."""
+    folder = tmp_path_factory.mktemp("verified")
+    ended = run(
+        "shrink", save_tiny(folder / "model"), "sample", "--limit", "40", *QUICK, out=folder / "out", page=False
+    )
+    assert ended.status == 0, ended.errors
+    return folder / "out"
+
+
+def test_saved_model_scores_as_its_result_says(shrunk: Path) -> None:
+    ended = run("verify", shrunk, "--json")
+    assert ended.status == 0, ended.errors
+    found = json.loads(ended.output)
+    assert found["same"] and found["parameters"][0] == found["parameters"][1]
+    before, now = found["scores"]["similarity_agreement"]
+    assert before == pytest.approx(now, abs=1e-6) and found["milliseconds"][0]["now"] > 0
+    assert "similarity_agreement" in run("verify", shrunk).output
+
+
+def test_a_model_that_has_changed_is_noticed(shrunk: Path) -> None:
+    network = AutoModel.from_pretrained(shrunk / "model")
+    with torch.no_grad():
+        network.get_input_embeddings().weight.mul_(-1)
+    network.save_pretrained(shrunk / "model")
+    ended = run("verify", shrunk, "--json")
+    assert ended.status == 1 and not json.loads(ended.output)["same"]
+
+
+def test_result_of_another_study_is_refused(tmp_path: Path) -> None:
+    words = ("profile", save_tiny(tmp_path / "model"), "sample", "--limit", "2", "--resamples", "5")
+    assert run(*words, out=tmp_path / "out", page=False).status == 0
+    ended = run("verify", tmp_path / "out")
+    assert ended.status == 2 and "is of 'profile'; name a folder of 'shrink'" in ended.errors
