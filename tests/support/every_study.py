@@ -61,6 +61,7 @@ WHOLE = {
         *("--pairs", "all", "--one-head", "--skip-layers"),
     ),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
+    "film": ("--task", "made", "--data", "{folder}/task"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
     "geometry": ("--other", "{folder}/other"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),

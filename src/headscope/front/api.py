@@ -106,7 +106,8 @@ def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
 
 def _models_together(args: tuple[Any, ...], names: dict[str, str]) -> tuple[Any, ...]:
     """The positional arguments; of a study of several models those before the last one, a corpus, as one tuple."""
-    if "tuple[Model, ...]" not in names or len(args) < 3 or isinstance(args[0], tuple | list):
+    several = names.keys() & {"tuple[Model, ...]", "Steps"}
+    if not several or len(args) < 3 or isinstance(args[0], tuple | list):
         return args
     return (args[:-1], args[-1])
 

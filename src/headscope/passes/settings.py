@@ -74,6 +74,7 @@ DEFAULTS = Settings()
 Measures = Annotated[tuple[Any, ...], "measures of a user's own, beside those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]
+Steps = Annotated[tuple[Any, ...], "the models of a training, by name or loaded, or the folder of a fine-tuning"]
 Loading = Annotated[dict[str, Any], "how a study loads a model itself"]
 WordsModel = Annotated[Model, "with its head for masked or next words"]
 Treebank = Annotated[Corpus, "never the texts of a task"]

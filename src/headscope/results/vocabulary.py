@@ -32,6 +32,7 @@ DIMENSIONS = {
     "restored": "number of lower layers with the weights of the first model",
     "seed": "seed of a training",
     "epoch": "pass over the training examples, from 1; 0 is before the training",
+    "step": "step of a training, or number of a model of several; 0 is the start",
     "progress": "share of a training that is done",
     "share_removed": "share of the model's heads that is removed",
     "mention_type": "kind of mention",
@@ -95,7 +96,7 @@ WHOLE_NUMBERS = {
         ("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank", "probe_rank"), (1, 2**32 - 1)
     ),
     "context": (1, 2**32 - 1),
-    **dict.fromkeys(("epoch", "restored", "seed", "space"), (0, 2**32 - 1)),
+    **dict.fromkeys(("epoch", "restored", "seed", "space", "step"), (0, 2**32 - 1)),
     "offset": (-1_000_000, 1_000_000),
 }
 SHARES = ("progress", "share_removed", "token_share", "erased_share", "depth")
@@ -116,6 +117,7 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "map_confidence": ("f", MAP),
     "map_task": ("U", MAP),
     "token": ("U", (*MAP, "query")),
+    "typical_step": ("i", ("typical_input",)),
 }
 
 # Maps of typical inputs: the kind of their values, and their dimensions.

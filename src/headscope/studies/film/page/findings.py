@@ -1,0 +1,135 @@
+"""Findings of a film: in which order layers change, which head changed most, and when."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import atanh, hypot, sqrt, tanh
+
+import xarray as xr
+from scipy.stats import norm
+
+from headscope.report.claims import POINT, Claim, most_of_many
+from headscope.report.parts import Finding
+from headscope.report.wording import Estimate, examples, measured, n_examples, number, of_array, spread, strongest
+from headscope.statistics.significance import RATE
+
+NO_ORDER = "It cannot be told in which order layers change"
+SURE = 0.999
+LEAST_LAYERS = 4
+
+
+def highlights(result: xr.Dataset) -> list[Finding]:
+    """The order of layers, the head that changed most, and the score."""
+    return [*_order(result), *_head(result), *_scores(result)]
+
+
+def findings(result: xr.Dataset) -> list[Finding]:
+    """The highlights, how much each layer changed, when heads did, and how far weights moved."""
+    return [*highlights(result), *_layers(result), *_heads(result), *_weights(result)]
+
+
+def change(result: xr.Dataset, name: str) -> xr.DataArray | None:
+    """1 less a similarity at each step, with its interval; None where it has no values."""
+    array = measured(result, name)
+    if array is None:
+        return None
+    bounds = {"lower": 1 - array["upper"], "upper": 1 - array["lower"]} if "lower" in array.coords else {}
+    attrs = {"long_name": "change of attention since the start", "units": "1 − cosine"}
+    return (1 - array).assign_coords(bounds).assign_attrs(array.attrs | attrs).rename("change")
+
+
+def _order(result: xr.Dataset) -> Iterator[Finding]:
+    """Whether upper layers change earlier or later: a correlation with errors over examples and over layers."""
+    halves, order = measured(result, "half_change"), measured(result, "order_of_layers")
+    if halves is None or order is None:
+        return
+    known = halves.dropna("layer")
+    texts = ", ".join(f"layer {int(part['layer'])} {100 * float(part):.0f}%" for part in known)
+    first, then = ("Upper", "lower") if float(order) < 0 else ("Lower", "upper")
+    claim = _over_layers(of_array(order), known.sizes["layer"], (n_examples(order) or (0, 0))[0])
+    yield Finding.judged(
+        claim,
+        f"Half of the change of the last step was there after this share of the steps: {texts}. Correlation with the "
+        f"number of the layer: {number(float(order))}{_bounds(claim)}.{examples(order)}",
+        holds=f"{first} layers change earlier than {then} ones",
+        fails="Layers change in no order",
+        undecided=NO_ORDER,
+        unit="",
+    )
+
+
+def _over_layers(correlation: Estimate, layers: int, n: int) -> Claim:
+    """A correlation over layers that is not 0: with its error over layers (Fisher's z), and over examples."""
+    size, sure = abs(correlation.value), Estimate(abs(correlation.value))
+    if layers >= LEAST_LAYERS and correlation.tested:
+        ends = [atanh(max(-SURE, min(SURE, end))) for end in (correlation.lower, correlation.upper)]
+        half = hypot(float(norm.ppf(1 - RATE / 2)) / sqrt(layers - 3), (ends[1] - ends[0]) / 2)
+        middle = atanh(min(size, SURE))
+        sure = Estimate(size, tanh(middle - half), tanh(middle + half))
+    return Claim(correlation.value, 0.0, sure, n)
+
+
+def _bounds(claim: Claim) -> str:
+    """The interval of a correlation, in its own direction."""
+    if not claim.difference.tested:
+        return f", without an interval: {LEAST_LAYERS} layers are the least"
+    signed = claim.difference if claim.value >= 0 else -claim.difference
+    return f" [{number(signed.lower)}, {number(signed.upper)}] over examples and layers"
+
+
+def _head(result: xr.Dataset) -> Iterator[Finding]:
+    """The head that changed more than the most of as many heads would without a head apart."""
+    changes = change(result, "step_similarity")
+    if changes is None:
+        return
+    last = changes.isel(step=-1, drop=True)
+    most = strongest(last)[0]
+    layer, head = map(int, most.head.split("-"))
+    half = result["half_change_of_head"].sel(layer=layer, head=head)
+    when = "" if half.isnull() else f"; half of it was there after {100 * float(half):.0f}% of the steps"
+    n = (n_examples(changes) or (0, 0))[0]
+    none = "No head changed far more than the others"
+    yield Finding.judged(
+        replace(most_of_many(last, n), least=POINT),
+        f"The attention of head {most.head} changed by {number(most.value)} (1 minus the cosine){when}.",
+        holds=f"Head {most.head} changed most",
+        fails=none,
+        undecided=none,
+        unit="examples",
+    )
+
+
+def _scores(result: xr.Dataset) -> Iterator[Finding]:
+    scores = measured(result, "step_score")
+    if scores is None:
+        return
+    scores = scores.isel(metric=0)
+    metric = str(scores["metric"].values)
+    texts = ", ".join(f"step {int(part['step'])} {of_array(part).text}" for part in scores.dropna("step"))
+    name = f"{metric.capitalize()} on {result.attrs.get('task', 'the task')}"
+    yield Finding("Score", f"{name}: {texts}.{examples(scores)}")
+
+
+def _layers(result: xr.Dataset) -> Iterator[Finding]:
+    changes = change(result, "step_layer_similarity")
+    if changes is not None:
+        last = changes.isel(step=-1)
+        texts = ", ".join(f"layer {int(part['layer'])} {of_array(part).text}" for part in last.transpose("layer"))
+        yield Finding("Layers", f"Change of attention at step {int(last['step'])}: {texts}.{examples(changes)}")
+
+
+def _heads(result: xr.Dataset) -> Iterator[Finding]:
+    halves = measured(result, "half_change_of_head")
+    if halves is not None:
+        yield Finding("Heads", f"When half of a head's change was there, as a share of the steps: {spread(halves)}.")
+
+
+def _weights(result: xr.Dataset) -> Iterator[Finding]:
+    changes, moved = change(result, "step_layer_similarity"), measured(result, "step_weight_change")
+    if changes is None or moved is None:
+        return
+    moved, last = moved.isel(step=-1), changes.isel(step=-1)
+    ratios = (last / moved.where(moved > 0)).dropna("layer")
+    texts = ", ".join(f"layer {int(one['layer'])} {number(float(one))}" for one in ratios)
+    if texts:
+        far = ", ".join(f"layer {int(one['layer'])} {100 * float(one):.2f}%" for one in moved.transpose("layer"))
+        yield Finding("Weights", f"They moved by {far} of their length; change of attention by that share: {texts}.")
