@@ -35,7 +35,8 @@ class NormRecorder(TrainerCallback):
         self.layers, self.heads = _layer_weights(network, number), head_weights(network, number)
         known = [{id(weight): place for place, weight in enumerate(of_layer)} for of_layer in self.layers]
         pairs = list(zip(self.heads, known, strict=False))
-        if not all(id(one.weight) in places for of_layer, places in pairs for one in of_layer):
+        trained = all(id(one.weight) in places for of_layer, places in pairs for one in of_layer)
+        if not (pairs and trained):
             self.heads, pairs = [], []
         self.places = [[places[id(one.weight)] for one in of_layer] for of_layer, places in pairs]
         self.before: list[list[Tensor]] = []

@@ -22,7 +22,7 @@ REQUIRED = ("step_similarity", "half_change")
 
 
 def run(
-    models: Steps,
+    steps: Steps,
     corpus: ComparedCorpus,
     settings: Settings = DEFAULTS,
     *,
@@ -34,7 +34,7 @@ def run(
 
     Arguments:
 
-    * `models`: Follow the kept steps of this folder of a fine-tuning, or these models in their order, the start first:
+    * `steps`: Follow the kept steps of this folder of a fine-tuning, or these models in their order, the start first:
       folders, or revisions of a hub model as `MODEL@REVISION`.
     * `corpus`: Read attention on this text.
     * `settings`: Set the seed, the batch size, the resamples and the progress.
@@ -49,22 +49,22 @@ def run(
     Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, or no example fits.
     """
     started = time.monotonic()
-    steps = step_models(models, loading, head=task is not None)
-    later = range(1, len(steps.numbers))
-    settings.on_total(len(later) * corpus.n_examples + len(steps.numbers) * (task.dev.n_examples if task else 0))
+    opened = step_models(steps, loading, head=task is not None)
+    later = range(1, len(opened.numbers))
+    settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * (task.dev.n_examples if task else 0))
     if settings.journal:  # a pass that is done stays so, until the result is written
-        run_of = {**settings.journal.run, "steps": " ".join(steps.hashes)}
+        run_of = {**settings.journal.run, "steps": " ".join(opened.hashes)}
         settings = replace(settings, journal=replace(settings.journal, run=run_of, kept=True))
     settings = replace(settings, keep_interrupted=False)
-    attributes = provenance("film", steps.start, corpus, settings)
-    reader, scores = StepReader(steps.start, corpus, settings, maps=maps), StepScores(task, settings)
-    scores.add(steps.start)
+    attributes = provenance("film", opened.start, corpus, settings)
+    reader, scores = StepReader(opened.start, corpus, settings, maps=maps), StepScores(task, settings)
+    scores.add(opened.start)
     for index in later:
-        model = steps.open(index)
+        model = opened.open(index)
         reader.read(model)
         scores.add(model)
-    variables = to_variables(steps.numbers, task.metrics if task else (), reader, scores)
-    attributes |= _named(steps, task) | reader.attributes | {"duration_s": round(time.monotonic() - started, 3)}
+    variables = to_variables(opened.numbers, task.metrics if task else (), reader, scores)
+    attributes |= _named(opened, task) | reader.attributes | {"duration_s": round(time.monotonic() - started, 3)}
     return results.check(xr.Dataset(variables | reader.coverage, attrs=attributes))
 
 
