@@ -87,7 +87,8 @@ def _head(result: xr.Dataset) -> Iterator[Finding]:
     most = strongest(last)[0]
     layer, head = map(int, most.head.split("-"))
     half = result["half_change_of_head"].sel(layer=layer, head=head)
-    when = "" if half.isnull() or changes.sizes["step"] < MANY else f"; half of it was there after {100 * float(half):.0f}% of the steps"
+    timed = bool(half.notnull()) and changes.sizes["step"] >= MANY
+    when = f"; half of it was there after {100 * float(half):.0f}% of the steps" if timed else ""
     n = (n_examples(changes) or (0, 0))[0]
     none = "No head changed far more than the others"
     yield Finding.judged(
