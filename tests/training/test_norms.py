@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification
 
-from headscope.training.norms import KINDS, NormRecorder, path_share, recorded
+from headscope.training.norms import KINDS, NormRecorder, is_recorded, path_share, recorded
 from support.tiny import tiny_bert
 
 
@@ -30,7 +30,7 @@ def trained(steps: int, network: Any) -> tuple[dict[str, np.ndarray], list[dict[
         optimizer.zero_grad()
         updates = {name: one.detach() - before[name] for name, one in named.items()}
         kept.append({"gradient": gradients, "update": updates, "weight": before})
-    return recorded(state.log_history), kept[::8]
+    return recorded(state.log_history), [kept[step] for step in range(steps) if is_recorded(step, steps)]
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,10 @@ def network() -> Any:
 
 def test_norms_of_layers_and_heads_are_the_naive_ones(network: Any) -> None:
     norms, kept = trained(9, network)
+    assert len(kept) == 4
     config = network.config
     width = config.hidden_size // config.num_attention_heads
-    assert norms["layer_norms"].shape == (3, 2, config.num_hidden_layers)
+    assert norms["layer_norms"].shape == (3, 4, config.num_hidden_layers)
     for (kind, record, layer), ours in np.ndenumerate(norms["layer_norms"]):
         tensors = kept[record][KINDS[kind]]
         squares = sum(float(one.double().square().sum()) for name, one in tensors.items() if f".layer.{layer}." in name)

@@ -18,7 +18,7 @@ from headscope.models.layer_modules import modules_by_layer
 # Of each recorded step: the gradient after clipping, the optimiser's update, and the weights before it.
 KINDS = ("gradient", "update", "weight")
 # Steps between two records, at least; and records of a training, about.
-EVERY, MOST = 8, 50
+STEPS_APART, MOST_RECORDS = 8, 50
 KEY = "norms"
 
 
@@ -33,7 +33,7 @@ class NormRecorder(TrainerCallback):
     def __init__(self, network: PreTrainedModel):
         number = getattr(network.config, "num_hidden_layers", 0)
         self.layers, self.heads = _layer_weights(network, number), head_weights(network, number)
-        known = [{id(weight): place for place, weight in enumerate(of_layer)} for of_layer in self.layers]
+        known = [{id(weight): index for index, weight in enumerate(of_layer)} for of_layer in self.layers]
         pairs = list(zip(self.heads, known, strict=False))
         trained = all(id(one.weight) in places for of_layer, places in pairs for one in of_layer)
         if not (pairs and trained):
@@ -64,7 +64,7 @@ class NormRecorder(TrainerCallback):
         """The lengths of each layer and of each of its heads, of tensors in the order of `layers`."""
         layers = [float(torch.stack(list(torch._foreach_norm(of_layer))).norm()) for of_layer in tensors]
         of_heads = [
-            head_norms(heads, [of_layer[place] for place in places]).tolist()
+            head_norms(heads, [of_layer[index] for index in places]).tolist()
             for heads, places, of_layer in zip(self.heads, self.places, tensors, strict=False)
         ]
         return {"layer": layers, "head": of_heads}
@@ -73,10 +73,13 @@ class NormRecorder(TrainerCallback):
 def is_recorded(done: int, total: int) -> bool:
     """Whether the next step is recorded, of which `done` are done: every eighth, in long trainings fewer.
 
+    They lie in the middle of equal parts of the training: the rate of the first step is 0.
+
     >>> [done for done in range(40) if is_recorded(done, 40)], sum(is_recorded(done, 10_000) for done in range(10_000))
-    ([0, 8, 16, 24, 32], 50)
+    ([4, 12, 20, 28, 36], 50)
     """
-    return done % max(EVERY, -(-total // MOST)) == 0
+    apart = max(STEPS_APART, -(-total // MOST_RECORDS)) if total >= 2 * STEPS_APART else max(1, total // 4)
+    return done % apart == apart // 2
 
 
 def recorded(history: list[dict[str, Any]]) -> dict[str, np.ndarray]:

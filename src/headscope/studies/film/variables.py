@@ -66,7 +66,8 @@ def _add_moments(variables: Variables, shares: np.ndarray, reader: StepReader) -
     variables.add("half_change", layers[0], interval=_interval(layers, reader.units), count=count)
     bounds = by_layer(_interval(heads, reader.units), reader.heads)
     variables.add("half_change_of_head", by_layer(heads[0], reader.heads), interval=bounds, count=count)
-    variables.add("order_of_layers", order[0], interval=_interval(order, reader.units), count=count)
+    if np.isfinite(order[0]):
+        variables.add("order_of_layers", order[0], interval=_interval(order, reader.units), count=count)
 
 
 def _maps(numbers: Sequence[int], reader: StepReader) -> dict[str, xr.DataArray]:

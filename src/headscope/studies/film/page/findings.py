@@ -15,7 +15,7 @@ from headscope.statistics.significance import RATE
 NO_ORDER = "It cannot be told in which order layers change"
 SURE = 0.999
 # With fewer steps, the start among them, a moment would only be the middle of the training.
-MANY = 4
+LEAST_STEPS = 4
 LEAST_LAYERS = 4
 
 
@@ -41,8 +41,10 @@ def change(result: xr.Dataset, name: str) -> xr.DataArray | None:
 
 def _order(result: xr.Dataset) -> Iterator[Finding]:
     """Whether upper layers change earlier or later: a correlation with errors over examples and over layers."""
+    if result.sizes["step"] < LEAST_STEPS:
+        return
     halves, order = measured(result, "half_change"), measured(result, "order_of_layers")
-    if halves is None or order is None or result.sizes["step"] < MANY:
+    if halves is None or order is None:
         return
     known = halves.dropna("layer")
     texts = ", ".join(f"layer {int(part['layer'])} {100 * float(part):.0f}%" for part in known)
@@ -87,7 +89,7 @@ def _head(result: xr.Dataset) -> Iterator[Finding]:
     most = strongest(last)[0]
     layer, head = map(int, most.head.split("-"))
     half = result["half_change_of_head"].sel(layer=layer, head=head)
-    timed = bool(half.notnull()) and changes.sizes["step"] >= MANY
+    timed = bool(half.notnull()) and changes.sizes["step"] >= LEAST_STEPS
     when = f"; half of it was there after {100 * float(half):.0f}% of the steps" if timed else ""
     n = (n_examples(changes) or (0, 0))[0]
     none = "No head changed far more than the others"
