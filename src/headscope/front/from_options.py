@@ -212,11 +212,12 @@ def words_model(given: Given, made: Given) -> Any:
 def _checkpoint(given: Given) -> Any:
     from headscope.models.checkpoint import locate
 
-    if "models" in given:
+    options = {"revision": given["revision"], "remote_code": given["remote_code"]}
+    if "steps" in given:
         from headscope.models.step_folder import first_checkpoint
 
-        return first_checkpoint(given["models"][0], revision=given["revision"], remote_code=given["remote_code"])
-    return locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
+        return first_checkpoint(given["steps"][0], **options)
+    return locate(given["model"] if "model" in given else given["models"][0], **options)
 
 
 def _loaded(checkpoint: Any, given: Given, head: bool) -> Any:

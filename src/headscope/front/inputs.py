@@ -52,7 +52,7 @@ INPUT_TYPES = {
     "WordsModel": InputType(("model", *LOADING), options.words_model, values.words_model),
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
     "ModelName": InputType(("model",), lambda given, made: given["model"], lambda value, others: str(value)),
-    "Steps": InputType(("models",), lambda given, made: tuple(given["models"]), values.steps),
+    "Steps": InputType(("steps",), lambda given, made: tuple(given["steps"]), values.steps),
     "Loading": InputType(FLOAT32, lambda given, made: {name: given[name] for name in FLOAT32}),
     "Measures": InputType(("measures",), options.measures, values.measures),
     "Settings": InputType(("seed", "batch_tokens", "workers", "resamples"), options.settings),
