@@ -9,7 +9,7 @@ from typing import Any
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.step_folder import located, steps_folder
+from headscope.models.step_folder import STEPS, located, steps_folder
 from headscope.training.kept_steps import KeptSteps
 
 Loading = Mapping[str, Any]
@@ -19,12 +19,14 @@ Loading = Mapping[str, Any]
 class StepModels:
     """The model before a training, and how those of its steps are opened.
 
+    * `title`: what a page calls the training.
     * `numbers`: of all steps, 0 for the start; `names`: of their models.
     * `hashes`: of the weights of the steps after the start, by which a run that goes on knows them.
     * `open`: the model of a step by its index, from 1; it may change the one that was opened before.
     """
 
     start: Model
+    title: str
     numbers: tuple[int, ...]
     names: tuple[str, ...]
     hashes: tuple[str, ...]
@@ -63,7 +65,8 @@ def _kept(folder: Path, loading: Loading) -> StepModels:
         return replace(moving, name=str(kept.paths[steps[index - 1]]), sha256=hashes[index - 1])
 
     names = (str(kept.start), *(str(path) for path in kept.paths.values()))
-    return StepModels(start, (0, *steps), names, hashes, opened)
+    title = str(folder.parent if folder.name == STEPS else folder)
+    return StepModels(start, title, (0, *steps), names, hashes, opened)
 
 
 def _of_models(sources: Sequence[str | Model], loading: Loading, head: bool) -> StepModels:
@@ -76,7 +79,7 @@ def _of_models(sources: Sequence[str | Model], loading: Loading, head: bool) -> 
         return one if isinstance(one, Model) else load(one, head=head and (index > 0 or _has_head(one)), **options)
 
     hashes = tuple(one.sha256 for one in files[1:])
-    return StepModels(opened(0), _numbers(names), names, hashes, opened)
+    return StepModels(opened(0), names[0], _numbers(names), names, hashes, opened)
 
 
 def _has_head(checkpoint: Checkpoint) -> bool:

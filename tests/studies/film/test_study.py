@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import xarray as xr
 
 import headscope
@@ -15,7 +16,8 @@ from headscope.studies.film.reading import StepReader
 from headscope.studies.finetune.study import run as finetune
 from headscope.training.kept_steps import KeptSteps
 from support.killed import Killed, kill
-from support.planted import Head, looks_at_offset, looks_at_piece, planted
+from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, planted
+from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.small_tasks import birds, tiny_folder
 from support.tiny import save_tiny, tiny_tokenizer
 
@@ -41,6 +43,30 @@ def test_the_head_that_moves_is_shown_at_the_step_where_it_moves() -> None:
     assert float(film["half_change_of_head"].sel(layer=2, head=3)) == pytest.approx(1.5 / 3)
     to_sep = film["step_attention_to"].sel(layer=2, head=3, token_class="sep").values
     assert to_sep[2] > to_sep[0] + 0.3 and to_sep[3] == pytest.approx(to_sep[2], abs=1e-6)
+
+
+def blinded() -> Any:
+    """The planted classifier, whose deciding head looks at all tokens alike."""
+    network: Any = planted_classifier()
+    layer, head = DECIDES
+    rows = slice((head - 1) * WIDTH, head * WIDTH)
+    with torch.no_grad():
+        network.bert.encoder.layer[layer - 1].attention.self.query.weight[rows] = 0
+        network.bert.encoder.layer[layer - 1].attention.self.query.bias[rows] = 0
+    return network
+
+
+def test_the_score_rises_at_the_step_where_the_head_that_solves_the_task_moves() -> None:
+    task = planted_task()
+    networks = (blinded(), blinded(), planted_classifier(), planted_classifier())
+    models = tuple(headscope.wrap(one, tiny_tokenizer(), f"step-{n}") for n, one in enumerate(networks))
+    film = headscope.film(models, task.dev, QUICK, task=task)
+    change, score = 1 - film["step_similarity"], film["step_score"].sel(metric="accuracy").values
+    layer, head = DECIDES
+    assert float(change.isel(step=-1).sel(layer=layer, head=head)) == float(change.max()) > 0.1
+    assert float(change.isel(step=-1).sum()) == pytest.approx(float(change.max()), abs=1e-3)
+    assert float(film["half_change_of_head"].sel(layer=layer, head=head)) == pytest.approx(0.5)
+    assert score[0] == score[1] < 0.8 and score[2] == score[3] == 1
 
 
 def test_each_step_has_the_numbers_of_profile_and_compare() -> None:

@@ -71,4 +71,5 @@ def run(
 def _named(steps: StepModels, task: Task | None) -> dict[str, str]:
     """The models of the steps, and the task."""
     names = dict(zip(map(str, steps.numbers), steps.names, strict=True))
-    return {"compared": json.dumps(names)} | ({"task": task.name} if task else {})
+    title = f"{steps.title} → step {steps.numbers[-1]}"
+    return {"model": title, "compared": json.dumps(names)} | ({"task": task.name} if task else {})
