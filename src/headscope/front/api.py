@@ -59,8 +59,9 @@ def study(name: str) -> Study:
     def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
         args, kwargs = _models_together(args, names), _renamed(name, kwargs, former)
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
-        if "Loading" in names:
-            kwargs.setdefault(names["Loading"], {})
+        for kind in ("Loading", "StepLoading"):
+            if kind in names:
+                kwargs.setdefault(names[kind], {})
         kwargs, of_settings = _told_apart(kwargs, signature.parameters)
         known = [*inspect.signature(call).parameters, *SETTINGS, "long"]
         given = bound(name, signature, args, kwargs, known).arguments

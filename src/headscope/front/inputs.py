@@ -54,6 +54,7 @@ INPUT_TYPES = {
     "ModelName": InputType(("model",), lambda given, made: given["model"], lambda value, others: str(value)),
     "Steps": InputType(("steps",), lambda given, made: tuple(given["steps"]), values.steps),
     "Loading": InputType(FLOAT32, lambda given, made: {name: given[name] for name in FLOAT32}),
+    "StepLoading": InputType(LOADING, lambda given, made: {name: given[name] for name in LOADING}),
     "Measures": InputType(("measures",), options.measures, values.measures),
     "Settings": InputType(("seed", "batch_tokens", "workers", "resamples"), options.settings),
     "ReadingSettings": InputType(("seed", "batch_tokens", "workers"), options.settings),

@@ -37,7 +37,7 @@ def step_models(sources: Sequence[str | Model], loading: Loading, *, head: bool)
     """The models of a training: of the folder of a fine-tuning that kept steps, or of several models in their order.
 
     * `sources`: one folder; or names of models, `MODEL@REVISION` for a revision on the hub, and loaded models.
-    * `loading`: `device`, `revision` and `remote_code`; the revision is that of names without their own.
+    * `loading`: `device`, `dtype`, `revision` and `remote_code`; the revision is that of names without their own.
     * `head`: keep task heads; the first of several models need not have one.
 
     Raises `HeadscopeError` if there is no such model, or there are no steps.
@@ -72,7 +72,7 @@ def _kept(folder: Path, loading: Loading) -> StepModels:
 def _of_models(sources: Sequence[str | Model], loading: Loading, head: bool) -> StepModels:
     names = tuple(source.name if isinstance(source, Model) else source for source in sources)
     files = [source if isinstance(source, Model) else located(source, **loading) for source in sources]
-    options = {"device": loading.get("device"), "remote_code": loading.get("remote_code", False)}
+    options = {name: loading[name] for name in ("device", "dtype", "remote_code") if name in loading}
 
     def opened(index: int) -> Model:
         one = files[index]

@@ -10,7 +10,7 @@ from headscope import results
 from headscope.corpora.tasks import Task
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
-from headscope.passes.settings import ComparedCorpus, Loading, Steps
+from headscope.passes.settings import ComparedCorpus, StepLoading, Steps
 from headscope.studies.film.reading import StepReader
 from headscope.studies.film.scores import StepScores
 from headscope.studies.film.variables import to_variables
@@ -26,7 +26,7 @@ def run(
     corpus: ComparedCorpus,
     settings: Settings = DEFAULTS,
     *,
-    loading: Loading,
+    loading: StepLoading,
     task: Task | None = None,
     maps: bool = True,
 ) -> xr.Dataset:
@@ -38,7 +38,7 @@ def run(
       folders, or revisions of a hub model as `MODEL@REVISION`.
     * `corpus`: Read attention on this text.
     * `settings`: Set the seed, the batch size, the resamples and the progress.
-    * `loading`: Set the device, the revision and remote code of the models.
+    * `loading`: Set the device, the dtype, the revision and remote code of the models.
     * `task`: Score each step on this task.
     * `maps`: Keep the attention maps of one typical input at each step, for the atlas.
 
