@@ -108,6 +108,7 @@ def test_film_of_a_fine_tuning_ends_at_its_model(tuned: Path) -> None:
     ours = headscope.compare((str(tuned / "steps" / "start"), str(tuned / "model")), task.dev, QUICK, examples=0)
     np.testing.assert_allclose(film["step_similarity"].isel(step=-1), ours["similarity"].isel(model=0), atol=1e-4)
     np.testing.assert_allclose(film["step_weight_change"].isel(step=-1), ours["weight_change"].isel(model=0), rtol=4e-3)
+    assert (film["step_weight_change"].diff("step") != 0).all()  # the steps differ
     assert film["step_score"].sel(metric="accuracy").notnull().all()
     assert film["typical_step"].values.tolist() == [0, 2, 4, 6]
 
