@@ -20,7 +20,7 @@ from support.tiny import tiny_bert
         ({"layer_rate_decay": 0.5, "layer_rate_growth": 0.5}, 0.125, [0.25, 0.25, 0.25]),
     ],
 )
-def test_each_layer_has_its_rate(options: dict[str, float], below: float, layers: list[float]) -> None:
+def test_each_layer_has_its_rate(options: dict[str, Any], below: float, layers: list[float]) -> None:
     network: Any = tiny_bert(0, BertForSequenceClassification, num_hidden_layers=3)
     factors = layer_rates(network, TrainingRecipe(**options))
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.1)

@@ -68,7 +68,7 @@ def _colour(array: xr.DataArray, dim: str, ordered: bool) -> alt.Color:
         return _by_series(array, dim, alt.Color, list(CATEGORIES))
     values = array.dropna(dim, how="all")[dim].values.tolist()
     scale = alt.Scale(domain=values, range=shades(len(values)))
-    return alt.Color(f"{dim}:O", scale=scale, legend=alt.Legend(title=title(dim), orient="right"))
+    return alt.Color(f"{dim}:O", scale=scale, legend=alt.Legend(title=title(dim), orient="right", symbolOpacity=1))
 
 
 def _by_series(array: xr.DataArray, dim: str, channel: Any, values: list[str] | None = None) -> Any:

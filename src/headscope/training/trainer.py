@@ -59,9 +59,9 @@ class SilentTrainer(Trainer):
         )
         return self.accelerator.prepare(loader)
 
-    def create_optimizer(self, *args: Any) -> torch.optim.Optimizer:
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """The optimiser of the recipe, with the rates of the layers."""
-        optimizer = super().create_optimizer(*args)
+        optimizer = super().create_optimizer(model)
         if self.rates:
             set_rates(optimizer, self.rates)
         return optimizer

@@ -54,7 +54,8 @@ def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) ->
     ],
 )
 def test_the_order_of_layers_holds_where_it_is_planted(starts: list[float], topic: str) -> None:
-    first, head, *_ = highlights(film(starts))
+    layer, first, head, *_ = highlights(film(starts))
+    assert layer.verdict != "holds"  # all have changed alike in the end, but for one head of the last
     assert (first.topic, first.verdict) == (topic, "holds")
     assert "over examples and layers" in first.text and "layer 6" in first.text
     assert (head.topic, head.verdict) == ("Head 6-4 changed most", "holds")
@@ -62,7 +63,7 @@ def test_the_order_of_layers_holds_where_it_is_planted(starts: list[float], topi
 
 @pytest.mark.parametrize("starts", [[0.1, 0.4, 0.0, 0.3, 0.2, 0.15], [0.3, 0.1, 0.2, 0.2, 0.3, 0.1]])
 def test_no_order_holds_where_there_is_none(starts: list[float]) -> None:
-    first = highlights(film(starts))[0]
+    first = highlights(film(starts))[1]
     assert first.verdict == "undecided" and "cannot be told" in first.topic
 
 
@@ -74,7 +75,7 @@ def test_few_steps_have_no_order() -> None:
 def test_an_order_over_examples_alone_is_none() -> None:
     """Four layers are the least: three always lie nearly on a line."""
     result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0]).isel(layer=slice(0, 3))
-    claim = highlights(result)[0].claim
+    claim = highlights(result)[1].claim
     assert isinstance(claim, Claim) and claim.verdict == "undecided"
 
 

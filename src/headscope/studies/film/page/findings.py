@@ -7,7 +7,7 @@ from math import atanh, hypot, sqrt, tanh
 import xarray as xr
 from scipy.stats import norm
 
-from headscope.report.claims import POINT, Claim, most_of_many
+from headscope.report.claims import POINT, Claim, apart, most_of_many
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, examples, measured, n_examples, number, of_array, spread, strongest
 from headscope.statistics.significance import RATE
@@ -20,8 +20,8 @@ LEAST_LAYERS = 4
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The order of layers, the head that changed most, and the score."""
-    return [*_order(result), *_head(result), *_scores(result)]
+    """The layer and the head that changed most, the order of layers, and the score."""
+    return [*_layer(result), *_order(result), *_head(result), *_scores(result)]
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
@@ -37,6 +37,25 @@ def change(result: xr.Dataset, name: str) -> xr.DataArray | None:
     bounds = {"lower": 1 - array["upper"], "upper": 1 - array["lower"]} if "lower" in array.coords else {}
     attrs = {"long_name": "change of attention since the start", "units": "1 − cosine"}
     return (1 - array).assign_coords(bounds).assign_attrs(array.attrs | attrs).rename("change")
+
+
+def _layer(result: xr.Dataset) -> Iterator[Finding]:
+    """The layer that had changed more than the next one at the last step."""
+    changes = change(result, "step_layer_similarity")
+    if changes is None or changes.sizes["layer"] < 2:
+        return
+    last = changes.isel(step=-1).dropna("layer").transpose("layer")
+    ranked = sorted(((of_array(part), int(part["layer"])) for part in last), key=lambda pair: -pair[0].value)
+    (first, layer), (second, other) = ranked[:2]
+    yield Finding.judged(
+        apart(first, second, (n_examples(changes) or (0, 0))[0]),
+        f"Change of attention at step {int(changes['step'][-1])} (1 minus the cosine): layer {layer} {first.text}, "
+        f"layer {other} {second.text}.{examples(changes)}",
+        holds=f"Layer {layer} changed most",
+        fails="No layer changed far more than the others",
+        undecided="It cannot be told which layer changed most",
+        unit="examples",
+    )
 
 
 def _order(result: xr.Dataset) -> Iterator[Finding]:
