@@ -39,17 +39,24 @@ def change(result: xr.Dataset, name: str) -> xr.DataArray | None:
     return (1 - array).assign_coords(bounds).assign_attrs(array.attrs | attrs).rename("change")
 
 
+def last_change(result: xr.Dataset, name: str) -> xr.DataArray | None:
+    """The change at the last step; None where it has no values."""
+    changes = change(result, name)
+    last = None if changes is None else changes.isel(step=-1)
+    return None if last is None or not bool(last.notnull().any()) else last
+
+
 def _layer(result: xr.Dataset) -> Iterator[Finding]:
     """The layer that had changed more than the next one at the last step."""
-    changes = change(result, "step_layer_similarity")
-    if changes is None or changes.sizes["layer"] < 2:
+    changes = last_change(result, "step_layer_similarity")
+    if changes is None or changes.count() < 2:
         return
-    last = changes.isel(step=-1).dropna("layer").transpose("layer")
-    ranked = sorted(((of_array(part), int(part["layer"])) for part in last), key=lambda pair: -pair[0].value)
+    parts = changes.dropna("layer").transpose("layer")
+    ranked = sorted(((of_array(part), int(part["layer"])) for part in parts), key=lambda pair: -pair[0].value)
     (first, layer), (second, other) = ranked[:2]
     yield Finding.judged(
         apart(first, second, (n_examples(changes) or (0, 0))[0]),
-        f"Change of attention at step {int(changes['step'][-1])} (1 minus the cosine): layer {layer} {first.text}, "
+        f"Change of attention at step {int(changes['step'])} (1 minus the cosine): layer {layer} {first.text}, "
         f"layer {other} {second.text}.{examples(changes)}",
         holds=f"Layer {layer} changed most",
         fails="No layer changed far more than the others",
@@ -101,19 +108,18 @@ def _bounds(claim: Claim) -> str:
 
 def _head(result: xr.Dataset) -> Iterator[Finding]:
     """The head that changed more than the most of as many heads would without a head apart."""
-    changes = change(result, "step_similarity")
-    if changes is None:
+    last = last_change(result, "step_similarity")
+    if last is None:
         return
-    last = changes.isel(step=-1, drop=True)
-    most = strongest(last)[0]
+    most = strongest(last.drop_vars("step"))[0]
     layer, head = map(int, most.head.split("-"))
     half = result["half_change_of_head"].sel(layer=layer, head=head)
-    timed = bool(half.notnull()) and changes.sizes["step"] >= LEAST_STEPS
+    timed = bool(half.notnull()) and result.sizes["step"] >= LEAST_STEPS
     when = f"; half of it was there after {100 * float(half):.0f}% of the steps" if timed else ""
-    n = (n_examples(changes) or (0, 0))[0]
+    n = (n_examples(last) or (0, 0))[0]
     none = "No head changed far more than the others"
     yield Finding.judged(
-        replace(most_of_many(last, n), least=POINT),
+        replace(most_of_many(last.drop_vars("step"), n), least=POINT),
         f"The attention of head {most.head} changed by {number(most.value)} (1 minus the cosine){when}.",
         holds=f"Head {most.head} changed most",
         fails=none,
@@ -134,11 +140,10 @@ def _scores(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _layers(result: xr.Dataset) -> Iterator[Finding]:
-    changes = change(result, "step_layer_similarity")
-    if changes is not None:
-        last = changes.isel(step=-1)
+    last = last_change(result, "step_layer_similarity")
+    if last is not None:
         texts = ", ".join(f"layer {int(part['layer'])} {of_array(part).text}" for part in last.transpose("layer"))
-        yield Finding("Layers", f"Change of attention at step {int(last['step'])}: {texts}.{examples(changes)}")
+        yield Finding("Layers", f"Change of attention at step {int(last['step'])}: {texts}.{examples(last)}")
 
 
 def _heads(result: xr.Dataset) -> Iterator[Finding]:
@@ -148,10 +153,10 @@ def _heads(result: xr.Dataset) -> Iterator[Finding]:
 
 
 def _weights(result: xr.Dataset) -> Iterator[Finding]:
-    changes, moved = change(result, "step_layer_similarity"), measured(result, "step_weight_change")
-    if changes is None or moved is None:
+    last, moved = last_change(result, "step_layer_similarity"), measured(result, "step_weight_change")
+    if last is None or moved is None:
         return
-    moved, last = moved.isel(step=-1), changes.isel(step=-1)
+    moved = moved.isel(step=-1)
     ratios = (last / moved.where(moved > 0)).dropna("layer")
     texts = ", ".join(f"layer {int(one['layer'])} {number(float(one))}" for one in ratios)
     if texts:
