@@ -1,5 +1,6 @@
 """How much a training changed the attention of each layer, measured at its end."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,24 @@ class AttentionChange(TrainerCallback):
 
     What it finds stands in `state.log_history`.
 
-    * `before`, `after`: two models with the same weights, of which the second one is trained.
+    * `before`: makes the model before the training, once that is over; `after`: the model that is trained.
     """
 
-    def __init__(self, before: InitialModel, after: InitialModel, corpus: Corpus, settings: Settings, max_tokens: int):
-        self.models, self.max_tokens = (before, after), max_tokens
+    def __init__(
+        self,
+        before: Callable[[], InitialModel],
+        after: InitialModel,
+        corpus: Corpus,
+        settings: Settings,
+        max_tokens: int,
+    ):
+        self.before, self.after, self.max_tokens = before, after, max_tokens
         self.corpus = part(corpus, np.arange(min(EXAMPLES, corpus.n_examples)))
         self.settings = Settings(seed=settings.seed, batch_tokens=settings.batch_tokens, resamples=1, long="truncate")
 
     def on_train_end(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
         """Measure; nothing where attention cannot be captured exactly."""
-        network = self.models[1].network
+        network = self.after.network
         mixed = vars(network).pop("forward", None)  # accelerate puts it over the network's own
         try:
             state.log_history.append({"step": state.global_step, KEY: self._changes()})  # type: ignore[dict-item]
@@ -48,7 +56,7 @@ class AttentionChange(TrainerCallback):
 
     def _changes(self) -> list[float]:
         """1 less the cosine of attention before and after, the mean over the heads of each layer."""
-        first, second = (wrap(one.network, one.tokenizer) for one in self.models)
+        first, second = (wrap(one.network, one.tokenizer) for one in (self.before(), self.after))
         words = Words(first.tokenizer, min(self.max_tokens, first.max_tokens), self.settings.long)
         one = Pass(first, self.corpus, self.settings, words)
         result = fold_pairs(one, [second], {}, {SIMILARITY: catalog.load("measures/comparisons", SIMILARITY)})

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +139,7 @@ class TrainingRun:
         if self.kept:
             callbacks.append(StepKeeper(self.kept, start.model, spaced(self.spacing, self.all_steps)))
         if self.init != "frozen":
-            before = self._initial(environment)
+            before = partial(self._initial, environment)
             callbacks.append(AttentionChange(before, start, self.row.task.dev, settings, self.row.max_tokens))
         return callbacks
 

@@ -1,4 +1,4 @@
-"""Findings on layers: whether the last one changes most, and whether that is only a matter of larger updates."""
+"""Findings on layers: whether the last one changes more than the others, and whether for its updates, too."""
 
 from collections.abc import Iterator
 
@@ -12,10 +12,13 @@ from headscope.report.wording import Estimate, measured, number, of_array, sever
 # Of the inits those whose attention was trained, in this order.
 TRAINED = ("finetuned", "random")
 QUESTIONS = {
-    "last_layer_change": ("The last layer changes most", "The last layer does not change most"),
+    "last_layer_change": (
+        "The last layer changes more than the others on average",
+        "The last layer does not change more than the others on average",
+    ),
     "last_layer_per_update": (
-        "For its updates, too, the last layer changes most",
-        "For its updates the last layer does not change most",
+        "For its updates, too, the last layer changes more than the others on average",
+        "For its updates the last layer does not change more than the others on average",
     ),
 }
 
