@@ -160,5 +160,7 @@ def _weights(result: xr.Dataset) -> Iterator[Finding]:
     ratios = (last / moved.where(moved > 0)).dropna("layer")
     texts = ", ".join(f"layer {int(one['layer'])} {number(float(one))}" for one in ratios)
     if texts:
-        far = ", ".join(f"layer {int(one['layer'])} {100 * float(one):.2f}%" for one in moved.transpose("layer"))
+        far = ", ".join(
+            f"layer {int(one['layer'])} {100 * float(one):.2f}%" for one in moved.dropna("layer").transpose("layer")
+        )
         yield Finding("Weights", f"They moved by {far} of their length; change of attention by that share: {texts}.")
