@@ -53,7 +53,7 @@ class NormRecorder(TrainerCallback):
         """Read the update."""
         if self.before:
             updates = [
-                list(torch._foreach_sub([weight.detach() for weight in of_layer], before))
+                [weight.detach() - old for weight, old in zip(of_layer, before, strict=True)]
                 for of_layer, before in zip(self.layers, self.before, strict=True)
             ]
             self.record["update"] = self._norms(updates)
@@ -62,7 +62,9 @@ class NormRecorder(TrainerCallback):
 
     def _norms(self, tensors: list[list[Tensor]]) -> dict[str, list]:
         """The lengths of each layer and of each of its heads, of tensors in the order of `layers`."""
-        layers = [float(torch.stack(list(torch._foreach_norm(of_layer))).norm()) for of_layer in tensors]
+        layers = [
+            float(torch.stack([torch.linalg.vector_norm(one) for one in of_layer]).norm()) for of_layer in tensors
+        ]
         of_heads = [
             head_norms(heads, [of_layer[index] for index in places]).tolist()
             for heads, places, of_layer in zip(self.heads, self.places, tensors, strict=False)
