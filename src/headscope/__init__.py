@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     clusters: Study
     compare: Study
     coreference: Study
+    film: Study
     finetune: Study
     geometry: Study
     gradients: Study
@@ -102,6 +103,7 @@ __all__ = [
     "compare",
     "coreference",
     "export_page",
+    "film",
     "finetune",
     "geometry",
     "gradients",

@@ -14,6 +14,7 @@ from support.every_study import Run
 NAN = re.compile(r"\bnan\b|nan%")
 # The variables without a value, or those that are gone; (name, dimension) has none at the first label.
 WITHOUT_VALUES = {
+    "film": (["step_similarity"], ["step_layer_similarity"], ["half_change"], ["half_change_of_head"], ["step_score"]),
     "finetune": (["score"], ["epoch_score"], ["chance"], ["score_std"], ["score", "chance", "paper_score"]),
     "prune": (["pruned_score"], ["score_change_ci"], ["megabytes"], ["reloaded_score"]),
     "shrink": (

@@ -132,6 +132,12 @@ def _beside_another(study: str, network: PreTrainedModel, data: Any, settings: S
     return getattr(headscope, study)((_wrapped(before(settings.seed)), _wrapped(network)), data, settings, **options)
 
 
+def _of_steps(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
+    """The network as the last step of a training, whose other steps are as before it."""
+    models = tuple(_wrapped(one) for one in (before(settings.seed), before(settings.seed), network))
+    return getattr(headscope, study)(models, data, settings, **options)
+
+
 def _trained(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
     with TemporaryDirectory() as folder:
         model, given = save_tiny(Path(folder) / "model", network), data if study == "pretrain_head" else (data,)
@@ -155,6 +161,7 @@ RUNNERS = {
     "attributions": _with_task,
     "cloze": _of_items,
     "compare": _beside_another,
+    "film": _of_steps,
     "finetune": _trained,
     "gradients": _with_task,
     "layers": _of_tuple,
@@ -241,6 +248,10 @@ CASES = {
     ),
     "coreference": ClaimCase(
         heads(h12=looks_from_to(texts.ANTECEDENTS)), texts.documents, "Head 1-2 finds antecedents", 80
+    ),
+    "film": ClaimCase(
+        heads(h11=looks_at_offset(1), h12=looks_at_offset(-1), h21=looks_at_offset(-1)), texts.words,
+        "Head 1-2 changed most", noise=None, shuffles=False, without=stirred,
     ),
     "finetune": ClaimCase(
         lambda seed: planted_classifier(), texts.birds, "accuracy", noise=None,

@@ -61,6 +61,7 @@ WHOLE = {
         *("--pairs", "all", "--one-head", "--skip-layers"),
     ),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
+    "film": ("--task", "made", "--data", "{folder}/task"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
     "geometry": ("--other", "{folder}/other"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),
@@ -121,7 +122,8 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     """The command line of a study in a case, with the inputs that its `run` takes; files are those of `prepare`."""
     model, corpus, task = CASES[case]
     takes = signature(catalog.load("studies", study).run).parameters
-    models = [model, "other" if model == "bert" else model] if "models" in takes else [model]
+    several = bool({"models", "steps"} & set(takes))
+    models = [model, "other" if model == "bert" else model] if several else [model]
     source, limit = [str(folder / corpus[0]) if corpus[0].endswith(".txt") else corpus[0]], list(corpus[1:])
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
@@ -129,7 +131,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
         models = [model if "/" in model else f"{model}-words"]
     if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
-    named = ["--corpus", *source] if "models" in takes else source
+    named = ["--corpus", *source] if several else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
     options = [option.format(folder=folder) for option in options] + (["--json"] if case == JSON else [])
     return [

@@ -82,7 +82,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "finetune": {
         **{name: ("task", "init", "metric") for name in ("score", "seed_spread", "early_correlation")},
-        **{"score_by_seed": ("task", "init", "seed", "metric")},
+        **{"score_by_seed": ("task", "init", "seed", "metric"), "last_layer_per_update": ("task", "init")},
     },
     "ablate": {
         **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},

@@ -6,7 +6,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.labels import title
-from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity
+from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity, shades
 from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
 LEGEND_LETTERS = 75  # of one row
@@ -18,6 +18,7 @@ def curve(
     *,
     percent: bool = False,
     reference: float | None = None,
+    ordered: bool = False,
     width: int = 520,
     height: int = 260,
 ) -> alt.LayerChart:
@@ -25,6 +26,7 @@ def curve(
 
     * `array`: `dim` and at most one more dimension; see `with_interval`.
     * `percent`: whether the numbers are shares.
+    * `ordered`: whether the lines have an order, such as layers: from light to dark, by colour alone.
     * `reference`: a value to compare with, drawn as a dashed rule, none for NaN.
     * `width`, `height`: of the plot, in pixels.
 
@@ -42,10 +44,10 @@ def curve(
     axis = alt.Axis(format="%") if percent else numbers
     base = alt.Chart(inline(records)).encode(
         x=alt.X(f"{dim}:Q", title=title(dim), axis=axis, scale=alt.Scale(zero=False, nice=False)),
-        color=_by_series(array, series[0], alt.Color, list(CATEGORIES)) if series else alt.ColorValue(CATEGORIES[0]),
+        color=_colour(array, series[0], ordered) if series else alt.ColorValue(CATEGORIES[0]),
     )
     # Colour and shape: both, so that the figure also reads without colours.
-    shape = {"shape": _by_series(array, series[0], alt.Shape)} if series else {}
+    shape = {"shape": _by_series(array, series[0], alt.Shape)} if series and not ordered else {}
     y = alt.Y("value:Q", title=quantity(array), scale=alt.Scale(zero=False))
     layers: list[Any] = []
     if {"lower", "upper"} <= set(array.coords):
@@ -58,6 +60,15 @@ def curve(
         layers.append(rule.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y=alt.Y("reference:Q")))
     chart = alt.layer(*layers).properties(width=width, height=height)
     return finished(chart, named(array), _description(array, dim))
+
+
+def _colour(array: xr.DataArray, dim: str, ordered: bool) -> alt.Color:
+    """The colour of each line; shades from light to dark where they have an order."""
+    if not ordered:
+        return _by_series(array, dim, alt.Color, list(CATEGORIES))
+    values = array.dropna(dim, how="all")[dim].values.tolist()
+    scale = alt.Scale(domain=values, range=shades(len(values)))
+    return alt.Color(f"{dim}:O", scale=scale, legend=alt.Legend(title=title(dim), orient="right", symbolOpacity=1))
 
 
 def _by_series(array: xr.DataArray, dim: str, channel: Any, values: list[str] | None = None) -> Any:

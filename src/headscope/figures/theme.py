@@ -128,6 +128,18 @@ def _stops(low: float, high: float, palette: tuple[str, ...]) -> alt.Scale:
     return alt.Scale(domain=stops, range=list(palette), clamp=True, interpolate="rgb")
 
 
+def shades(count: int) -> list[str]:
+    """Colours from light to dark for things that have an order, such as layers.
+
+    >>> shades(2), len(shades(12))
+    (['#8fd0cb', '#081d58'], 12)
+    """
+    stops = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in SEQUENTIAL[3:]])
+    places = np.linspace(0, len(stops) - 1, count)
+    parts = [np.interp(places, range(len(stops)), channel).round().astype(int) for channel in stops.T]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*parts, strict=True)]
+
+
 def ticks(count: int) -> list[int]:
     """The numbers of 1..count that an axis labels: all up to 16, then every fourth.
 

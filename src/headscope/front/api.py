@@ -59,8 +59,9 @@ def study(name: str) -> Study:
     def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
         args, kwargs = _models_together(args, names), _renamed(name, kwargs, former)
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
-        if "Loading" in names:
-            kwargs.setdefault(names["Loading"], {})
+        for kind in ("Loading", "StepLoading"):
+            if kind in names:
+                kwargs.setdefault(names[kind], {})
         kwargs, of_settings = _told_apart(kwargs, signature.parameters)
         known = [*inspect.signature(call).parameters, *SETTINGS, "long"]
         given = bound(name, signature, args, kwargs, known).arguments
@@ -106,7 +107,8 @@ def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
 
 def _models_together(args: tuple[Any, ...], names: dict[str, str]) -> tuple[Any, ...]:
     """The positional arguments; of a study of several models those before the last one, a corpus, as one tuple."""
-    if "tuple[Model, ...]" not in names or len(args) < 3 or isinstance(args[0], tuple | list):
+    several = names.keys() & {"tuple[Model, ...]", "Steps"}
+    if not several or len(args) < 3 or isinstance(args[0], tuple | list):
         return args
     return (args[:-1], args[-1])
 

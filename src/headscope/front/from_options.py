@@ -212,8 +212,12 @@ def words_model(given: Given, made: Given) -> Any:
 def _checkpoint(given: Given) -> Any:
     from headscope.models.checkpoint import locate
 
-    name = given["model"] if "model" in given else given["models"][0]
-    return locate(name, revision=given["revision"], remote_code=given["remote_code"])
+    options = {"revision": given["revision"], "remote_code": given["remote_code"]}
+    if "steps" in given:
+        from headscope.models.step_folder import first_checkpoint
+
+        return first_checkpoint(given["steps"][0], **options)
+    return locate(given["model"] if "model" in given else given["models"][0], **options)
 
 
 def _loaded(checkpoint: Any, given: Given, head: bool) -> Any:

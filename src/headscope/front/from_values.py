@@ -58,6 +58,14 @@ def models(value: Any, others: Others) -> Any:
     return tuple(as_model(model, others["tokenizer"], head=task and n > 0) for n, model in enumerate(value))
 
 
+def steps(value: Any, others: Others) -> Any:
+    """The models of a training: names and folders as they are, and objects as models."""
+    several = value if isinstance(value, tuple | list) else (value,)
+    return tuple(
+        str(one) if isinstance(one, str | os.PathLike) else as_model(one, others["tokenizer"]) for one in several
+    )
+
+
 def measures(value: Any, others: Others) -> Any:
     """Measures: objects, modules, or names of installed ones."""
     from headscope.passes.measures import checked, measure_named
@@ -99,5 +107,10 @@ def _tokenizer(others: Others) -> Any:
 
     if "ModelName" in others:
         return load_tokenizer(locate(others["ModelName"]))
+    if "Steps" in others:
+        from headscope.models.step_folder import first_checkpoint
+
+        first = others["Steps"][0]
+        return load_tokenizer(first_checkpoint(first)) if isinstance(first, str) else first.tokenizer
     several = others.get("tuple[Model, ...]") or [others[kind] for kind in ("Model", "WordsModel") if kind in others]
     return several[0].tokenizer

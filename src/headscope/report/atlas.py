@@ -99,11 +99,15 @@ def typical_tokens(result: xr.Dataset) -> tuple[InputTokens, ...]:
 
 @dataclass(frozen=True)
 class Atlas:
-    """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any."""
+    """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any.
+
+    * `steps`: where the maps are those of one input at the steps of a training, their numbers.
+    """
 
     model: str
     layers: tuple[tuple[HeadPicture, ...], ...]
     inputs: tuple[InputTokens, ...]
+    steps: tuple[int, ...] = ()
 
     @property
     def heads(self) -> list[HeadPicture]:
@@ -169,7 +173,8 @@ def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[HeadIndex]) -> Atlas:
         HeadPicture(*head, *maps.get(head, ((), ())), tuple(kinds.get(head, []))) for head in sorted({*heads, *maps})
     ]
     layers = [tuple(layer) for _, layer in groupby(pictures, key=lambda picture: picture.layer)]
-    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs)
+    steps = () if first is None or "typical_step" not in first.coords else tuple(first["typical_step"].values.tolist())
+    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs, steps)
 
 
 def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[HeadIndex, tuple[tuple[str, ...], tuple[float, ...]]]:

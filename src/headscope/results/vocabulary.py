@@ -32,6 +32,7 @@ DIMENSIONS = {
     "restored": "number of lower layers with the weights of the first model",
     "seed": "seed of a training",
     "epoch": "pass over the training examples, from 1; 0 is before the training",
+    "step": "step of a training, or number of a model of several; 0 is the start",
     "progress": "share of a training that is done",
     "share_removed": "share of the model's heads that is removed",
     "step": "step of a search for a smaller model; 0 is the whole model",
@@ -118,6 +119,7 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "part": ("U", ("step",)),
     "map_task": ("U", MAP),
     "token": ("U", (*MAP, "query")),
+    "typical_step": ("i", ("typical_input",)),
 }
 
 # Maps of typical inputs: the kind of their values, and their dimensions.

@@ -1,6 +1,6 @@
 """Train a network on a task and keep its best or last epoch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from transformers import TrainerCallback
 
 from headscope.capture.transformers_logging import quiet
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
@@ -16,8 +17,11 @@ from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.outputs.outputs import logits, masked_outputs
 from headscope.passes import Settings
+from headscope.training.attention_change import attention_change
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel
+from headscope.training.layer_rates import layer_rates
+from headscope.training.norms import recorded
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
@@ -93,6 +97,7 @@ def train(
     record: RunRecord,
     *,
     save: bool = True,
+    callbacks: Iterable[TrainerCallback] = (),
 ) -> TrainedOutputs:
     """Train a network in place, from its last checkpoint if there is one.
 
@@ -102,6 +107,7 @@ def train(
     * `settings`: the seed, the batch size for dev, and `progress`, called after each step.
     * `record`: the folder of the run.
     * `save`: keep the model of the best or last epoch in the run's folder.
+    * `callbacks`: what else is done in the training, such as `StepKeeper`; they were made before it.
 
     Raises `HeadscopeError` if the loss is not finite, the disk is full, or the device cannot be used for training.
     """
@@ -114,9 +120,10 @@ def train(
 
     with torch.random.fork_rng(), quiet():
         made = arguments(recipe, settings.seed, record.folder, network.device)
-        trainer = SilentTrainer(network, made, examples.train, initial.pad)
+        trainer = SilentTrainer(network, made, examples.train, initial.pad, layer_rates(network, recipe))
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
-        trainer.add_callback(EpochRecorder(record, compute, epoch_done, settings.on_progress))
+        for callback in (EpochRecorder(record, compute, epoch_done, settings.on_progress), *callbacks):
+            trainer.add_callback(callback)
         last = record.checkpoint()
         try:
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -129,7 +136,11 @@ def train(
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     by_epoch = np.stack([record.epoch_outputs(epoch + 1) for epoch in range(recipe.epochs)])
     best = by_epoch[keep(recipe.epochs) - 1]
-    trained = TrainedOutputs(best, by_epoch, np.array(losses, dtype=np.float32), np.array(examples.cut))
+    history = trainer.state.log_history
+    trained = TrainedOutputs(
+        best, by_epoch, np.array(losses, dtype=np.float32), np.array(examples.cut), **recorded(history),
+        attention_change=attention_change(history),
+    )  # fmt: skip
     record.complete(trained)
     return trained
 

@@ -24,6 +24,10 @@ from headscope.storage.files import new_folder, remove, replace_folder, replacin
 STEP = re.compile(r"step-\d{1,12}")
 
 
+def _empty(dims: int) -> np.ndarray:
+    return np.zeros((0,) * dims, dtype=np.float32)
+
+
 @dataclass(frozen=True)
 class TrainedOutputs:
     """The outputs of a completed run.
@@ -32,12 +36,17 @@ class TrainedOutputs:
     * `epoch_outputs`: dev outputs after each epoch.
     * `train_loss`: loss of each step.
     * `cut`: number of shortened training examples.
+    * `layer_norms`, `head_norms`: lengths of gradients, updates and weights, see `norms.KINDS`; empty if not recorded.
+    * `attention_change`: 1 less the cosine of attention after the last step and before the first; empty if unknown.
     """
 
     outputs: Float[np.ndarray, "example output"]
     epoch_outputs: Float[np.ndarray, "epoch example output"]
     train_loss: Float[np.ndarray, " step"]
     cut: Int[np.ndarray, ""] = field(default_factory=lambda: np.zeros((), dtype=np.int64))
+    layer_norms: Float[np.ndarray, "kind record layer"] = field(default_factory=lambda: _empty(3))
+    head_norms: Float[np.ndarray, "kind record layer head"] = field(default_factory=lambda: _empty(4))
+    attention_change: Float[np.ndarray, " changed_layer"] = field(default_factory=lambda: _empty(1))
 
 
 @dataclass(frozen=True)

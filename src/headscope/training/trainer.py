@@ -4,9 +4,10 @@ It stops at the first loss that is not finite. A callback records the outputs af
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from headscope.catalog import require
 from headscope.errors import HeadscopeError
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
+from headscope.training.layer_rates import set_rates
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
 
@@ -34,11 +36,18 @@ class SilentTrainer(Trainer):
     * `began`: whether it has begun a step, and so has read its checkpoint.
     """
 
-    def __init__(self, network: PreTrainedModel, arguments: TrainingArguments, training_set: TrainingInputs, pad: int):
-        """`pad` is the id of the padding token."""
+    def __init__(
+        self,
+        network: PreTrainedModel,
+        arguments: TrainingArguments,
+        training_set: TrainingInputs,
+        pad: int,
+        rates: Mapping[int, float] = MappingProxyType({}),
+    ):
+        """`pad` is the id of the padding token; `rates`: see `layer_rates`."""
         super().__init__(network, arguments, train_dataset=training_set)  # type: ignore[arg-type]
         self.remove_callback(PrinterCallback)
-        self.training_set, self.pad, self.began = training_set, pad, False
+        self.training_set, self.pad, self.rates, self.began = training_set, pad, rates, False
 
     def get_train_dataloader(self) -> DataLoader:
         """Batches of similar length, each padded to its longest input."""
@@ -49,6 +58,13 @@ class SilentTrainer(Trainer):
             collate_fn=partial(self.training_set.collate, pad=self.pad),
         )
         return self.accelerator.prepare(loader)
+
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+        """The optimiser of the recipe, with the rates of the layers."""
+        optimizer = super().create_optimizer(model)
+        if self.rates:
+            set_rates(optimizer, self.rates)
+        return optimizer
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> Any:
         """The loss of a batch."""

@@ -53,6 +53,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         REQUIRED,
         Argument(metavar="MODEL OTHER...", help="Two or more models; the first is compared with."),
     ),
+    "steps": (
+        list[str],
+        REQUIRED,
+        Argument(metavar="DIR|MODEL...", help="The folder of a fine-tuning, or models in order, the start first."),
+    ),
     "corpus": (
         str,
         "sample",

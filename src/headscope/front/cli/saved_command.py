@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 # The shared options that are followed, beside those of the study itself: they read, and set numbers.
 FOLLOWED = {
-    *("model", "models", "corpus", "corpora", "suites", "other", "training", "trainings", "training_limit"),
+    *("model", "models", "steps", "corpus", "corpora", "suites", "other", "training", "trainings", "training_limit"),
     *("kind", "columns", "document", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
     *("revision", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
 }
-MODELS, CORPORA = ("model", "models"), ("corpus", "corpora", "other", "training", "trainings")
+MODELS, CORPORA = ("model", "models", "steps"), ("corpus", "corpora", "other", "training", "trainings")
 
 
 def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
@@ -83,7 +83,8 @@ def of_hub(given: Mapping[str, Any]) -> list[str]:
     from headscope.models.checkpoint import HUB_NAME
 
     second = ("other",) if "corpus" in given else ()  # a model then, else a corpus
-    models = [name for name in _named(given, MODELS + second) if HUB_NAME.fullmatch(name) and name != "minilm"]
+    named = [name.partition("@")[0] for name in _named(given, MODELS + second)]
+    models = [name for name in named if HUB_NAME.fullmatch(name) and name != "minilm"]
     corpora = [name for name in _named(given, CORPORA) if name.startswith("hub:") or given.get("kind") == "hub"]
     return [f"model '{name}'" for name in models if not os.path.isdir(name)] + [f"corpus '{name}'" for name in corpora]
 

@@ -36,6 +36,7 @@ LACKING: Mapping[str, str] = {
 ELSEWHERE: Mapping[str, str] = {
     "cloze": "suites of sentences: headscope cloze MODEL SUITE --data FOLDER",
     "compare": "a second model: headscope compare MODEL OTHER --corpus CORPUS",
+    "film": "the steps of a training: headscope film DIR --corpus CORPUS",
     "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
     "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
     "pretrain_head": "training: headscope pretrain-head MODEL TEXT",

@@ -47,7 +47,7 @@ function startAtlas(atlas) {
   }
   grid.addEventListener("keydown", (event) => moveInAtlas(atlas, event));
   const select = section.querySelector(".atlas-text");
-  select?.addEventListener("change", () => store.set({ text: Number(select.value) }));
+  select?.addEventListener(select.type === "range" ? "input" : "change", () => store.set({ text: Number(select.value) }));
   store.listen(() => showAtlas(atlas));
   followAddress((fragment) => {
     store.replace(fragment);
@@ -81,6 +81,14 @@ function showAtlas({ section, grid, rows, layers, heads, numbers, legend, store 
   redraw(section.querySelector(".legend") ?? make("div"), ...kindButtons(legend, state.only, heads.length, (only) => change({ only })));
   const select = section.querySelector(".atlas-text");
   if (select) select.value = String(state.text);
+  if (select?.dataset.steps) showStep(section, select, state.text);
+}
+
+/** Say which step of a training the maps are of. */
+function showStep(section, slider, at) {
+  const step = slider.dataset.steps.split(" ")[at];
+  section.querySelector(".atlas-step").textContent = step;
+  slider.setAttribute("aria-valuetext", `step ${step}`);
 }
 
 /** The map of a head, large, with its tokens and its numbers. */

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from headscope.corpora.tasks import Task, aligned, resampled, score
 from headscope.errors import HeadscopeError
+from headscope.models.layer_modules import Parts, layer_modules
 from headscope.models.model import Model
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
@@ -25,7 +26,6 @@ from headscope.results.variables import Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
 
-Parts = list[list[nn.Module]]
 SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"
 
 
@@ -58,22 +58,6 @@ def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Itera
     finally:
         for layer, weights in before.items():
             _put(ours[layer - 1], weights)
-
-
-def layer_modules(model: Model) -> Parts:
-    """The modules of each layer: one, or several in families with lists of parts (XLM).
-
-    Raises `HeadscopeError` if the layers cannot be identified.
-    """
-    lists: dict[str, nn.ModuleList] = {}
-    for path, module in model.network.base_model.named_modules():
-        within = any(path.startswith(f"{outer}.") for outer in lists)
-        if isinstance(module, nn.ModuleList) and len(module) == len(model.capture.heads) and not within:
-            lists[path] = module
-    if not lists:
-        kind = model.network.config.model_type
-        raise HeadscopeError(f"model type '{kind}': its layers cannot be identified; leave out --restore")
-    return [list(modules) for modules in zip(*lists.values(), strict=True)]
 
 
 def _parts(model: Model, embeddings: bool) -> Parts:

@@ -7,16 +7,13 @@ their weights move further; this divides one by the other.
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 import xarray as xr
-from torch import Tensor, nn
 
-from headscope.capture.spread import stored
 from headscope.errors import HeadscopeError
+from headscope.models.layer_modules import layer_modules, moved
 from headscope.models.model import Model
 from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import BOUNDS
-from headscope.studies.compare.restoration import layer_modules
 
 DIMS = ("model", "layer")
 SOURCE = "after Kovaleva et al. 2019, section 4.3"
@@ -35,7 +32,7 @@ def weight_changes(models: Sequence[Model], result: xr.Dataset) -> dict[str, xr.
     interval = result["layer_similarity_ci"].transpose(*DIMS, "bound")
     try:
         first, *later = [layer_modules(model) for model in models]
-        changes = np.array([[_moved(*layer) for layer in zip(first, other, strict=True)] for other in later])
+        changes = np.array([[moved(*layer) for layer in zip(first, other, strict=True)] for other in later])
     except HeadscopeError:
         return {}
     variables = Variables({"model": similarity["model"].values.tolist()}, SOURCE, LABELS)
@@ -47,22 +44,3 @@ def weight_changes(models: Sequence[Model], result: xr.Dataset) -> dict[str, xr.
     bounds = np.where(np.isfinite(bounds), bounds, np.nan)
     variables.add("change_per_weight", ratio, interval=bounds, count=count)
     return variables.arrays
-
-
-def _moved(ours: list[nn.Module], others: list[nn.Module]) -> float:
-    """The length of the difference of two layers' weights, by that of the first; NaN for other names or sizes."""
-    mine, theirs = _weights(ours), _weights(others)
-    if {name: weight.shape for name, weight in mine.items()} != {name: one.shape for name, one in theirs.items()}:
-        return float("nan")
-    pairs = [(mine[name].double().cpu(), theirs[name].double().cpu()) for name in mine]
-    difference = sum(float((one - other).square().sum()) for one, other in pairs)
-    return float((difference / sum(float(one.square().sum()) for one, _ in pairs)) ** 0.5)
-
-
-def _weights(modules: list[nn.Module]) -> dict[str, Tensor]:
-    return {
-        f"{number} {name}": stored(module, name, weight.detach())
-        for number, module in enumerate(modules)
-        for name, weight in module.named_parameters()
-        if torch.is_floating_point(weight)
-    }

@@ -24,6 +24,7 @@ from headscope.studies.finetune.table1 import TableRow, TrainingRun, runs
 from headscope.studies.finetune.variables import to_variables
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.environment import RunEnvironment, run_environment
+from headscope.training.kept_steps import spaced
 from headscope.training.recipe import Init
 
 INITS: tuple[Init, ...] = ("pretrained", "random", "frozen", "finetuned")
@@ -53,6 +54,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     precision: Literal["no", "bf16", "fp16"] = "no",
     max_tokens: Annotated[int, Range(1)] = 128,
     keep: Literal["best", "last"] = "best",
+    keep_steps: str | None = None,
+    layer_rate_decay: Annotated[float, Range(0, 1)] = 1.0,
+    layer_rate_growth: Annotated[float, Range(0, 1)] = 1.0,
     train_limit: list[str] | None = None,
     baselines: bool = True,
 ) -> xr.Dataset:
@@ -82,6 +86,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `precision`: Train in mixed precision: no, bf16 or fp16.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
     * `keep`: Keep the model of the best epoch on dev, or of the last.
+    * `keep_steps`: Keep the weights after this number of steps, evenly spaced, or `log`: after steps 1, 2, 4, 8 and
+      so on, for `headscope film`. Each costs two bytes a trained weight, and the start four.
+    * `layer_rate_decay`: Multiply the learning rate by this for each layer further below: lower layers learn more
+      slowly.
+    * `layer_rate_growth`: Multiply the learning rate by this for each layer further above: upper layers learn more
+      slowly, but not the classifier.
     * `train_limit`: Train on N examples of each task, or of TASK, drawn at random from the train split as read;
       `--limit` rules how many examples of each split are read.
     * `baselines`: Also score simple models: bags of words and of pairs of words, one sentence alone, mean embeddings.
@@ -97,16 +107,20 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipe = TrainingRecipe(
         batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
         precision=precision, max_tokens=max_tokens, keep=keep,
+        layer_rate_decay=layer_rate_decay, layer_rate_growth=layer_rate_growth,
     )  # fmt: skip
     rates = {"frozen": frozen_rate or learning_rate}
     recipes = {init: replace(recipe, learning_rate=rates.get(init, learning_rate)) for init in inits}
+    if keep_steps is not None:
+        spaced(keep_steps, 1)  # refuses a wrong one before anything is computed
     limits = _limits(train_limit or [], tasks)
     tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
     environment = run_environment(checkpoint, directory, **loading)
     start = initial(environment.checkpoint, tasks[0], inits[-1], settings.seed, remote_code=environment.remote_code)
     rows = [TableRow(task, max_tokens, start.model) for task in tasks]
     models = _models(environment.directory, tasks, inits)
-    planned = list(runs(rows, recipes, range(settings.seed, settings.seed + seeds), environment.directory, models))
+    of_seeds = range(settings.seed, settings.seed + seeds)
+    planned = list(runs(rows, recipes, of_seeds, environment.directory, models, keep_steps))
     for one in planned:
         one.open(environment, settings.on_notice)
     settings.on_total(sum(one.steps for one in planned))

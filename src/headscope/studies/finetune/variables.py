@@ -12,6 +12,7 @@ from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
 from headscope.studies.finetune.baseline_scores import BASELINE_LABELS, BaselineOutputs, baseline_scores, gains
+from headscope.studies.finetune.layer_changes import LAYER_LABELS, layer_changes
 from headscope.studies.finetune.seeds import SEED_LABELS, early_correlation, seed_spread
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve
@@ -54,6 +55,7 @@ LABELS = {
     "paper_score": Label("score of BERT-base in the paper", "fraction", ROWS, "Kovaleva et al. 2019, Table 1"),
     **SEED_LABELS,
     **BASELINE_LABELS,
+    **LAYER_LABELS,
 }
 
 
@@ -77,6 +79,7 @@ def to_variables(
         "epoch": list(range(1, 1 + max(len(run.epoch_outputs) for run in trained.values()))),
         "progress": [(part + 1) / PARTS for part in range(PARTS)],
         "bound": BOUNDS,
+        "layer": list(range(1, 1 + max(run.layer_norms.shape[-1] for run in trained.values()))),
         "baseline": list(dict.fromkeys(name for outputs in baselines.values() for name in outputs)),
     }
     variables = _empty(coords)
@@ -94,6 +97,8 @@ def to_variables(
             values, resamples = _cell(task, of_seeds, targets, draws)
             for name, value in values.items():
                 variables[name].loc[where | {"init": init}] = value
+            for name, value in layer_changes(of_seeds).items():
+                variables[name].loc[{"task": task.name, "init": init}] = value
             for baseline, scored in of_baselines.items():
                 for name, value in gains(task, values["score"], resamples, scored).items():
                     variables[name].loc[where | {"init": init, "baseline": baseline}] = value

@@ -14,6 +14,7 @@ from headscope.studies.finetune.page.baseline_findings import simple_models
 from headscope.studies.finetune.page.scores import main_metric, names
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
+LAYERS = "Which layers change"
 SAME, SIMPLE = "constant answer", "Beside simple models"
 WITHOUT_ATTENTION = (
     "The main metric of each task, with 95% intervals over dev examples, beside models without attention that are "
@@ -32,7 +33,25 @@ def figures(result: xr.Dataset) -> list[Figure]:
         caption += (
             " Beside them Kovaleva et al. (2019), Table 1, where it has the task; its BERT-base is a larger model."
         )
-    return [Figure("score", SCORES, bars(scores, width=300), caption, "score"), *_simple(result), *_training(result)]
+    figure = Figure("score", SCORES, bars(scores, width=300), caption, "score")
+    return [figure, *_simple(result), *_layers(result), *_training(result)]
+
+
+def _layers(result: xr.Dataset) -> Iterator[Figure]:
+    """The change of attention of each layer, and by the way of its weights, for trained encoders."""
+    for name, caption in (
+        ("attention_change", "1 minus the cosine of attention after the training and before it."),
+        ("change_per_update", "The change of attention by all updates of a layer, as a share of its weights' length."),
+        ("gradient_norm", "Mean over the recorded steps, after clipping."),
+    ):
+        if measured(result, name) is None:
+            continue
+        for task in result["task"].values.tolist():
+            array = with_interval(result, name).sel(task=task, drop=True).dropna("init", how="all")
+            if array.size:
+                words = f"{array.attrs['long_name']}, {task}"
+                chart = curve(array.assign_attrs(long_name=words).transpose("layer", "init"), "layer")
+                yield Figure(f"{name}-{task}", LAYERS, chart, caption, name)
 
 
 def _simple(result: xr.Dataset) -> Iterator[Figure]:

@@ -19,6 +19,7 @@ from headscope.report.wording import (
     several,
 )
 from headscope.studies.finetune.page.baseline_findings import against_baselines, one_sentence
+from headscope.studies.finetune.page.layer_findings import of_layers
 from headscope.studies.finetune.page.scores import chance_of, corrected, main_metric, names, scores_of, starts
 
 MOST_TASKS = 3
@@ -38,8 +39,9 @@ START = {
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The tasks that are learned, simple models, the gain of fine-tuning, and the loss from random weights."""
-    return [*_learned(result), *against_baselines(result), *_gain(result), *_pretraining(result)]
+    """The tasks that are learned, simple models, the gain of fine-tuning, the loss from random weights, last layers."""
+    known = [finding for finding in of_layers(result) if finding.verdict != "undecided"]
+    return [*_learned(result), *against_baselines(result), *_gain(result), *_pretraining(result), *known]
 
 
 def _learned(result: xr.Dataset) -> Iterator[Finding]:
@@ -122,7 +124,7 @@ def _by_seed(result: xr.Dataset, task: str, init: str) -> np.ndarray:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The gain on average, each task's scores, a random start, seeds, and how the models were chosen."""
-    parts = (_gain, _tasks, against_baselines, one_sentence, _without, _random, _spread, _paper, _chosen)
+    parts = (_gain, _tasks, against_baselines, one_sentence, _without, _random, _spread, of_layers, _paper, _chosen)
     return [finding for part in parts for finding in part(result)]
 
 

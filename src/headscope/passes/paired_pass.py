@@ -99,35 +99,40 @@ def blocks(model: Model, batch: Batch, *, by_ranges: bool = False) -> Generator[
 
 
 def fold_pairs(
-    first: Pass, later: Sequence[Model], measures: Modules, comparisons: Modules
+    first: Pass, later: Sequence[Model], measures: Modules, comparisons: Modules, *, own: bool = False
 ) -> PassResult[dict[str, Tally]]:
     """Tallies of each later model beside the first, from one pass; `compared` lists their names and shapes.
 
     * `first`: the pass of the first model; its encoder and its padding are those of all models.
+    * `own`: see `compared`.
     """
     models, collate = (first.model, *later), collator(first.model, first.pad_to)
 
     def values(group: list[Encoded]) -> IndexedValues:
         batch = collate(group)
-        return batch.unit, compared(models, batch, measures, comparisons)
+        return batch.unit, compared(models, batch, measures, comparisons, own=own)
 
     with torch.inference_mode():
         return first.tally(values)
 
 
-def compared(models: Sequence[Model], batch: Batch, measures: Modules, comparisons: Modules) -> dict[str, Values]:
+def compared(
+    models: Sequence[Model], batch: Batch, measures: Modules, comparisons: Modules, *, own: bool = False
+) -> dict[str, Values]:
     """The values of one batch, each [example, head, model, ...] with the later models in their order.
 
     * `NAME` of a comparison; `layer_NAME`, its mean over the heads of each layer [example, layer, model].
     * `difference_NAME` of a measure: the later model's value less the first's, in examples that have both.
+    * `own_NAME` of a measure, if they are wanted (`own`): the values of all models, the first one's first.
     """
-    own = [MeasureObserver(measures) for _ in models]
+    observers = [MeasureObserver(measures) for _ in models]
     pairs = [MeasureObserver(comparisons) for _ in models[1:]]
     try:
-        _observe(models, batch, own, pairs, by_ranges=True)
+        _observe(models, batch, observers, pairs, by_ranges=True)
     except OtherBlocks:  # where masks differ, the keys of one model are not those of the other
-        _observe(models, batch, own, pairs, by_ranges=False)
-    first, *later = [observer.finish() for observer in own]
+        _observe(models, batch, observers, pairs, by_ranges=False)
+    measured = [observer.finish() for observer in observers]
+    first, *later = measured
     compared_values = [observer.finish() for observer in pairs]
     values = {name: _stacked([value[name] for value in compared_values]) for name in comparisons}
     layers = {f"layer_{name}": _by_layer(values[name], models[0].capture.heads) for name in comparisons}
@@ -135,7 +140,8 @@ def compared(models: Sequence[Model], batch: Batch, measures: Modules, compariso
         f"difference_{name}": _stacked([_difference(values[name], first[name]) for values in later])
         for name in measures
     }
-    return values | layers | changed
+    of_all = {f"own_{name}": _stacked([of_model[name] for of_model in measured]) for name in (measures if own else ())}
+    return values | layers | changed | of_all
 
 
 def _observe(

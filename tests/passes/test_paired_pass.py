@@ -17,11 +17,11 @@ from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
+from headscope.passes import paired_pass
 from headscope.passes.batches import by_length
 from headscope.passes.observing import MeasureObserver
+from headscope.passes.paired_pass import fold_pairs, lockstep
 from headscope.statistics.bootstrap import Tally, merge
-from headscope.studies.compare import paired_pass
-from headscope.studies.compare.paired_pass import fold_pairs, lockstep
 from support.killed import CtrlC
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary

@@ -17,7 +17,7 @@ from headscope.capture import observer
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.passes.batches import collate
-from headscope.studies.compare.paired_pass import blocks, lockstep
+from headscope.passes.paired_pass import blocks, lockstep
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 NOTHING = np.empty((0, 3), dtype=np.int64)

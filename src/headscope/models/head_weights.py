@@ -1,0 +1,81 @@
+"""The weights of each head: its rows or columns of the linear maps of its layer's attention."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from headscope.capture.projections import Attention, attentions
+from headscope.models.head_slicing import BY_HEAD, HEADS, sizes
+
+
+@dataclass(frozen=True)
+class HeadWeight:
+    """A weight of a layer's attention, and where in it its heads lie.
+
+    * `weight`: of the map to queries, keys, values or all three, or of the output map.
+    * `dim`: the dimension that heads share; `shape`: this dimension taken apart; `axis`: that of the heads in `shape`.
+    """
+
+    weight: nn.Parameter
+    dim: int
+    shape: tuple[int, ...]
+    axis: int
+
+    def norms(self, tensor: Tensor) -> Float[Tensor, " head"]:
+        """The length of each head's part of a tensor of the weight's size, such as its gradient."""
+        parts = tensor.unflatten(self.dim, self.shape)
+        heads = self.dim + self.axis
+        return torch.linalg.vector_norm(parts, dim=[dim for dim in range(parts.ndim) if dim != heads])
+
+
+def head_weights(network: nn.Module, layers: int) -> list[list[HeadWeight]]:
+    """The weights of the heads of each layer; of grouped queries without keys and values, and no biases.
+
+    * `layers`: how many layers there are; an empty list where the maps of another number are found.
+    """
+    found = list(attentions(network))
+    if len(found) != layers:
+        return []
+    by_head = getattr(network.config, "model_type", "") in BY_HEAD
+    parts = [_of_layer(attention, by_head) for attention in found]
+    return parts if all(parts) else []
+
+
+def head_norms(weights: list[HeadWeight], tensors: list[Tensor]) -> Float[Tensor, " head"]:
+    """The length of all weights of each head of a layer; `tensors` are they, their gradients or their updates."""
+    of_maps = [one.norms(tensor) for one, tensor in zip(weights, tensors, strict=True)]
+    return torch.linalg.vector_norm(torch.stack(of_maps), dim=0)
+
+
+def _of_layer(attention: Attention, by_head: bool) -> list[HeadWeight]:
+    heads = _number(attention.module)
+    size = sizes(attention.output)[0]
+    if not heads or size % heads:
+        return []
+    width = size // heads
+    found = [_weight(attention.output, (heads, width), 0, inputs=True)]
+    for module in dict.fromkeys(attention.inputs):
+        n_outputs = sizes(module)[1]
+        if n_outputs in (size, 3 * size):
+            parts = n_outputs // size
+            shape, axis = ((heads, parts * width), 0) if by_head else ((parts, heads, width), 1)
+            found.append(_weight(module, shape, axis, inputs=False))
+    return found
+
+
+def _weight(linear: Any, shape: tuple[int, ...], axis: int, *, inputs: bool) -> HeadWeight:
+    dim = int(inputs) if not isinstance(linear, Conv1D) else 1 - int(inputs)
+    return HeadWeight(linear.weight, dim, shape, axis)
+
+
+def _number(module: nn.Module) -> int:
+    """The number of heads that a layer's attention says it has; 0 if it says none."""
+    for part in module.modules():
+        for name in HEADS[:-1]:  # the last one is that of keys and values
+            if isinstance(number := getattr(part, name, None), int):
+                return number
+    return 0

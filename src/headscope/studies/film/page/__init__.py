@@ -1,0 +1,1 @@
+"""The page of `film` for report, cards and viewer; never imports torch."""

@@ -1,0 +1,37 @@
+"""The changes of one head over the steps of a training (Kovaleva et al. 2019, section 4.3)."""
+
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import ranked, value
+from headscope.report.kinds import where_true
+from headscope.report.parts import Finding, HeadKind
+from headscope.report.wording import number
+
+# Heads of a lower cosine similarity have clearly changed.
+LIKE = 0.9
+
+
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
+    """The similarity of attention at the last step, and when half of the change was there."""
+    return (f"step_similarity.{result['step'].values.tolist()[-1]}", "half_change_of_head")
+
+
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The head's change at each step, and when half of it was there."""
+    similar, halves = of_variable(numbers, "step_similarity"), of_variable(numbers, "half_change_of_head")
+    if not similar:
+        return
+    texts = ", ".join(f"step {row.words} {number(1 - row.value)}" for row in similar[1:])
+    text = f"1 minus the cosine of attention and that of the start: {texts}."
+    if halves:
+        text += f" Half of the last one was there after {value(halves[0])} of the steps ({ranked(halves[0])})."
+    yield Finding("Change by step", text)
+
+
+def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+    """A cosine similarity below 0.9 at the last step."""
+    if "step_similarity" in result:
+        yield from where_true(result["step_similarity"].isel(step=-1, drop=True) < LIKE, "changed", "changed")

@@ -1,0 +1,75 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+import time
+from dataclasses import replace
+
+import xarray as xr
+
+from headscope import results
+from headscope.corpora.tasks import Task
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import ComparedCorpus, StepLoading, Steps
+from headscope.studies.film.reading import StepReader
+from headscope.studies.film.scores import StepScores
+from headscope.studies.film.variables import to_variables
+from headscope.training.step_models import StepModels, step_models
+
+ABOUT = "training"
+EXAMPLE = "headscope film out/tuned --corpus sample -o out/film"
+REQUIRED = ("step_similarity", "half_change")
+
+
+def run(
+    steps: Steps,
+    corpus: ComparedCorpus,
+    settings: Settings = DEFAULTS,
+    *,
+    loading: StepLoading,
+    task: Task | None = None,
+    maps: bool = True,
+) -> xr.Dataset:
+    """Read the attention of a model at each step of its training, beside its start, in one pass a step.
+
+    Arguments:
+
+    * `steps`: Follow the kept steps of this folder of a fine-tuning, or these models in their order, the start first:
+      folders, or revisions of a hub model as `MODEL@REVISION`.
+    * `corpus`: Read attention on this text.
+    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `loading`: Set the device, the dtype, the revision and remote code of the models.
+    * `task`: Score each step on this task.
+    * `maps`: Keep the attention maps of one typical input at each step, for the atlas.
+
+    Returns: `step_similarity[step, layer, head]`, the cosine of attention and that of the start; statistics of
+    attention, changes of weights and scores at each step; `half_change[layer]` and `half_change_of_head`, when half
+    of the last step's change was there.
+
+    Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, or no example fits.
+    """
+    started = time.monotonic()
+    opened = step_models(steps, loading, head=task is not None)
+    later = range(1, len(opened.numbers))
+    settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * (task.dev.n_examples if task else 0))
+    if settings.journal:  # a pass that is done stays so, until the result is written
+        run_of = {**settings.journal.run, "steps": " ".join(opened.hashes)}
+        settings = replace(settings, journal=replace(settings.journal, run=run_of, kept=True))
+    settings = replace(settings, keep_interrupted=False)
+    attributes = provenance("film", opened.start, corpus, settings)
+    reader, scores = StepReader(opened.start, corpus, settings, maps=maps), StepScores(task, settings)
+    scores.add(opened.start)
+    for index in later:
+        model = opened.open(index)
+        reader.read(model)
+        scores.add(model)
+    variables = to_variables(opened.numbers, task.metrics if task else (), reader, scores)
+    attributes |= _named(opened, task) | reader.attributes | {"duration_s": round(time.monotonic() - started, 3)}
+    return results.check(xr.Dataset(variables | reader.coverage, attrs=attributes))
+
+
+def _named(steps: StepModels, task: Task | None) -> dict[str, str]:
+    """The models of the steps, and the task."""
+    names = dict(zip(map(str, steps.numbers), steps.names, strict=True))
+    title = f"{steps.title} → step {steps.numbers[-1]}"
+    return {"model": title, "compared": json.dumps(names)} | ({"task": task.name} if task else {})

@@ -1,0 +1,86 @@
+"""How far the layers moved in the trainings, and how much their attention changed for that.
+
+Kovaleva et al. 2019, section 4.3: fine-tuning changes the last layers most. A review of the paper asks whether that is
+only because their gradients are larger: so the change of attention stands beside the way of the weights.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import t
+
+from headscope.results.variables import Label
+from headscope.training.norms import KINDS, path_share
+from headscope.training.run_record import TrainedOutputs
+
+LAYERS, ROWS = ("task", "init", "layer"), ("task", "init")
+SOURCE = "after Kovaleva et al. 2019, section 4.3, and a review of the paper"
+SEEDS = "t distribution over seeds"
+RECORDED = "mean over the recorded steps and over seeds; after clipping"
+LAYER_LABELS = {
+    "gradient_norm": Label("length of the gradient of a layer's weights", "norm", LAYERS, RECORDED),
+    "update_path": Label(
+        "all updates of a layer's weights, added up, as a share of their length", "share of the norm", LAYERS, SOURCE
+    ),
+    "attention_change": Label("change of the attention of a layer in the training", "1 − cosine", LAYERS, SOURCE),
+    "change_per_update": Label("change of a layer's attention by the way of its weights", "ratio", LAYERS, SOURCE),
+    "change_per_update_ci": Label("95% interval of change_per_update", "ratio", (*LAYERS, "bound"), SEEDS),
+    "last_layer_change": Label(
+        "logarithm of the last layer's change of attention by the mean of the others", "log ratio", ROWS, SOURCE
+    ),
+    "last_layer_change_ci": Label("95% interval of last_layer_change", "log ratio", (*ROWS, "bound"), SEEDS),
+    "last_layer_per_update": Label(
+        "logarithm of the last layer's change of attention per update by the mean of the others",
+        *("log ratio", ROWS, SOURCE),
+    ),
+    "last_layer_per_update_ci": Label("95% interval of last_layer_per_update", "log ratio", (*ROWS, "bound"), SEEDS),
+}
+LEAST_SEEDS = 3
+Values = dict[str, np.ndarray]
+
+
+def layer_changes(trained: Sequence[TrainedOutputs]) -> Values:
+    """The values of the trainings of one task and init, one a seed; without what was not recorded."""
+    norms = [run.layer_norms for run in trained]
+    if not all(one.size for one in norms):
+        return {}
+    paths = np.stack([path_share(run.layer_norms, len(run.train_loss)) for run in trained])  # [seed, layer]
+    gradient = np.stack([one[KINDS.index("gradient")] for one in norms]).mean((0, 1))
+    values = {"gradient_norm": gradient, "update_path": paths.mean(0)}
+    changes = np.array([run.attention_change for run in trained if run.attention_change.size == paths.shape[1]])
+    if len(changes) < len(trained):
+        return values
+    values |= {"attention_change": changes.mean(0)} | _ratios("last_layer_change", changes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_update = np.where(paths > 0, changes / paths, np.nan)
+    bounds = over_seeds(by_update)
+    return (
+        values
+        | {"change_per_update": by_update.mean(0), "change_per_update_ci": bounds}
+        | _ratios("last_layer_per_update", by_update)
+    )
+
+
+def over_seeds(values: Float[np.ndarray, "seed *dims"]) -> Float[np.ndarray, "*dims 2"]:
+    """The 95% interval of a mean over seeds; NaN with fewer than three.
+
+    >>> over_seeds(np.array([1.0, 2.0, 3.0])).round(2).tolist()
+    [-0.48, 4.48]
+    """
+    seeds, mean = len(values), values.mean(0)
+    if seeds < LEAST_SEEDS:
+        return np.full((*mean.shape, 2), np.nan)
+    half = t.ppf(0.975, seeds - 1) * values.std(0, ddof=1) / np.sqrt(seeds)
+    return np.stack([mean - half, mean + half], axis=-1)
+
+
+def _ratios(name: str, values: Float[np.ndarray, "seed layer"]) -> Values:
+    """The logarithm of the last layer's value by the mean of the others, over seeds, with its interval."""
+    if values.shape[1] < 2:
+        return {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(values[:, -1]) - np.log(values[:, :-1].mean(1))
+    if not np.isfinite(ratios).all():
+        return {}
+    return {name: ratios.mean(), f"{name}_ci": over_seeds(ratios)}

@@ -1,0 +1,131 @@
+"""Lengths of gradients, updates and weights of each layer and each head at some steps of a training.
+
+A review of Kovaleva et al. 2019 asks whether the last layers change most only because their gradients are larger.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel, TrainerCallback, TrainerState
+
+from headscope.errors import HeadscopeError
+from headscope.models.head_weights import head_norms, head_weights
+from headscope.models.layer_modules import modules_by_layer
+
+# Of each recorded step: the gradient after clipping, the optimiser's update, and the weights before it.
+KINDS = ("gradient", "update", "weight")
+# Steps between two records, at least; and records of a training, about.
+STEPS_APART, MOST_RECORDS = 8, 50
+KEY = "norms"
+
+
+class NormRecorder(TrainerCallback):
+    """Records lengths at about fifty steps of a training, in `state.log_history`, so that checkpoints hold them.
+
+    * `layers`: the trained weights of each layer; empty where the layers cannot be identified.
+    * `heads`: the weights of the heads of each layer, and their `places` in `layers`; empty where they cannot be
+      identified, or are frozen.
+    """
+
+    def __init__(self, network: PreTrainedModel):
+        number = getattr(network.config, "num_hidden_layers", 0)
+        self.layers, self.heads = _layer_weights(network, number), head_weights(network, number)
+        known = [{id(weight): index for index, weight in enumerate(of_layer)} for of_layer in self.layers]
+        pairs = list(zip(self.heads, known, strict=False))
+        trained = all(id(one.weight) in places for of_layer, places in pairs for one in of_layer)
+        if not (pairs and trained):
+            self.heads, pairs = [], []
+        self.places = [[places[id(one.weight)] for one in of_layer] for of_layer, places in pairs]
+        self.before: list[list[Tensor]] = []
+        self.record: dict[str, Any] = {}
+
+    def on_pre_optimizer_step(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
+        """Read the gradients, after clipping, and keep the weights until the update."""
+        if self.layers and is_recorded(state.global_step, state.max_steps):
+            self.before = [[weight.detach().clone() for weight in of_layer] for of_layer in self.layers]
+            gradients = [[_gradient(weight) for weight in of_layer] for of_layer in self.layers]
+            self.record = {"gradient": self._norms(gradients), "weight": self._norms(self.before)}
+
+    def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
+        """Read the update."""
+        if self.before:
+            updates = [
+                [weight.detach() - old for weight, old in zip(of_layer, before, strict=True)]
+                for of_layer, before in zip(self.layers, self.before, strict=True)
+            ]
+            self.record["update"] = self._norms(updates)
+            state.log_history.append({"step": state.global_step + 1, KEY: self.record})  # type: ignore[dict-item]
+            self.before = []
+
+    def _norms(self, tensors: list[list[Tensor]]) -> dict[str, list]:
+        """The lengths of each layer and of each of its heads, of tensors in the order of `layers`."""
+        layers = [
+            float(torch.stack([torch.linalg.vector_norm(one) for one in of_layer]).norm()) for of_layer in tensors
+        ]
+        of_heads = [
+            head_norms(heads, [of_layer[index] for index in places]).tolist()
+            for heads, places, of_layer in zip(self.heads, self.places, tensors, strict=False)
+        ]
+        return {"layer": layers, "head": of_heads}
+
+
+def is_recorded(done: int, total: int) -> bool:
+    """Whether the next step is recorded, of which `done` are done: every eighth, in long trainings fewer.
+
+    They lie in the middle of equal parts of the training: the rate of the first step is 0.
+
+    >>> [done for done in range(40) if is_recorded(done, 40)], sum(is_recorded(done, 10_000) for done in range(10_000))
+    ([4, 12, 20, 28, 36], 50)
+    """
+    apart = max(STEPS_APART, -(-total // MOST_RECORDS)) if total >= 2 * STEPS_APART else max(1, total // 4)
+    return done % apart == apart // 2
+
+
+def recorded(history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """The records of a training: `layer_norms` [kind, record, layer] and `head_norms` [kind, record, layer, head].
+
+    * `history`: the log of the Trainer. A head that its layer does not have is NaN. Nothing without records.
+    """
+    records = [entry[KEY] for entry in history if KEY in entry]
+    if not records:
+        return {}
+    layers = np.array([[one[kind]["layer"] for one in records] for kind in KINDS], dtype=np.float32)
+    by_head = [[one[kind]["head"] for one in records] for kind in KINDS]
+    most = max((len(heads) for heads in by_head[0][0]), default=0)
+    heads = np.full((*layers.shape, most), np.nan, dtype=np.float32)
+    for kind, of_kind in enumerate(by_head):
+        for record, of_record in enumerate(of_kind):
+            for layer, own in enumerate(of_record):
+                heads[kind, record, layer, : len(own)] = own
+    return {"layer_norms": layers, "head_norms": heads}
+
+
+def _layer_weights(network: PreTrainedModel, number: int) -> list[list[nn.Parameter]]:
+    """The trained weights of each layer; none if the layers cannot be identified, or nothing in them is trained."""
+    try:
+        modules = modules_by_layer(network, number) if number else []
+    except HeadscopeError:
+        return []
+    weights = [
+        [weight for module in parts for weight in module.parameters() if weight.requires_grad] for parts in modules
+    ]
+    return weights if all(weights) else []
+
+
+def _gradient(weight: nn.Parameter) -> Tensor:
+    return torch.zeros_like(weight) if weight.grad is None else weight.grad.detach()
+
+
+def path_share(norms: Float[np.ndarray, "kind record layer"], steps: int) -> Float[np.ndarray, " layer"]:
+    """How long the way of a layer's weights was, all updates added up, as a share of the weights' length.
+
+    * `norms`: of the recorded steps; `steps`: of the training, of which these stand for all.
+
+    >>> path_share(np.array([[[1.0]], [[0.25]], [[2.0]]]), steps=4)
+    array([0.5])
+    """
+    update, weight = (norms[KINDS.index(kind)].astype(np.float64) for kind in ("update", "weight"))
+    return (update / weight).mean(0) * steps

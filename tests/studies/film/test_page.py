@@ -1,0 +1,99 @@
+"""What the page of a film says, of made numbers whose answer is known."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from headscope.figures.theme import shades
+from headscope.report.claims import Claim
+from headscope.studies.film.moments import half_change, order_of_layers
+from headscope.studies.film.page import card, figures, tables
+from headscope.studies.film.page.findings import findings, highlights
+from headscope.studies.film.variables import LABELS
+
+STEPS, LAYERS, HEADS = [0, 10, 20, 30, 40], 6, 4
+ATLAS = Path(__file__).parents[3] / "src" / "headscope" / "report" / "templates" / "atlas.html"
+
+
+def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) -> xr.Dataset:
+    """A film in which each layer changes evenly from a share of the steps on, to 0.4; head 6-4 twice as much."""
+    shares = np.array(steps) / steps[-1]
+    layers = np.stack([np.clip((shares - start) / (1 - start), 0, 1) * 0.4 for start in starts], axis=1)
+    heads = np.repeat(layers[:, :, None], HEADS, axis=2)
+    heads[:, -1, -1] *= 2
+    noise = np.random.default_rng(0).normal(0, error, (200, LAYERS))
+    halves = half_change(layers, shares)
+    order = order_of_layers(np.concatenate([halves[None], halves + noise]))
+    values = {
+        "step_similarity": (1 - heads, (1 - heads)[..., None] + [-0.01, 0.01]),
+        "step_layer_similarity": (1 - layers, (1 - layers)[..., None] + [-0.01, 0.01]),
+        "half_change": (halves, halves[:, None] + [-2 * error, 2 * error]),
+        "half_change_of_head": (half_change(heads, shares), None),
+        "order_of_layers": (order[0], np.quantile(order[1:], [0.025, 0.975])),
+        "step_weight_change": (layers / 10, None),
+    }
+    coords = {"step": steps, "layer": range(1, LAYERS + 1), "head": range(1, HEADS + 1), "bound": ["lower", "upper"]}
+    result = xr.Dataset(coords={name: list(labels) for name, labels in coords.items()}, attrs={"study": "film"})
+    for name, (mean, bounds) in values.items():
+        label = LABELS[name]
+        attributes = {"long_name": label.long_name, "units": label.units}
+        result[name] = (label.dims, mean, attributes)
+        if bounds is not None:
+            result[f"{name}_ci"] = ((*label.dims, "bound"), bounds, attributes)
+        result[f"{name}_n_examples"] = ((), 200, attributes)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("starts", "topic"),
+    [
+        ([0.5, 0.4, 0.3, 0.2, 0.1, 0.0], "Upper layers change earlier than lower ones"),
+        ([0.0, 0.1, 0.2, 0.3, 0.4, 0.5], "Lower layers change earlier than upper ones"),
+    ],
+)
+def test_the_order_of_layers_holds_where_it_is_planted(starts: list[float], topic: str) -> None:
+    layer, first, head, *_ = highlights(film(starts))
+    assert layer.verdict != "holds"  # all have changed alike in the end, but for one head of the last
+    assert (first.topic, first.verdict) == (topic, "holds")
+    assert "over examples and layers" in first.text and "layer 6" in first.text
+    assert (head.topic, head.verdict) == ("Head 6-4 changed most", "holds")
+
+
+@pytest.mark.parametrize("starts", [[0.1, 0.4, 0.0, 0.3, 0.2, 0.15], [0.3, 0.1, 0.2, 0.2, 0.3, 0.1]])
+def test_no_order_holds_where_there_is_none(starts: list[float]) -> None:
+    first = highlights(film(starts))[1]
+    assert first.verdict == "undecided" and "cannot be told" in first.topic
+
+
+def test_few_steps_have_no_order() -> None:
+    topics = [finding.topic for finding in findings(film([0.0] * LAYERS, [0, 20, 40]))]
+    assert not any("layers change" in topic for topic in topics) and "Layers" in topics
+
+
+def test_an_order_over_examples_alone_is_none() -> None:
+    """Four layers are the least: three always lie nearly on a line."""
+    result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0]).isel(layer=slice(0, 3))
+    claim = highlights(result)[1].claim
+    assert isinstance(claim, Claim) and claim.verdict == "undecided"
+
+
+def test_figures_tables_and_kinds() -> None:
+    result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
+    names = [figure.name for figure in figures.figures(result)]
+    assert names[:2] == ["strip", "change"] and {"step_weight_change", "half_change_of_head"} <= set(names)
+    (table,) = tables.tables(result)
+    assert [column.words for column in table.columns] == ["Step 10", "Step 20", "Step 30", "Step 40"]
+    assert table.rows[-1][0] == (6,) and table.rows[-1][1][-1] == ("0.400", "0.390, 0.410")
+    assert len(list(card.kinds(result))) == LAYERS * HEADS
+    assert card.main_numbers(result) == ("step_similarity.40", "half_change_of_head")
+
+
+def test_layers_are_told_apart_by_shade() -> None:
+    assert len(set(shades(24))) == 24 and shades(1) == ["#8fd0cb"]
+
+
+def test_the_slider_is_a_labelled_range_of_steps() -> None:
+    template = ATLAS.read_text(encoding="utf-8")
+    assert '<label>Step of the training <input type="range"' in template and 'aria-live="polite"' in template

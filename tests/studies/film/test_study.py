@@ -1,0 +1,193 @@
+"""A film: its numbers are those of its models one by one, and it goes on after a kill with the same bits."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+import headscope
+from headscope import HeadscopeError, Settings
+from headscope.passes.pass_journal import PassJournal
+from headscope.studies.film.reading import StepReader
+from headscope.studies.finetune.study import run as finetune
+from headscope.training.kept_steps import KeptSteps
+from support.killed import Killed, kill
+from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, planted
+from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.small_tasks import birds, tiny_folder
+from support.tiny import save_tiny, tiny_tokenizer
+
+QUICK = Settings(resamples=20)
+TEXTS = ["The cat saw the bird .", "A dog ran home .", "The old man ate bread .", "She left early ."] * 3
+
+
+def film_of(*heads: dict[tuple[int, int], Head], **options: Any) -> xr.Dataset:
+    """The film of models with these planted heads."""
+    models = tuple(headscope.wrap(planted(some), tiny_tokenizer(), f"step-{n}") for n, some in enumerate(heads))
+    return headscope.film(models, TEXTS, QUICK, **options)
+
+
+def test_the_head_that_moves_is_shown_at_the_step_where_it_moves() -> None:
+    before = {(1, 1): looks_at_offset(1), (2, 2): looks_at_offset(-1)}
+    after = before | {(2, 3): looks_at_piece("[SEP]")}
+    film = film_of(before, before, after, after)
+    assert film["step"].values.tolist() == [0, 1, 2, 3]
+    change = 1 - film["step_similarity"]
+    assert float(change.isel(step=[0, 1]).max()) == pytest.approx(0, abs=1e-6)
+    last = change.isel(step=-1)
+    assert float(last.sel(layer=2, head=3)) == float(last.max()) > 0.1
+    assert float(film["half_change_of_head"].sel(layer=2, head=3)) == pytest.approx(1.5 / 3)
+    to_sep = film["step_attention_to"].sel(layer=2, head=3, token_class="sep").values
+    assert to_sep[2] > to_sep[0] + 0.3 and to_sep[3] == pytest.approx(to_sep[2], abs=1e-6)
+
+
+def blinded() -> Any:
+    """The planted classifier, whose deciding head looks at all tokens alike."""
+    network: Any = planted_classifier()
+    layer, head = DECIDES
+    rows = slice((head - 1) * WIDTH, head * WIDTH)
+    with torch.no_grad():
+        network.bert.encoder.layer[layer - 1].attention.self.query.weight[rows] = 0
+        network.bert.encoder.layer[layer - 1].attention.self.query.bias[rows] = 0
+    return network
+
+
+def test_the_score_rises_at_the_step_where_the_head_that_solves_the_task_moves() -> None:
+    task = planted_task()
+    networks = (blinded(), blinded(), planted_classifier(), planted_classifier())
+    models = tuple(headscope.wrap(one, tiny_tokenizer(), f"step-{n}") for n, one in enumerate(networks))
+    film = headscope.film(models, task.dev, QUICK, task=task)
+    change, score = 1 - film["step_similarity"], film["step_score"].sel(metric="accuracy").values
+    layer, head = DECIDES
+    assert float(change.isel(step=-1).sel(layer=layer, head=head)) == float(change.max()) > 0.1
+    assert float(change.isel(step=-1).sum()) == pytest.approx(float(change.max()), abs=1e-3)
+    assert float(film["half_change_of_head"].sel(layer=layer, head=head)) == pytest.approx(0.5)
+    assert score[0] == score[1] < 0.8 and score[2] == score[3] == 1
+
+
+def test_each_step_has_the_numbers_of_profile_and_compare() -> None:
+    some, other = {(1, 1): looks_at_offset(1)}, {(1, 1): looks_at_offset(-1)}
+    film = film_of(some, other)
+    models = [headscope.wrap(planted(one), tiny_tokenizer(), name) for one, name in ((some, "a"), (other, "b"))]
+    compared = headscope.compare(tuple(models), TEXTS, QUICK, examples=0)
+    similarity = compared["similarity"].isel(model=0)
+    np.testing.assert_allclose(film["step_similarity"].isel(step=1), similarity, atol=1e-6)
+    np.testing.assert_allclose(
+        film["step_similarity_ci"].isel(step=1), compared["similarity_ci"].isel(model=0), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        film["step_weight_change"].isel(step=1), compared["weight_change"].isel(model=0), atol=1e-9
+    )
+    for step, model in enumerate(models):
+        own = headscope.profile(model, TEXTS, QUICK, examples=0)
+        for name in ("entropy", "attention_to", "attention_offset"):
+            np.testing.assert_allclose(film[f"step_{name}"].isel(step=step), own[name], atol=1e-6)
+            np.testing.assert_allclose(film[f"step_{name}_ci"].isel(step=step), own[f"{name}_ci"], atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a fine-tuning of six steps, of which three are kept."""
+    folder = tmp_path_factory.mktemp("tuned")
+    options: dict[str, Any] = {"batch": 8, "epochs": 2, "learning_rate": 2e-3, "max_tokens": 32, "baselines": False}
+    options["keep"] = "last"
+    directory = folder / "out"
+    model = str(tiny_folder(folder / "tiny"))
+    finetune(model, (birds(16, 24),), QUICK, directory=directory, loading={}, keep_steps="3", **options)
+    return directory
+
+
+def test_film_of_a_fine_tuning_ends_at_its_model(tuned: Path) -> None:
+    task = birds(16, 24)
+    film = headscope.film((str(tuned),), task.dev, QUICK, task=task)
+    assert film["step"].values.tolist() == [0, 2, 4, 6]
+    ours = headscope.compare((str(tuned / "steps" / "start"), str(tuned / "model")), task.dev, QUICK, examples=0)
+    np.testing.assert_allclose(film["step_similarity"].isel(step=-1), ours["similarity"].isel(model=0), atol=1e-4)
+    np.testing.assert_allclose(film["step_weight_change"].isel(step=-1), ours["weight_change"].isel(model=0), rtol=4e-3)
+    assert (film["step_weight_change"].diff("step") != 0).all()  # the steps differ
+    assert film["step_score"].sel(metric="accuracy").notnull().all()
+    assert film["typical_step"].values.tolist() == [0, 2, 4, 6]
+
+
+def test_differences_are_kept_within_their_error(tuned: Path) -> None:
+    kept = KeptSteps(tuned / "steps")
+    start, moving, last = (
+        headscope.load(str(folder), head=True) for folder in (kept.start, kept.start, tuned / "model")
+    )
+    kept.put(moving, start, 6)
+    weights = [dict(one.network.named_parameters()) for one in (start, moving, last)]
+    for name in weights[0]:
+        before, ours, exact = (one[name].detach() for one in weights)
+        assert ((ours - exact).abs() <= 2**-8 * (exact - before).abs() + 1e-7).all()
+
+
+def test_a_film_that_is_killed_goes_on_with_the_same_bits(
+    tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = birds(16, 24)
+
+    def film(folder: Path) -> xr.Dataset:
+        journal = PassJournal(folder, {"study": "film"})
+        return headscope.film((str(tuned),), task.dev, Settings(resamples=20, journal=journal), task=task)
+
+    once = film(tmp_path / "once")
+    with monkeypatch.context() as patched:
+        kill(patched, StepReader, "read", 3)
+        with pytest.raises(Killed):
+            film(tmp_path / "killed")
+    assert len(list((tmp_path / "killed").glob("pass-*"))) == 2
+    lines: list[str] = []
+    journal = PassJournal(tmp_path / "killed", {"study": "film"})
+    settings = Settings(resamples=20, journal=journal, on_notice=lines.append)
+    again = headscope.film((str(tuned),), task.dev, settings, task=task)
+    assert sum("goes on from there" in line for line in lines) == 2
+    assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))
+
+
+def test_steps_of_a_killed_training_are_the_same(tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from headscope.training import kept_steps
+
+    model = str(tiny_folder(tmp_path / "tiny"))
+    options: dict[str, Any] = {"batch": 8, "epochs": 2, "learning_rate": 2e-3, "max_tokens": 32, "baselines": False}
+    options["keep"] = "last"
+
+    def train() -> None:
+        finetune(model, (birds(16, 24),), QUICK, directory=tmp_path / "out", loading={}, keep_steps="3", **options)
+
+    with monkeypatch.context() as patched:
+        kill(patched, kept_steps, "save_file", 2)
+        with pytest.raises(Killed):
+            train()
+    train()
+    for step in (2, 4, 6):
+        ours, theirs = (folder / "steps" / f"step-{step}.safetensors" for folder in (tmp_path / "out", tuned))
+        assert ours.read_bytes() == theirs.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ((), "name several models, the start first"),
+        (("nowhere",), "'nowhere' holds no kept steps; train with finetune --keep-steps 8"),
+    ],
+)
+def test_a_film_without_steps_is_refused(names: Sequence[str], message: str) -> None:
+    with pytest.raises(HeadscopeError, match=message):
+        headscope.film(tuple(names) or (headscope.wrap(planted({}), tiny_tokenizer()),), TEXTS, QUICK)
+
+
+def test_revisions_of_a_hub_model_are_its_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for the hub: each revision is a folder."""
+    from headscope.models import checkpoint
+
+    heads = {"step0": {}, "step1000": {(1, 1): looks_at_offset(1)}, "step3000": {(1, 1): looks_at_offset(-1)}}
+    for revision, some in heads.items():
+        save_tiny(tmp_path / "snapshots" / revision, planted(some))
+    monkeypatch.setattr(checkpoint, "download", lambda name, revision, remedy="": tmp_path / "snapshots" / revision)
+    film = headscope.film(tuple(f"lab/model@{revision}" for revision in heads), TEXTS, QUICK)
+    assert film["step"].values.tolist() == [0, 1000, 3000]
+    assert float((1 - film["step_similarity"]).sel(step=1000, layer=1, head=1)) > 0.1
