@@ -1,6 +1,7 @@
 """Train a network on a task and keep its best or last epoch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -8,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from transformers import PreTrainedModel
 
 from headscope.capture.transformers_logging import quiet
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
@@ -20,6 +22,7 @@ from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, Traini
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
+from headscope.training.saved_bytes import state_bytes, trained_weights
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
 
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
@@ -84,6 +87,22 @@ class MaskedExamples:
         return masked_outputs(model, self.dev, self.pieces, settings)
 
 
+@dataclass(frozen=True)
+class Epochs:
+    """What happens after epochs.
+
+    * `until`: pause after this one.
+    * `on_kept`: called after an epoch whose network is the best or last so far.
+    """
+
+    until: int | None = None
+    on_kept: Callable[[], None] = lambda: None
+
+
+class Paused(Exception):
+    """A training has stopped after an epoch, and can go on from its checkpoint."""
+
+
 def train(
     initial: InitialModel,
     task: Task,
@@ -93,6 +112,7 @@ def train(
     record: RunRecord,
     *,
     save: bool = True,
+    epochs: Epochs | None = None,
 ) -> TrainedOutputs:
     """Train a network in place, from its last checkpoint if there is one.
 
@@ -102,21 +122,27 @@ def train(
     * `settings`: the seed, the batch size for dev, and `progress`, called after each step.
     * `record`: the folder of the run.
     * `save`: keep the model of the best or last epoch in the run's folder.
+    * `epochs`: where to pause, and what to do after epochs.
+
+    Raises `Paused` after the epoch where to pause, unless it is the last.
 
     Raises `HeadscopeError` if the loss is not finite, the disk is full, or the device cannot be used for training.
     """
+    epochs = epochs or Epochs()
     network, keep = initial.network, partial(kept_epoch, record, task, examples.targets, recipe)
 
     def epoch_done(epoch: int) -> None:
-        if save and keep(epoch) == epoch:
-            with record.new_model() as folder:
-                write(initial.model, folder)
+        if keep(epoch) == epoch:
+            epochs.on_kept()
+            if save and initial.ordinary:
+                with record.new_model() as folder:
+                    write(replace(initial.model, network=initial.ordinary(network)), folder)
 
     with torch.random.fork_rng(), quiet():
         made = arguments(recipe, settings.seed, record.folder, network.device)
-        trainer = SilentTrainer(network, made, examples.train, initial.pad)
+        trainer = SilentTrainer(network, made, initial.training_set(examples.train), initial.pad)
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
-        trainer.add_callback(EpochRecorder(record, compute, epoch_done, settings.on_progress))
+        trainer.add_callback(EpochRecorder(record, compute, epoch_done, settings.on_progress, epochs.until))
         last = record.checkpoint()
         try:
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -126,10 +152,20 @@ def train(
             with refusing_damaged(last):
                 raise
     vars(network).pop("forward", None)
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    if trainer.state.global_step < trainer.state.max_steps:
+        raise Paused
+    history = [entry for entry in trainer.state.log_history if "loss" in entry]
     by_epoch = np.stack([record.epoch_outputs(epoch + 1) for epoch in range(recipe.epochs)])
     best = by_epoch[keep(recipe.epochs) - 1]
-    trained = TrainedOutputs(best, by_epoch, np.array(losses, dtype=np.float32), np.array(examples.cut))
+    trained = TrainedOutputs(
+        best,
+        by_epoch,
+        np.array([entry["loss"] for entry in history], dtype=np.float32),
+        np.array(examples.cut),
+        np.array(trained_weights(network)),
+        np.array(state_bytes(network) + sum(entry.get("bytes", 0) for entry in history)),
+        np.array(initial.seconds + sum(entry.get("seconds", 0.0) for entry in history)),
+    )
     record.complete(trained)
     return trained
 
@@ -145,10 +181,17 @@ def kept_epoch(record: RunRecord, task: Task, targets: np.ndarray, recipe: Train
 
 def dev_outputs(model: Model, outputs: DevOutputs, settings: Settings) -> Float[np.ndarray, "example output"]:
     """Outputs of a model for the dev inputs, in full precision even during training in mixed precision."""
-    mixed = vars(model.network).pop("forward", None)  # accelerate puts it over the network's own
-    model.network.eval()
-    try:
+    with plain_forward(model.network):
         return outputs(model, replace(settings, on_progress=lambda done: None))
+
+
+@contextmanager
+def plain_forward(network: PreTrainedModel) -> Iterator[None]:
+    """Within this context a network computes without dropout, and in full precision even while training in mixed."""
+    mixed = vars(network).pop("forward", None)  # accelerate puts it over the network's own
+    network.eval()
+    try:
+        yield
     finally:
         if mixed is not None:
-            vars(model.network)["forward"] = mixed
+            vars(network)["forward"] = mixed
