@@ -45,6 +45,7 @@ COMMANDS = {
     "lens": "lens pretrain-head/model sample --predictions 200 --map-predictions 200",
     "finetune": f"finetune {{model}} {TASK} --epochs 2 --batch 8",
     "finetune-table": f"finetune {{model}} {TASK} --table --epochs 1 --batch 8",
+    "landscape": f"landscape {{model}} --tuned finetune/model {TASK} --directions 3 --plane 3 --positions 5",
     "compare": f"compare {{model}} finetune/model {TASK} --restore 2",
     "gradients-task": f"gradients finetune/model {TASK}",
     "ablate": f"ablate finetune/model {TASK} --heads 1-1,2-*",

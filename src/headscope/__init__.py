@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     geometry: Study
     gradients: Study
     induction: Study
+    landscape: Study
     layers: Study
     lens: Study
     patterns: Study
@@ -106,6 +107,7 @@ __all__ = [
     "gradients",
     "induction",
     "kinds_by_corpus",
+    "landscape",
     "layers",
     "lens",
     "load",

@@ -23,7 +23,7 @@ REFUSED = {
     ("pretrain_head", "one example"): "1 examples give 0 inputs to train on and 1 held-out ones; use more text",
     ("pretrain_head", "decoder"): "type 'gpt2' has no masked-language head in transformers; use another model",
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
-    **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},
+    **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }
 # The last is a number that nobody has rounded.
 UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")

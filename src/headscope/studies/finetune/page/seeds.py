@@ -136,7 +136,8 @@ def _heads(result: xr.Dataset, task: str, init: str) -> Iterator[Finding]:
         f"{task}: heads of all seeds",
         f"Rank correlation of two runs over heads: importance {found['importance']}, similarity to the start "
         f"{found['similarity']}; {found['kind']} of the heads are of one kind. Among the tenth that matters most in "
-        f"all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs alone: {first_of(once, MOST_HEADS) or 'no head'}.",
+        f"all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs alone: "
+        f"{first_of(once, MOST_HEADS) or 'no head'}.",
     )
 
 
