@@ -281,7 +281,8 @@ CASES = {
     ),
     "landscape": ClaimCase(
         flat, texts.birds, "wider place", 20, None,
-        {"examples": 16, "directions": 10, "positions": 2, "plane": 1}, shuffles=False, without=narrow, single=False,
+        {"loss_examples": 16, "directions": 10, "positions": 2, "plane": 1},
+        shuffles=False, without=narrow, single=False,
     ),
     "layers": ClaimCase(
         carrying(looks_at_offset(-1), ["the"]), texts.rooted, "Layers add to the embeddings", 150,

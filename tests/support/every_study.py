@@ -72,7 +72,9 @@ WHOLE = {
 QUICK = {
     "attributions": ("--scored", "4", "--flow", "2", "--shown", "1", "--altered", "2"),
     "finetune": ("--epochs", "1", "--batch", "4"),
-    "landscape": (*("--tuned", "{model}", "--examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"),),
+    "landscape": (
+        *("--tuned", "{model}", "--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"),
+    ),
     "induction": ("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
     "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     "lens": ("--predictions", "40", "--map-predictions", "40"),

@@ -20,7 +20,7 @@ from support.small_tasks import birds
 from support.tiny import save_tiny, tiny_bert
 
 TASK = birds(8, 12)
-OPTIONS: dict[str, Any] = {"examples": 12, "directions": 3, "positions": 5, "plane": 3, "loading": {}}
+OPTIONS: dict[str, Any] = {"loss_examples": 12, "directions": 3, "positions": 5, "plane": 3, "loading": {}}
 LABELS = {"id2label": {0: "no", 1: "yes"}, "label2id": {"no": 0, "yes": 1}}
 
 

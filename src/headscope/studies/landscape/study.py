@@ -48,7 +48,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tuned: str | None = None,
     random: str | None = None,
     split: Literal["train", "dev"] = "train",
-    examples: Annotated[int, Range(1)] = 64,
+    loss_examples: Annotated[int, Range(1)] = 64,
     max_tokens: Annotated[int, Range(1)] = 128,
     beyond: Annotated[float, Range(0, 10)] = 0.5,
     positions: Annotated[int, Range(2)] = 17,
@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `tuned`: Name the folder of the fine-tuned model.
     * `random`: Name the folder of the model that was trained from random weights.
     * `split`: Compute the loss on train, which the models have seen, or on dev.
-    * `examples`: Compute it on this number of examples, drawn at random.
+    * `loss_examples`: Compute it on this number of examples, drawn at random.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
     * `beyond`: Follow the line this far before its start and behind its end, in lengths of the line.
     * `positions`: Compute the loss at this number of points of the line.
@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         rise,
     )
     available = task.training() if split == "train" else task.dev
-    corpus = sample(available, min(examples, available.n_examples), settings.seed)
+    corpus = sample(available, min(loss_examples, available.n_examples), settings.seed)
     environment = run_environment(checkpoint, Path(), **loading)
     settings.on_total(len(named) * grid.stages)
     ends = {init: _end(folder, task, environment) for init, folder in named.items()}
@@ -122,9 +122,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "n_examples": corpus.n_examples,
         "n_tokens": sum(map(len, inputs)),
         "skipped": json.dumps(dict(cut)),
-        "compared": json.dumps({init: end.name for init, end in ends.items()}),
-        "compared_sha256": json.dumps({init: end.sha256 for init, end in ends.items()}),
-        "recipe": json.dumps({"task": task.name, "split": split, "rise": rise, "radius": radius}),
+        "recipe": json.dumps(
+            {"task": task.name, "split": split, "rise": rise, "radius": radius}
+            | {"trained": {init: {"name": end.name, "sha256": end.sha256} for init, end in ends.items()}}
+        ),
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(to_variables(measured, grid, corpus, settings).assign_attrs(attributes))
