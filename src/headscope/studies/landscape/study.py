@@ -53,8 +53,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     beyond: Annotated[float, Range(0, 10)] = 0.5,
     positions: Annotated[int, Range(2)] = 17,
     directions: Annotated[int, Range(2)] = 10,
-    rise: Annotated[float, Range(0)] = 0.1,
-    radius: Annotated[float, Range(0)] = 1.0,
+    rise: Annotated[float, Range(1e-4)] = 0.1,
+    radius: Annotated[float, Range(1e-3)] = 1.0,
     plane: Annotated[int, Range(1)] = 7,
 ) -> xr.Dataset:
     """Measure the loss around a fine-tuned model, and around one that was trained from random weights.
