@@ -94,7 +94,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `seeds`: Train with this number of seeds, from `--seed` on, each of new weights and of the order of examples.
     * `weight_seeds`: Train with this number of seeds of new weights, apart from those of the order.
     * `order_seeds`: Train with this number of seeds of the order of examples and of dropout.
-    * `seed_pairing`: Pair these seeds all with all, or as just over half of a latin square.
+    * `seed_pairing`: Pair these seeds all with all, or as just over half of a Latin square.
     * `stop_bad_seeds`: Stop this share of the runs of each task and way, those with the lowest score on dev after the
       first third of the epochs.
     * `head_examples`: Measure the heads of each run on this number of dev examples, where there are several runs.
@@ -153,6 +153,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "recipe": json.dumps(
             recipe.as_settings()
             | {"frozen_rate": frozen_rate or learning_rate, "train_examples": _trained_on(tasks)}
+            | {"train_sha256": {task.name: task.train.sha256 for task in tasks if task.train}}
             | _further(of_ways, learning_rate, pairs, options)
             | _stopped(planned, kept, epochs, stop_bad_seeds)
         ),
