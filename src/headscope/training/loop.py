@@ -163,7 +163,7 @@ def train(
         np.array([entry["loss"] for entry in history], dtype=np.float32),
         np.array(examples.cut),
         np.array(trained_weights(network)),
-        np.array(state_bytes(network) + sum(entry.get("bytes", 0) for entry in history)),
+        np.array(state_bytes(network) + int(sum(entry.get("bytes", 0) for entry in history))),
         np.array(initial.seconds + sum(entry.get("seconds", 0.0) for entry in history)),
     )
     record.complete(trained)

@@ -40,7 +40,7 @@ class SilentTrainer(Trainer):
         """`pad` is the id of the padding token."""
         super().__init__(network, arguments, train_dataset=training_set)  # type: ignore[arg-type]
         self.remove_callback(PrinterCallback)
-        self.training_set, self.pad, self.began = training_set, pad, False
+        self.network, self.training_set, self.pad, self.began = network, training_set, pad, False
 
     def get_train_dataloader(self) -> DataLoader:
         """Batches of similar length, each padded to its longest input."""
@@ -62,13 +62,13 @@ class SilentTrainer(Trainer):
         Raises `HeadscopeError` if the loss is not finite.
         """
         self.began, first = True, self.state.global_step == 0
-        with saved_bytes(self.model) if first else nullcontext(lambda: 0) as kept:
+        with saved_bytes(self.network) if first else nullcontext(lambda: 0) as kept:
             loss = super().training_step(*args, **keywords)
         value, step = loss.item(), self.state.global_step + 1
         if not torch.isfinite(loss):
             mixed = " or use --precision no" if self.args.bf16 or self.args.fp16 else ""
             raise HeadscopeError(f"the loss is {value} at step {step}; lower --learning-rate{mixed}")
-        self.state.log_history.append({"step": step, "loss": value} | ({"bytes": kept()} if first else {}))
+        self.state.log_history.append({"step": step, "loss": value} | ({"bytes": float(kept())} if first else {}))
         return loss
 
     def _save_checkpoint(self, *args: Any, **keywords: Any) -> None:

@@ -1,6 +1,6 @@
 """Which numbers of heads are those of all runs, and which are one run's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -34,7 +34,7 @@ MIXED = -1
 TOP = 10
 
 
-def head_agreement(runs: Sequence[dict[str, np.ndarray]]) -> Values:
+def head_agreement(runs: Sequence[Mapping[str, np.ndarray]]) -> Values:
     """How far runs agree on their heads, and on which; empty with fewer than two runs that were measured.
 
     * `runs`: the numbers of heads of each run, see `training.head_numbers`.
@@ -82,7 +82,9 @@ def jackknife(matrix: Float[np.ndarray, "run run"]) -> Float[np.ndarray, " bound
     return np.clip(_mean(matrix) + float(t.ppf(0.975, runs - 1)) * error * np.array([-1, 1]), -1, 1)
 
 
-def _pairs(values: np.ndarray, agree: Callable[[np.ndarray, np.ndarray], float]) -> Float[np.ndarray, "run run"]:
+def _pairs(
+    values: np.ndarray, agree: Callable[[np.ndarray, np.ndarray], float | np.ndarray]
+) -> Float[np.ndarray, "run run"]:
     """How far each two runs agree."""
     matrix = np.ones((len(values), len(values)))
     for one, other in combinations(range(len(values)), 2):

@@ -59,12 +59,13 @@ def seed_components(
     found = [two_way(scores, first, second) for scores in by_run.T]
     if any(one is None for one in found):
         return {}
-    error, free = resamples.std(0).mean(0), max(examples - 1, 1)
+    error = resamples.std(0).mean(0)
+    free = max(examples - 1, 1)
     bounds = error[:, None] * np.sqrt(free / chi2.ppf(LEVELS[::-1], free))
     parts = [one for one in found if one is not None]
     rows = [[(one.deviation, one.lower, one.upper, one.p) for one in part] for part in parts]
-    examples = np.column_stack([error, bounds, np.full(len(error), np.nan)])[:, None]
-    values = np.concatenate([np.array(rows), examples], axis=1)  # [metric, source, 4]
+    of_examples = np.column_stack([error, bounds, np.full(len(error), np.nan)])[:, None]
+    values = np.concatenate([np.array(rows), of_examples], axis=1)  # [metric, source, 4]
     return {"seed_deviation": values[..., 0], "seed_deviation_ci": values[..., 1:3], "seed_p": values[..., 3]}
 
 

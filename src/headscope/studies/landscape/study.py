@@ -4,7 +4,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
@@ -153,6 +153,7 @@ def _end(folder: str, task: Task, environment: RunEnvironment) -> Model:
     """
     remote_code = environment.remote_code
     end = load(folder, head=True, device=str(environment.device), remote_code=remote_code)
-    if aligned(task, end.network.config.id2label or {}, end.name).labels != task.labels:
+    config: Any = end.network.config
+    if aligned(task, config.id2label or {}, end.name).labels != task.labels:
         raise HeadscopeError(f"model '{folder}' has the labels of task '{task.name}' in another order; name another")
     return end

@@ -40,9 +40,10 @@ def begin(given: Beginning) -> InitialModel:
     found = layers(start)
     with torch.random.fork_rng():
         torch.manual_seed(given.seed)
-        made = nn.ModuleList(Adapter(start.network.config.hidden_size, given.options.rank) for _ in found)
+        adapters = [Adapter(start.network.config.hidden_size, given.options.rank) for _ in found]
+    made = nn.ModuleList(adapters)
     start.network.add_module("adapters", made)
-    for layer, adapter in zip(found, made, strict=True):
+    for layer, adapter in zip(found, adapters, strict=True):
         layer.register_forward_hook(adapter.behind)
     train_only(start, [made])
     return start.not_ordinary(f"adapters.{name}" for name, _ in made.named_parameters())
