@@ -73,7 +73,7 @@ def _factor(values: np.ndarray, own: Column, other: Column, rest: float, free: i
     drawn = squares / rng.chisquare(free_own, DRAWS) - rest / rng.chisquare(free, DRAWS)
     lower, upper = np.sqrt(np.quantile(drawn.clip(0) / times, LEVELS))
     variance = max(squares / free_own - rest / free, 0.0) / times
-    ratio = np.divide(squares / free_own, rest / free) if rest > 0 else (np.inf if squares > 0 else np.nan)
+    ratio = np.divide(squares / free_own, rest / free) if rest > 0 else (np.inf if squares > 0 else 0.0)
     return Component(
         squares, free_own, float(np.sqrt(variance)), float(lower), float(upper), float(f.sf(ratio, free_own, free))
     )
