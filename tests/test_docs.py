@@ -43,6 +43,7 @@ INSTEAD = {
 QUICK = {
     "ablate": ["--limit", "12"],
     "finetune": ["--epochs", "1"],
+    "landscape": ["--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"],
     "pretrain-head": ["--epochs", "1"],
     "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],
     "lens": ["--predictions", "40", "--map-predictions", "40"],

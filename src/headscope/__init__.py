@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     geometry: Study
     gradients: Study
     induction: Study
+    landscape: Study
     layers: Study
     lens: Study
     patterns: Study
@@ -109,6 +110,7 @@ __all__ = [
     "gradients",
     "induction",
     "kinds_by_corpus",
+    "landscape",
     "layers",
     "lens",
     "load",

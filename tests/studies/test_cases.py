@@ -25,7 +25,7 @@ REFUSED = {
     **{(study, "uneven heads"): "without a head that predicts words; train one" for study in ("cloze", "lens")},
     ("shrink", "one example"): "has 1 texts that the model can read; at least 2 are needed",
     ("shrink", "uneven heads"): "has lost heads one by one, which its class cannot say; shrink the whole one",
-    **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "prune")},
+    **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }
 # The last is a number that nobody has rounded.
 UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")

@@ -98,6 +98,16 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     quick = ("--limit", "4", "--scored", "1", "--flow", "0", "--altered", "2", "--resamples", "20")
     words = ("attributions", folder / "words", "sample", *quick)
     found["attributions"].append(run(*words, out=folder / "out-words", page=False))
+    # Several ways, and seeds of new weights and of the order apart.
+    (folder / "task").mkdir()
+    rows = "".join(
+        f"{text}\t{number % 2}\n" for number, text in enumerate(("a cat", "the dog", "no", "yes", "we", "it"))
+    )
+    for split in ("train", "dev"):
+        (folder / "task" / f"{split}.tsv").write_text(f"sentence\tlabel\n{rows}", encoding="utf-8")
+    quick = ("--epochs", "2", "--batch", "6", "--resamples", "20", "--weight-seeds", "2", "--order-seeds", "2")
+    words = ("finetune", folder / "model", "--task", "made", "--data", folder / "task", "--ways", "finetuned,frozen")
+    found["finetune"].append(run(*words, *quick, out=folder / "out-ways", page=False))
     # The whole sample has text pairs.
     for study in ("geometry", "profile"):
         words = (study, folder / "model", "sample", "--resamples", "20")

@@ -145,6 +145,20 @@ def _trained(study: str, network: PreTrainedModel, data: Any, settings: Settings
         return run_study(str(model), given, settings, directory=Path(folder) / "out", loading={}, **options)
 
 
+def _beside_a_narrow_one(
+    study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict
+) -> xr.Dataset:
+    """The network as the one from pre-trained weights, and a narrow one as that from random weights."""
+    with TemporaryDirectory() as folder:
+        tuned, other = (
+            str(save_tiny(Path(folder) / name, one))
+            for name, one in (("tuned", network), ("narrow", narrow(settings.seed)))
+        )
+        return catalog.load("studies", study).run(
+            tuned, (data,), settings, loading={}, tuned=tuned, random=other, **options
+        )
+
+
 def _of_items(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "items.jsonl"
@@ -164,6 +178,7 @@ RUNNERS = {
     "film": _of_steps,
     "finetune": _trained,
     "gradients": _with_task,
+    "landscape": _beside_a_narrow_one,
     "layers": _of_tuple,
     "pretrain_head": _trained,
     "prune": _saved,
@@ -213,6 +228,22 @@ def unread(seed: int) -> PreTrainedModel:
         for layer in network.bert.encoder.layer:
             layer.attention.self.value.weight[:, vocabulary["[SEP]"]] = 0
             layer.attention.self.value.weight[:, len(vocabulary) :] = 0
+    return network
+
+
+def narrow(seed: int) -> PreTrainedModel:
+    """A classifier that is so sure that a small change of its weights costs much."""
+    network: Any = planted_classifier()
+    with torch.no_grad():
+        network.classifier.weight.mul_(30)
+    return network
+
+
+def flat(seed: int) -> PreTrainedModel:
+    """A classifier that says the same of all examples, whatever its other weights."""
+    network: Any = planted_classifier()
+    with torch.no_grad():
+        network.classifier.weight.mul_(0.01)
     return network
 
 
@@ -268,6 +299,11 @@ CASES = {
     "induction": ClaimCase(
         heads(h12=looks_at_copies()), texts.words, "Head 1-2 looks at an earlier copy", 20, BertForMaskedLM,
         {"sequences": 20, "copy": 12, "contexts": "24", "tokens": 60}, shuffles=False, without=heads(), single=False,
+    ),
+    "landscape": ClaimCase(
+        flat, texts.birds, "wider place", 20, None,
+        {"loss_examples": 16, "directions": 10, "positions": 2, "plane": 1},
+        shuffles=False, without=narrow, single=False,
     ),
     "layers": ClaimCase(
         carrying(looks_at_offset(-1), ["the"]), texts.rooted, "Layers add to the embeddings", 150,

@@ -60,6 +60,7 @@ WHOLE = {
         *("--heads", "1-1", "--heads-of", "{folder}/marked", "--beside", "{folder}/marked", "--draws", "3"),
         *("--pairs", "all", "--one-head", "--skip-layers"),
     ),
+    "landscape": ("--random", "{model}"),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
     "film": ("--task", "made", "--data", "{folder}/task"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
@@ -73,6 +74,9 @@ WHOLE = {
 QUICK = {
     "attributions": ("--scored", "4", "--flow", "2", "--shown", "1", "--altered", "2"),
     "finetune": ("--epochs", "1", "--batch", "4"),
+    "landscape": (
+        *("--tuned", "{model}", "--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"),
+    ),
     "induction": ("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
     "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
     "lens": ("--predictions", "40", "--map-predictions", "40"),
@@ -133,7 +137,9 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if several else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
-    options = [option.format(folder=folder) for option in options] + (["--json"] if case == JSON else [])
+    options = [option.format(folder=folder, model=folder / model) for option in options] + (
+        ["--json"] if case == JSON else []
+    )
     return [
         catalog.command_name(study),
         *(str(folder / model) for model in models),

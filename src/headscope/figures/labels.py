@@ -16,9 +16,23 @@ ESTIMATORS = {
     "text_pruner": "TextPruner",
     "run_bertology": "run_bertology.py of transformers",
 }
-ABBREVIATIONS = {"uas": "UAS", "uuas": "UUAS", "js": "Jensen-Shannon", "f1": "F1", "cls": "[CLS]", "sep": "[SEP]"}
+ABBREVIATIONS = {
+    "uas": "UAS",
+    "uuas": "UUAS",
+    "js": "Jensen-Shannon",
+    "f1": "F1",
+    "cls": "[CLS]",
+    "sep": "[SEP]",
+    "lora": "LoRA",
+}
 # A block may be the whole map: near-even attention, as random weights have it.
 PATTERNS = {"vertical_diagonal": "vertical + diagonal", "block": "near-even block"}
+SEED_SOURCES = {
+    "weights": "seed of new weights",
+    "order": "seed of the order",
+    "rest": "both together",
+    "examples": "other dev examples",
+}
 # How a tree is read off attention.
 TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold root", "best": "best root"}
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
@@ -41,6 +55,8 @@ def label(dim: str, value: object) -> str:
         return WORDS.get(str(value), str(value))
     if dim in ("special_tokens", "root"):
         return TREES.get(str(value), str(value))
+    if dim == "seed_source":
+        return SEED_SOURCES.get(str(value), str(value))
     if dim == "estimator":
         return ESTIMATORS.get(str(value), str(value))
     if dim == "task":

@@ -18,6 +18,7 @@ from headscope.results.vocabulary import (
     NUMBERS,
     OBJECTS,
     SHARES,
+    STEPS,
     WHOLE_NUMBERS,
     WITHOUT_LABELS,
 )
@@ -126,6 +127,9 @@ def _misfit(dim: str, labels: np.ndarray) -> str:
     if dim in SHARES:
         fits = labels.dtype.kind == "f" and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no shares from 0 to 1 in ascending order"
+    if dim in STEPS:
+        fits = labels.dtype.kind == "f" and (np.abs(labels) <= LARGEST).all() and (np.diff(labels) > 0).all()
+        return "" if fits else "no numbers in ascending order"
     if dim in WHOLE_NUMBERS:
         least, most = WHOLE_NUMBERS[dim]
         fits = labels.dtype.kind in "iu" and ((labels >= least) & (labels <= most)).all()

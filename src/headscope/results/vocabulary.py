@@ -26,16 +26,24 @@ DIMENSIONS = {
     "direction": "which of the two words looks at the other",
     "pattern": "class of an attention map",
     "task": "task of a benchmark, or of a probing classifier",
-    "init": "how the model was initialised",
+    "init": "how the model was initialised and fine-tuned",
     "metric": "score of a task",
     "model": "model that is compared with the first",
     "restored": "number of lower layers with the weights of the first model",
     "seed": "seed of a training",
+    "order_seed": "seed of the order of the examples of a training",
+    "seed_source": "what the spread of a score comes from: seed of new weights, of the order, both, other dev examples",
+    "position": "place on the line from the weights before a training, 0, to those after it, 1",
+    "first_step": "step along a random direction, in lengths of the filters",
+    "second_step": "step along another random direction, in lengths of the filters",
+    "direction_number": "random direction in the space of weights",
+    "trials": "number of trainings of which the best is kept",
+    "stopped_share": "share of the trainings that are stopped early",
+    "head_number": "number of a head that is compared between trainings",
     "epoch": "pass over the training examples, from 1; 0 is before the training",
-    "step": "step of a training, or number of a model of several; 0 is the start",
+    "step": "step of a training or of a search for a smaller model, or number of a model of several; 0 is the start",
     "progress": "share of a training that is done",
     "share_removed": "share of the model's heads that is removed",
-    "step": "step of a search for a smaller model; 0 is the whole model",
     "mention_type": "kind of mention",
     "baseline": "simple way to choose that heads are compared with",
     "gender": "gender of a pronoun",
@@ -90,17 +98,19 @@ DIMENSIONS = {
 }
 
 # Dimensions whose labels are whole numbers, with the smallest and the largest; those whose labels are shares from 0
-# to 1; those without labels. All other labels are text.
+# to 1; those whose labels are steps of any size; those without labels. All other labels are text.
 WHOLE_NUMBERS = {
     **dict.fromkeys(("layer", "head", "other_layer", "other_head"), (1, 10_000)),
     **dict.fromkeys(
         ("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank", "probe_rank"), (1, 2**32 - 1)
     ),
     "context": (1, 2**32 - 1),
-    **dict.fromkeys(("epoch", "restored", "seed", "space", "step"), (0, 2**32 - 1)),
+    **dict.fromkeys(("trials", "direction_number"), (1, 1_000_000)),
+    **dict.fromkeys(("epoch", "order_seed", "restored", "seed", "space", "step"), (0, 2**32 - 1)),
     "offset": (-1_000_000, 1_000_000),
 }
-SHARES = ("progress", "share_removed", "token_share", "erased_share", "depth")
+SHARES = ("progress", "share_removed", "stopped_share", "token_share", "erased_share", "depth")
+STEPS = ("position", "first_step", "second_step")
 WITHOUT_LABELS = ("typical_key", "typical_query")
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.

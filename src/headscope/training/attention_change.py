@@ -43,7 +43,9 @@ class AttentionChange(TrainerCallback):
         self.settings = Settings(seed=settings.seed, batch_tokens=settings.batch_tokens, resamples=1, long="truncate")
 
     def on_train_end(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
-        """Measure; nothing where attention cannot be captured exactly."""
+        """Measure; nothing where attention cannot be captured exactly, or the training only pauses."""
+        if state.global_step < state.max_steps:
+            return
         network = self.after.network
         mixed = vars(network).pop("forward", None)  # accelerate puts it over the network's own
         try:

@@ -1,7 +1,7 @@
 """A model before training: an encoder with a new classifier or masked-language head."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import torch
@@ -21,16 +21,35 @@ from headscope.models.config import bounded, load_config
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.tokenizer import load_tokenizer
 from headscope.models.words_head import has_words_head
+from headscope.training.dataset import TrainingInputs
 from headscope.training.recipe import Init
+
+
+def as_it_is(given: Any) -> Any:
+    """The same."""
+    return given
 
 
 @dataclass(frozen=True)
 class InitialModel:
-    """A network before training, with its tokenizer and the names of its new weights."""
+    """A network before training, with its tokenizer and the names of its new weights.
+
+    * `ordinary`: makes of the trained network one that transformers loads by itself; None where there is none, so that
+      it is not kept.
+    * `training_set`: puts another loss in the place of the network's own.
+    * `seconds`: of a training before, from which the weights come.
+    """
 
     network: PreTrainedModel
     tokenizer: Tokenizer
     new: tuple[str, ...] = ()
+    ordinary: Callable[[PreTrainedModel], PreTrainedModel] | None = as_it_is
+    training_set: Callable[[Any], TrainingInputs] = as_it_is
+    seconds: float = 0.0
+
+    def not_ordinary(self, new: Iterable[str]) -> "InitialModel":
+        """The same with further new weights, which no class of transformers has."""
+        return replace(self, new=tuple(sorted({*self.new, *new})), ordinary=None)
 
     @property
     def pad(self) -> int:

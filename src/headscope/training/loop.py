@@ -1,6 +1,7 @@
 """Train a network on a task and keep its best or last epoch."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -8,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from transformers import TrainerCallback
+from transformers import PreTrainedModel, TrainerCallback
 
 from headscope.capture.transformers_logging import quiet
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, score
@@ -24,6 +25,7 @@ from headscope.training.layer_rates import layer_rates
 from headscope.training.norms import recorded
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
+from headscope.training.saved_bytes import state_bytes, trained_weights
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
 
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]
@@ -88,6 +90,24 @@ class MaskedExamples:
         return masked_outputs(model, self.dev, self.pieces, settings)
 
 
+@dataclass(frozen=True)
+class Epochs:
+    """What happens after epochs, and beside the steps.
+
+    * `until`: pause after this one.
+    * `on_kept`: called after an epoch whose network is the best or last so far.
+    * `callbacks`: what else is done in the training, such as `StepKeeper`; they were made before it.
+    """
+
+    until: int | None = None
+    on_kept: Callable[[], None] = lambda: None
+    callbacks: Sequence[TrainerCallback] = ()
+
+
+class Paused(Exception):
+    """A training has stopped after an epoch, and can go on from its checkpoint."""
+
+
 def train(
     initial: InitialModel,
     task: Task,
@@ -97,7 +117,7 @@ def train(
     record: RunRecord,
     *,
     save: bool = True,
-    callbacks: Iterable[TrainerCallback] = (),
+    epochs: Epochs | None = None,
 ) -> TrainedOutputs:
     """Train a network in place, from its last checkpoint if there is one.
 
@@ -107,22 +127,29 @@ def train(
     * `settings`: the seed, the batch size for dev, and `progress`, called after each step.
     * `record`: the folder of the run.
     * `save`: keep the model of the best or last epoch in the run's folder.
-    * `callbacks`: what else is done in the training, such as `StepKeeper`; they were made before it.
+    * `epochs`: where to pause, what to do after epochs, and what else is done in the training.
+
+    Raises `Paused` after the epoch where to pause, unless it is the last.
 
     Raises `HeadscopeError` if the loss is not finite, the disk is full, or the device cannot be used for training.
     """
+    epochs = epochs or Epochs()
     network, keep = initial.network, partial(kept_epoch, record, task, examples.targets, recipe)
 
     def epoch_done(epoch: int) -> None:
-        if save and keep(epoch) == epoch:
-            with record.new_model() as folder:
-                write(initial.model, folder)
+        if keep(epoch) == epoch:
+            epochs.on_kept()
+            if save and initial.ordinary:
+                with record.new_model() as folder:
+                    write(replace(initial.model, network=initial.ordinary(network)), folder)
 
     with torch.random.fork_rng(), quiet():
         made = arguments(recipe, settings.seed, record.folder, network.device)
-        trainer = SilentTrainer(network, made, examples.train, initial.pad, layer_rates(network, recipe))
+        training_set = initial.training_set(examples.train)
+        trainer = SilentTrainer(network, made, training_set, initial.pad, layer_rates(network, recipe))
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
-        for callback in (EpochRecorder(record, compute, epoch_done, settings.on_progress), *callbacks):
+        recorder = EpochRecorder(record, compute, epoch_done, settings.on_progress, epochs.until)
+        for callback in (recorder, *epochs.callbacks):
             trainer.add_callback(callback)
         last = record.checkpoint()
         try:
@@ -133,14 +160,22 @@ def train(
             with refusing_damaged(last):
                 raise
     vars(network).pop("forward", None)
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    if trainer.state.global_step < trainer.state.max_steps:
+        raise Paused
+    history = [entry for entry in trainer.state.log_history if "loss" in entry]
     by_epoch = np.stack([record.epoch_outputs(epoch + 1) for epoch in range(recipe.epochs)])
     best = by_epoch[keep(recipe.epochs) - 1]
-    history = trainer.state.log_history
     trained = TrainedOutputs(
-        best, by_epoch, np.array(losses, dtype=np.float32), np.array(examples.cut), **recorded(history),
-        attention_change=attention_change(history),
-    )  # fmt: skip
+        best,
+        by_epoch,
+        np.array([entry["loss"] for entry in history], dtype=np.float32),
+        np.array(examples.cut),
+        trained=np.array(trained_weights(network)),
+        memory=np.array(state_bytes(network) + int(sum(entry.get("bytes", 0) for entry in history))),
+        seconds=np.array(initial.seconds + sum(entry.get("seconds", 0.0) for entry in history)),
+        attention_change=attention_change(trainer.state.log_history),
+        **recorded(trainer.state.log_history),
+    )
     record.complete(trained)
     return trained
 
@@ -156,10 +191,17 @@ def kept_epoch(record: RunRecord, task: Task, targets: np.ndarray, recipe: Train
 
 def dev_outputs(model: Model, outputs: DevOutputs, settings: Settings) -> Float[np.ndarray, "example output"]:
     """Outputs of a model for the dev inputs, in full precision even during training in mixed precision."""
-    mixed = vars(model.network).pop("forward", None)  # accelerate puts it over the network's own
-    model.network.eval()
-    try:
+    with plain_forward(model.network):
         return outputs(model, replace(settings, on_progress=lambda done: None))
+
+
+@contextmanager
+def plain_forward(network: PreTrainedModel) -> Iterator[None]:
+    """Within this context a network computes without dropout, and in full precision even while training in mixed."""
+    mixed = vars(network).pop("forward", None)  # accelerate puts it over the network's own
+    network.eval()
+    try:
+        yield
     finally:
         if mixed is not None:
-            vars(model.network)["forward"] = mixed
+            vars(network)["forward"] = mixed

@@ -6,7 +6,7 @@ kept. A killed run continues from its last checkpoint; a completed run is not re
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,8 @@ class TrainedOutputs:
     * `cut`: number of shortened training examples.
     * `layer_norms`, `head_norms`: lengths of gradients, updates and weights, see `norms.KINDS`; empty if not recorded.
     * `attention_change`: 1 less the cosine of attention after the last step and before the first; empty if unknown.
+    * `trained`: number of trained parameters; `seconds`: of all steps; `memory`: bytes of the weights, of their
+      gradients and Adam's moments, and of what the first batch keeps for its backward pass. 0: not known.
     """
 
     outputs: Float[np.ndarray, "example output"]
@@ -47,6 +49,9 @@ class TrainedOutputs:
     layer_norms: Float[np.ndarray, "kind record layer"] = field(default_factory=lambda: _empty(3))
     head_norms: Float[np.ndarray, "kind record layer head"] = field(default_factory=lambda: _empty(4))
     attention_change: Float[np.ndarray, " changed_layer"] = field(default_factory=lambda: _empty(1))
+    trained: Int[np.ndarray, ""] = field(default_factory=lambda: np.zeros((), dtype=np.int64))
+    memory: Int[np.ndarray, ""] = field(default_factory=lambda: np.zeros((), dtype=np.int64))
+    seconds: Float[np.ndarray, ""] = field(default_factory=lambda: np.zeros(()))
 
 
 @dataclass(frozen=True)
@@ -115,9 +120,9 @@ class RunRecord:
             return _checked(TrainedOutputs(**load_file(path))) if path.is_file() else None
 
     def complete(self, trained: TrainedOutputs) -> None:
-        """Save the final outputs and remove the checkpoints."""
+        """Save the final outputs; remove the checkpoints, and what a training before has left."""
         self._write("run", vars(trained))
-        for path in [*self.folder.glob("epoch-*"), *self.folder.glob("step-*")]:
+        for path in [*self.folder.glob("epoch-*"), *self.folder.glob("step-*"), *self.folder.glob("before")]:
             remove(path)
 
     def epoch_outputs(self, epoch: int) -> Float[np.ndarray, "example output"]:
@@ -128,6 +133,23 @@ class RunRecord:
         path = self.folder / f"epoch-{epoch}.safetensors"
         with refusing_damaged(path):
             return load_file(path)["outputs"]
+
+    def has_epoch(self, epoch: int) -> bool:
+        """Whether the dev outputs after an epoch are there."""
+        return (self.folder / f"epoch-{epoch}.safetensors").is_file()
+
+    def save_heads(self, numbers: Mapping[str, Float[np.ndarray, "..."]]) -> None:
+        """Save numbers of the heads of the kept model."""
+        self._write("heads", dict(numbers))
+
+    def heads(self) -> dict[str, Float[np.ndarray, "..."]]:
+        """The numbers of the heads of the kept model; empty where none were saved.
+
+        Raises `HeadscopeError` if they are damaged.
+        """
+        path = self.folder / "heads.safetensors"
+        with refusing_damaged(path):
+            return load_file(path) if path.is_file() else {}
 
     def save_outputs(self, epoch: int, outputs: Float[np.ndarray, "example output"]) -> None:
         """Save the dev outputs after an epoch."""
@@ -161,7 +183,7 @@ class RunRecord:
 
     def _finished(self) -> list[Path]:
         """All files and folders of the run that are finished."""
-        names = ("settings.json", "run.safetensors", "epoch-*.safetensors", "step-*", "model")
+        names = ("settings.json", "run.safetensors", "heads.safetensors", "epoch-*.safetensors", "step-*", "model")
         return [path for name in names for path in self.folder.glob(name)]
 
 

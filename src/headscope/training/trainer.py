@@ -5,6 +5,7 @@ It stops at the first loss that is not finite. A callback records the outputs af
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from headscope.training.dataset import LengthGrouped, TrainingInputs
 from headscope.training.layer_rates import set_rates
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
+from headscope.training.saved_bytes import saved_bytes
 
 # Equal parts of a training over which the loss is averaged.
 PARTS = 50
@@ -47,7 +49,8 @@ class SilentTrainer(Trainer):
         """`pad` is the id of the padding token; `rates`: see `layer_rates`."""
         super().__init__(network, arguments, train_dataset=training_set)  # type: ignore[arg-type]
         self.remove_callback(PrinterCallback)
-        self.training_set, self.pad, self.rates, self.began = training_set, pad, rates, False
+        self.network, self.training_set, self.pad = network, training_set, pad
+        self.rates, self.began = rates, False
 
     def get_train_dataloader(self) -> DataLoader:
         """Batches of similar length, each padded to its longest input."""
@@ -75,13 +78,14 @@ class SilentTrainer(Trainer):
 
         Raises `HeadscopeError` if the loss is not finite.
         """
-        self.began = True
-        loss = super().training_step(*args, **keywords)
+        self.began, first = True, self.state.global_step == 0
+        with saved_bytes(self.network) if first else nullcontext(lambda: 0) as kept:
+            loss = super().training_step(*args, **keywords)
         value, step = loss.item(), self.state.global_step + 1
         if not torch.isfinite(loss):
             mixed = " or use --precision no" if self.args.bf16 or self.args.fp16 else ""
             raise HeadscopeError(f"the loss is {value} at step {step}; lower --learning-rate{mixed}")
-        self.state.log_history.append({"step": step, "loss": value})
+        self.state.log_history.append({"step": step, "loss": value} | ({"bytes": float(kept())} if first else {}))
         return loss
 
     def _save_checkpoint(self, *args: Any, **keywords: Any) -> None:
@@ -154,6 +158,7 @@ class EpochRecorder(TrainerCallback):
     * `dev_outputs`: computes the network's outputs for the dev examples.
     * `epoch_done`: called with the number of the epoch, from 1.
     * `progress`: called with the number of steps since the last call.
+    * `until`: stop after this epoch, with a checkpoint from which the training can go on.
     """
 
     def __init__(
@@ -162,16 +167,24 @@ class EpochRecorder(TrainerCallback):
         dev_outputs: DevOutputs,
         epoch_done: Callable[[int], None],
         progress: Callable[[int], None],
+        until: int | None = None,
     ):
+        self.until = until
         self.record, self.dev_outputs, self.epoch_done, self.progress = record, dev_outputs, epoch_done, progress
-        self.saved, self.cost = time.monotonic(), 0.0
+        self.began = self.saved = time.monotonic()
+        self.cost = 0.0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Count the steps of the checkpoint as done."""
         self.progress(state.global_step)
 
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Look at the clock."""
+        self.began = time.monotonic()
+
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Ask for a checkpoint when it is time; at the end of an epoch this waits for the epoch's outputs."""
+        state.log_history[-1]["seconds"] = time.monotonic() - self.began
         self.progress(1)
         control.should_save = self._is_time() and state.global_step % _steps(state) != 0
 
@@ -185,7 +198,8 @@ class EpochRecorder(TrainerCallback):
             raise HeadscopeError(f"outputs after epoch {epoch} are not finite; lower --learning-rate")
         self.record.save_outputs(epoch, outputs)
         self.epoch_done(epoch)
-        control.should_save = self._is_time() and state.global_step < state.max_steps
+        control.should_training_stop = epoch == self.until
+        control.should_save = (self._is_time() or epoch == self.until) and state.global_step < state.max_steps
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Move the complete checkpoint to its place."""

@@ -110,8 +110,8 @@ def test_the_user_names_the_cluster_anew(tmp_path: Path, computed: dict[str, Any
     assert done.exit_code == 0 and ", without -o, --annotate;" in " ".join(done.stderr.splitlines())
     ours = {"engine": "ray", "address": "auto", "workers": 2, "remote_code": True, "annotate": None}
     assert computed | ours == computed
-    with pytest.raises(HeadscopeError, match="study 'finetune' has no --workers; leave it out"):
-        followed("finetune", ["finetune", "minilm"], {"workers": 2})
+    with pytest.raises(HeadscopeError, match="study 'pretrain-head' has no --workers; leave it out"):
+        followed("pretrain_head", ["pretrain-head", "minilm"], {"workers": 2})
 
 
 def test_differences_of_labels_sizes_texts_and_missing_values() -> None:

@@ -12,6 +12,7 @@ from headscope.report.parts import Figure
 from headscope.report.wording import measured
 from headscope.studies.finetune.page.baseline_findings import simple_models
 from headscope.studies.finetune.page.scores import main_metric, names
+from headscope.studies.finetune.page.seed_figures import seed_figures
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
 LAYERS = "Which layers change"
@@ -34,7 +35,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
             " Beside them Kovaleva et al. (2019), Table 1, where it has the task; its BERT-base is a larger model."
         )
     figure = Figure("score", SCORES, bars(scores, width=300), caption, "score")
-    return [figure, *_simple(result), *_layers(result), *_training(result)]
+    return [figure, *_simple(result), *_layers(result), *_training(result), *seed_figures(result)]
 
 
 def _layers(result: xr.Dataset) -> Iterator[Figure]:

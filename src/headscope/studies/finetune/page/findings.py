@@ -6,6 +6,7 @@ from math import hypot
 import numpy as np
 import xarray as xr
 
+from headscope.figures.labels import label
 from headscope.report.claims import LEAST_SEEDS, Claim, above_random_weights, apart
 from headscope.report.parts import Finding
 from headscope.report.wording import (
@@ -21,6 +22,8 @@ from headscope.report.wording import (
 from headscope.studies.finetune.page.baseline_findings import against_baselines, one_sentence
 from headscope.studies.finetune.page.layer_findings import of_layers
 from headscope.studies.finetune.page.scores import chance_of, corrected, main_metric, names, scores_of, starts
+from headscope.studies.finetune.page.seeds import runs_of, seed_findings
+from headscope.studies.finetune.page.ways import against_all_weights
 
 MOST_TASKS = 3
 WORDS = {
@@ -28,6 +31,14 @@ WORDS = {
     "pretrained": "not trained",
     "random": "from random weights",
     "frozen": "with the encoder frozen",
+    "last_layers": "with the last layers trained",
+    "mix": "with a mix of all layers",
+    "adapters": "with adapters",
+    "lora": "with LoRA",
+    "two_stages": "in two stages",
+    "adapted": "after training on its text",
+    "perturbed": "with perturbed embeddings",
+    "stacked": "from stacked layers",
 }
 
 START = {
@@ -38,10 +49,25 @@ START = {
 }
 
 
+def words_of(init: str) -> str:
+    """A way to fine-tune, in a sentence.
+
+    >>> words_of("random"), words_of("lora")
+    ('from random weights', 'with LoRA')
+    """
+    return WORDS.get(init, label("init", init))
+
+
 def highlights(result: xr.Dataset) -> list[Finding]:
-    """The tasks that are learned, simple models, the gain of fine-tuning, the loss from random weights, last layers."""
-    known = [finding for finding in of_layers(result) if finding.verdict != "undecided"]
-    return [*_learned(result), *against_baselines(result), *_gain(result), *_pretraining(result), *known]
+    """The tasks that are learned, simple models, the gain of fine-tuning, other ways and starts, the last layers."""
+    return [
+        *_learned(result),
+        *against_baselines(result),
+        *_gain(result),
+        *_pretraining(result),
+        *against_all_weights(result),
+        *(finding for finding in of_layers(result) if finding.verdict != "undecided"),
+    ]
 
 
 def _learned(result: xr.Dataset) -> Iterator[Finding]:
@@ -53,16 +79,16 @@ def _learned(result: xr.Dataset) -> Iterator[Finding]:
 def _task_learned(result: xr.Dataset, task: str) -> Finding:
     """The score of the start that the study is about, beside a constant answer."""
     scores, chance = scores_of(result, task), chance_of(result, task)
-    init = next(init for init in START if init in starts(scores))
+    init = next((init for init in START if init in starts(scores)), starts(scores)[0])
     score, n = of_array(scores.sel(init=init)), (n_examples(scores) or (0, 0))[0]
-    value = f"{task}: {main_metric(result, task)} {number(score.value)} {START[init]}"
+    value = f"{task}: {main_metric(result, task)} {number(score.value)} {START.get(init, words_of(init))}"
     if chance != chance:
         return Finding(value, f"Always giving the same answer has no score here. {_seeds(result)}.")
     interval = "" if not score.tested else f" (95% interval {number(score.lower)} to {number(score.upper)})"
     return Finding.judged(
         _above_constant(result, score, chance, n),
-        f"{number(score.value)}{interval} {START[init]}; always giving the same answer scores {number(chance)}. "
-        f"{_seeds(result)}.",
+        f"{number(score.value)}{interval} {START.get(init, words_of(init))}; always giving the same answer scores "
+        f"{number(chance)}. {_seeds(result)}.",
         holds=value,
         fails=f"{task} is not learned",
         undecided=f"{task} is not clearly learned",
@@ -77,6 +103,8 @@ def _above_constant(result: xr.Dataset, score: Estimate, chance: float, n: int) 
 
 def _seeds(result: xr.Dataset) -> str:
     """How many trainings a score is the mean of."""
+    if "order_seed" in result.sizes:
+        return f"Mean over {several(runs_of(result), 'pair')} of seeds"
     return f"Mean over {several(result.sizes['seed'], 'seed')}" if "seed" in result.sizes else "One seed"
 
 
@@ -124,7 +152,10 @@ def _by_seed(result: xr.Dataset, task: str, init: str) -> np.ndarray:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The gain on average, each task's scores, a random start, seeds, and how the models were chosen."""
-    parts = (_gain, _tasks, against_baselines, one_sentence, _without, _random, _spread, of_layers, _paper, _chosen)
+    parts = (
+        _gain, _tasks, against_baselines, one_sentence, against_all_weights, _without, _random, _spread, seed_findings,
+        of_layers, _paper, _chosen,
+    )  # fmt: skip
     return [finding for part in parts for finding in part(result)]
 
 
@@ -145,10 +176,10 @@ def _tasks(result: xr.Dataset) -> Iterator[Finding]:
     for task in names(result):
         scores, metric = scores_of(result, task), main_metric(result, task)
         chance = chance_of(result, task)
-        texts = [f"{WORDS[init]} {of_array(scores.sel(init=init)).text}" for init in starts(scores)]
+        texts = [f"{words_of(init)} {of_array(scores.sel(init=init)).text}" for init in starts(scores)]
         constant = f"; a constant answer {number(chance)}" if chance == chance else ""
         text = f"{metric.capitalize()}: {', '.join(texts)}{constant}."
-        if low := [WORDS[init] for init in _low(result, task)]:
+        if low := [words_of(init) for init in _low(result, task)]:
             text += f" Not clearly better than that: {', '.join(low)}."
         yield Finding(task, text + examples(scores))
 
@@ -185,9 +216,8 @@ def _spread(result: xr.Dataset) -> Iterator[Finding]:
     }
     spread = {task: value for task, value in spread.items() if value == value}
     texts = ", ".join(f"{task} {number(value)}" for task, value in spread.items())
-    yield Finding(
-        "Seeds", f"{result.sizes['seed']} seeds each; the largest standard deviation of the main metric: {texts}."
-    )
+    runs = f"{runs_of(result)} pairs of seeds" if "order_seed" in result.sizes else f"{result.sizes['seed']} seeds"
+    yield Finding("Seeds", f"{runs} each; the largest standard deviation of the main metric: {texts}.")
 
 
 def _paper(result: xr.Dataset) -> Iterator[Finding]:
@@ -198,7 +228,9 @@ def _paper(result: xr.Dataset) -> Iterator[Finding]:
     for task in names(result):
         paper = result["paper_score"].sel(task=task, metric=main_metric(result, task)).dropna("init")
         if paper.size:
-            scores = [f"{WORDS[init]} {number(float(paper.sel(init=init)))}" for init in paper["init"].values.tolist()]
+            scores = [
+                f"{words_of(init)} {number(float(paper.sel(init=init)))}" for init in paper["init"].values.tolist()
+            ]
             texts.append(f"{task}: {', '.join(scores)}")
     if texts:
         yield Finding("The paper's BERT-base", "; ".join(texts) + ". Kovaleva et al. (2019), Table 1.")

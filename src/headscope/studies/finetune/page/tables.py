@@ -7,6 +7,8 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate, number
+from headscope.studies.finetune.page.seeds import seed_table
+from headscope.studies.finetune.page.ways import way_table
 
 NAMES = ("Score", "95% interval", "Constant answer", "BERT-base")
 
@@ -25,7 +27,12 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Kovaleva et al. (2019)."
     )
     columns = tuple(Column(name.lower(), name) for name in NAMES)
-    return [Table("scores", caption, ("Task", "Init", "Metric"), columns, rows), *_simple(result)]
+    return [
+        Table("scores", caption, ("Task", "Init", "Metric"), columns, rows),
+        *_simple(result),
+        *way_table(result),
+        *seed_table(result),
+    ]
 
 
 def _simple(result: xr.Dataset) -> list[Table]:

@@ -1,0 +1,1 @@
+"""The page of `landscape` for report and viewer; never imports torch."""

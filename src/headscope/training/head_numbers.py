@@ -1,0 +1,106 @@
+"""Numbers of each head of a network in training: importance, similarity to the start, and what it looks at."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.corpora.tasks import Task
+from headscope.encoding.batch import Batch, Rows, Values
+from headscope.encoding.block_parts import BlockParts
+from headscope.measures import attention_offset, attention_to
+from headscope.measures.comparisons.similarity import cosine
+from headscope.models import Model, wrap
+from headscope.outputs.gradient_importance import gate_gradients
+from headscope.outputs.task_inputs import TaskInputs
+from headscope.passes import Settings
+from headscope.passes.batches import by_length
+from headscope.passes.forward import Forward, RowObservers
+from headscope.passes.observing import MeasureObserver, RowsObserver
+from headscope.training.loop import TaskExamples, plain_forward
+
+# What a head may look at, in the order of `focus`: the offsets of `attention_offset`, then classes of tokens.
+FOCUS = ("previous", "itself", "next", "cls", "sep", "punct")
+MEASURES = {"offset": attention_offset, "classes": attention_to}
+
+
+class _BatchMaps(RowsObserver):
+    """The maps of a batch, [example, head, query, key]; heads of all layers stand in a row."""
+
+    key_ranges = False
+
+    def start(self, batch: Batch) -> None:
+        self.batch = batch
+        self.parts = BlockParts(batch.real.shape[1], merge=lambda one, other: torch.cat([one, other], dim=2))
+
+    def add(self, layer: int, rows: Rows) -> None:
+        self.parts.add(layer, rows, rows.attention.clone())
+
+    def finish(self) -> Float[Tensor, "example head query key"]:
+        """The maps; 0 in rows of padding."""
+        return self.parts.joined() * self.batch.real[:, None, :, None]
+
+
+class HeadNumbers:
+    """Measures the heads of a network again and again, beside its maps at the start of the training.
+
+    * `model`: the network that will be trained, with its tokenizer.
+    * `number`: so many dev examples, the first, are read; their maps at the start are kept in memory.
+    """
+
+    def __init__(self, model: Model, task: Task, examples: TaskExamples, settings: Settings, number: int):
+        self.settings, self.inputs = settings, list[TaskInputs]()
+        if not number:
+            return
+        self.model = wrap(model.network, model.tokenizer)
+        groups = by_length(examples.dev[:number], settings.batch_tokens)
+        self.inputs = [TaskInputs(self.model, task, group) for group in groups]
+        self.targets = examples.targets.tolist()
+        self.before = [maps for maps, _ in self._read()]
+
+    def measured(self) -> dict[str, np.ndarray]:
+        """The numbers of each head; heads of all layers stand in a row.
+
+        * `importance`: mean over examples of the derivative of the loss in the head's gate (Michel et al. 2019, 4.1).
+        * `similarity`: mean cosine of its maps with those at the start (Kovaleva et al. 2019, section 4.3).
+        * `focus`: its shares of attention, in the order of `FOCUS` (Clark et al. 2019, section 3).
+        """
+        similarity, focus = [], []
+        with plain_forward(self.model.network):
+            for before, (maps, shares) in zip(self.before, self._read(), strict=True):
+                sums = [(one * other).sum((2, 3)) for one, other in ((maps, before), (maps, maps), (before, before))]
+                similarity.append(cosine(torch.stack(sums, dim=-1)))
+                focus.append(shares)
+            importance = torch.cat(
+                [
+                    gradients.sum(1).abs()
+                    for inputs in self.inputs
+                    for _, gradients in gate_gradients(inputs, self.targets, self.settings)
+                ]
+            )
+        return {
+            "importance": _mean(importance),
+            "similarity": _mean(torch.cat(similarity)),
+            "focus": _mean(torch.cat(focus)),
+            "heads": np.array(self.model.capture.heads),
+        }
+
+    def _read(self) -> Iterator[tuple[Tensor, Float[Tensor, "example head focus"]]]:
+        """The maps of each batch, and its shares of attention."""
+        maps, measures = _BatchMaps(), MeasureObserver(MEASURES)
+        forward = Forward(self.model, RowObservers([maps, measures]))
+        with plain_forward(self.model.network):
+            for inputs in self.inputs:
+                forward.observe(list(inputs.inputs))
+                yield maps.finish(), _shares(measures.finish())
+
+
+def _shares(values: Mapping[str, Values]) -> Float[Tensor, "example head focus"]:
+    offset, classes = values["offset"].values, values["classes"].values[..., :3]
+    return torch.cat([offset, classes], dim=-1)
+
+
+def _mean(values: Float[Tensor, "example ..."]) -> np.ndarray:
+    return values.double().mean(0).float().cpu().numpy()

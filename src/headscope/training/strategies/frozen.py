@@ -1,0 +1,9 @@
+"""Train a new classifier alone; the encoder stays as it is."""
+
+from headscope.training.beginning import Beginning
+from headscope.training.initialisation import InitialModel
+
+
+def begin(given: Beginning) -> InitialModel:
+    """See `training.beginning.begin`."""
+    return given.initial("frozen")
