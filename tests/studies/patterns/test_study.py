@@ -108,9 +108,7 @@ def test_the_size_of_batches_changes_no_number(
         np.testing.assert_allclose(of_sample[name], other[name], atol=1e-5)
 
 
-def test_several_corpora_are_the_dimension_task(
-    model: headscope.Model, sample: Corpus, of_sample: xr.Dataset
-) -> None:
+def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: Corpus, of_sample: xr.Dataset) -> None:
     second = corpus(["the cat sat on the old bird", "a", "the man saw a small dog by the river"], "second")
     both, other = (run(model, corpora, QUICK) for corpora in ((sample, second, second), (second,)))
     assert both["share"].dims == ("task", "layer", "head", "pattern")

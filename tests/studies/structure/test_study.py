@@ -89,7 +89,8 @@ def test_ranks_are_scored_on_held_out_sentences_and_drawn(model: headscope.Model
 
 def test_the_layer_of_the_page_is_chosen_on_held_out_sentences() -> None:
     network = tiny_bert(num_hidden_layers=3)
-    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **{**FAST, "epochs": 1}, random=False)
+    once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
+    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **once)
     assert result.attrs["chosen_layer"] == int(result["held_out_uuas"].idxmax())
 
 
