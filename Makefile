@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 # Tests run one process a core, so that each process needs one thread only.
 JOBS ?= auto
+# Compiled modules are kept, and tests with their assertions rewritten: else every process compiles all of them anew,
+# at every start.
+export PYTHONDONTWRITEBYTECODE =
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 

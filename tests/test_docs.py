@@ -134,8 +134,8 @@ def give_labels(maps: Path, words: list[str]) -> None:
 
 
 def in_order(page: str) -> list[str]:
-    """The commands of a page: as they stand, but those that read the results of others at the end."""
-    return sorted(commands(page), key=lambda command: shlex.split(command)[1] in AFTER)
+    """The commands of a page, each once: as they stand, but those that read the results of others at the end."""
+    return sorted(dict.fromkeys(commands(page)), key=lambda command: shlex.split(command)[1] in AFTER)
 
 
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if commands(page)])

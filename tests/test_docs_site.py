@@ -43,15 +43,33 @@ def test_the_site_is_built_strictly_and_asks_no_other_host(copied):
     assert not (site / "tools").exists()
 
 
-@pytest.mark.parametrize("fault", ["[x](missing.md)", "[x](speed.md#missing)", "::: headscope.missing"])
-def test_a_fault_of_a_page_ends_the_build(copied, fault):
-    page = copied / "docs" / "index.md"
-    text = page.read_text(encoding="utf-8")
-    page.write_text(f"{text}\n{fault}\n", encoding="utf-8")
-    try:
-        assert build(copied).returncode != 0
-    finally:
-        page.write_text(text, encoding="utf-8")
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of two pages with the settings of the whole one."""
+    folder = tmp_path_factory.mktemp("small")
+    shutil.copytree(ROOT / "docs" / "tools", folder / "docs" / "tools")
+    shutil.copy(ROOT / "docs" / "site.css", folder / "docs")
+    settings, _, _ = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")
+    menu = "nav:\n  - Start: index.md\n  - Speed: speed.md\n"
+    (folder / "mkdocs.yml").write_text(f"{settings}\n{menu}", encoding="utf-8")
+    (folder / "docs" / "speed.md").write_text("# Speed\n\n## Memory\n", encoding="utf-8")
+    (folder / "src").symlink_to(ROOT / "src")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("line", "built"),
+    [
+        ("[x](speed.md#memory)\n\n::: headscope.version", True),
+        ("[x](missing.md)", False),
+        ("[x](speed.md#missing)", False),
+        ("::: headscope.missing", False),
+    ],
+)
+def test_a_fault_of_a_page_ends_the_build(small, line, built):
+    (small / "docs" / "index.md").write_text(f"# Start\n\n{line}\n", encoding="utf-8")
+    done = build(small)
+    assert (done.returncode == 0) == built, done.stdout + done.stderr
 
 
 def test_the_first_page_links_the_pages_of_the_example():

@@ -85,7 +85,7 @@ def test_a_page_with_figures_does_not(tmp_path):
 def test_the_main_job_needs_no_extra_but_the_model(tmp_path):
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({sorted(NEEDS)})); from headscope.front.cli import main; "
-        f"sys.argv = ['headscope', 'profile', 'minilm', 'sample', '--limit', '3', '-o', {str(tmp_path)!r}]; main()"
+        f"sys.argv = 'headscope profile minilm sample --limit 3 --examples 0 -o'.split() + [{str(tmp_path)!r}]; main()"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

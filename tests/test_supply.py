@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from headscope import HeadscopeError, load, open_result, read
-from headscope.catalog import ROOT
+from headscope.catalog import ROOT, parsed
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.labels import labelled_maps
 from headscope.studies.probe.word_vectors import read_vectors
@@ -30,7 +30,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text
 
 def unsafe(path: Path) -> Iterator[str]:
     """The names in a module that could run what a file holds."""
-    for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for part in ast.walk(parsed(path)):
         if isinstance(part, ast.Import):
             yield from MODULES & {alias.name.partition(".")[0] for alias in part.names}
         elif isinstance(part, ast.ImportFrom):

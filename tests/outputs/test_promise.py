@@ -7,7 +7,7 @@ from headscope.outputs.promise import Promise
 
 # True losses of accuracy after each step; the tolerance lies between the third and the fourth.
 LOSSES, TOLERANCE = (0.0, 0.005, 0.015, 0.022, 0.03, 0.05), 0.02
-RUNS = 60
+RUNS = 40
 
 
 def answers(right: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from headscope.report.parts import Finding
 from headscope.report.study_page import NO_CLAIM, strongest_first
 from headscope.report.wording import Estimate
 
-RUNS = 2000
+RUNS = 500
 
 
 def estimates(mean: float, n: int, seed: int, spread: float = 0.5) -> list[Estimate]:

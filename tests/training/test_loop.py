@@ -45,6 +45,7 @@ from support.tiny import save_tiny, tiny_vocabulary
 from support.tiny_families import SIZES, tiny_family
 
 RECIPE = TrainingRecipe(batch=8, epochs=3, learning_rate=1e-2, max_tokens=32)
+FEW = birds(n_train=24)  # three steps an epoch
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def run(
     init: str = "finetuned",
     **given: Any,
 ) -> TrainedOutputs:
-    task = task or birds()
+    task = task or FEW
     start, examples = ready(folder, task, init)
     record = RunRecord(where)
     record.open({"recipe": recipe.as_settings()})
@@ -145,7 +146,7 @@ def uninterrupted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tup
 
 @pytest.mark.parametrize(
     ("name", "call"),
-    [("keep_checkpoint", 1), ("keep_checkpoint", 5), ("keep_checkpoint", 8), ("save_outputs", 2), ("complete", 1)],
+    [("keep_checkpoint", 1), ("keep_checkpoint", 3), ("keep_checkpoint", 5), ("save_outputs", 2), ("complete", 1)],
 )
 def test_interrupted_run_ends_with_the_same_weights(
     folder: Path,
@@ -163,7 +164,7 @@ def test_interrupted_run_ends_with_the_same_weights(
             run(folder, tmp_path, recipe=recipe)
     steps: list[int] = []
     trained = run(folder, tmp_path, recipe=recipe, on_progress=steps.append)
-    assert sum(steps) == 15
+    assert sum(steps) == 9
     if (name, call) != ("keep_checkpoint", 1):
         assert steps[0] > 0, "it began anew"
     for key, expected in without_seconds(uninterrupted[0]).items():
@@ -188,7 +189,7 @@ trainer.CHECKPOINT_SECONDS = 0.0
 steps = []
 def progress(done):
     steps.append(done)
-    if sum(steps) == 7:
+    if sum(steps) == 5:
         os.kill(os.getpid(), signal.SIGKILL)
 tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, keep="last"), on_progress=progress)
 """
@@ -198,10 +199,10 @@ def test_killed_process_goes_on(folder: Path, uninterrupted: tuple[TrainedOutput
     tests = Path(__file__).parents[1]
     command = [sys.executable, "-c", SCRIPT, str(tests), str(folder), str(tmp_path)]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
-    assert [path.name for path in tmp_path.glob("step-*")] == ["step-6"]
+    assert [path.name for path in tmp_path.glob("step-*")] == ["step-4"]
     steps: list[int] = []
     run(folder, tmp_path, recipe=replace(RECIPE, keep="last"), on_progress=steps.append)
-    assert steps == [6, *[1] * 9]
+    assert steps == [4, *[1] * 5]
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == uninterrupted[1].read_bytes()
 
 
@@ -246,7 +247,7 @@ def test_a_flipped_bit_is_noticed_and_the_training_starts_anew(
     recipe, killed, random = replace(RECIPE, keep="last"), tmp_path / "killed", Random(0)
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
-        kill(patch, RunRecord, "keep_checkpoint", 8)
+        kill(patch, RunRecord, "keep_checkpoint", 5)
         run(folder, killed, recipe=recipe)
     files = [path.relative_to(killed) for path in killed.rglob("*") if path.is_file() and path.stat().st_size]
     assert {path.parts[0].partition("-")[0].partition(".")[0] for path in files} == {
@@ -319,9 +320,11 @@ def test_models_of_other_types_are_trained_and_loaded(
     np.testing.assert_allclose(logits(model, inputs), trained.outputs, atol=1e-5)
 
 
-def test_precision_of_a_run_is_its_own(folder: Path, tmp_path: Path) -> None:
+def test_precision_of_a_run_is_its_own(
+    folder: Path, uninterrupted: tuple[TrainedOutputs, Path], tmp_path: Path
+) -> None:
+    full, _ = uninterrupted
     mixed = run(folder, tmp_path / "mixed", recipe=replace(RECIPE, precision="bf16"))
-    full = run(folder, tmp_path / "full", recipe=replace(RECIPE, keep="last"))
     again = run(folder, tmp_path / "again", recipe=replace(RECIPE, keep="last"))
     np.testing.assert_array_equal(full.train_loss, again.train_loss)
     assert 0 < np.abs(mixed.train_loss - full.train_loss)[:3].max() < 0.02

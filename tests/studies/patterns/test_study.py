@@ -60,6 +60,11 @@ def sample() -> Corpus:
     return read("sample", Options(limit=14))
 
 
+@pytest.fixture(scope="module")
+def of_sample(model: headscope.Model, sample: Corpus) -> xr.Dataset:
+    return run(model, (sample,), QUICK)
+
+
 def test_planted_heads_have_their_patterns_and_all_others_are_even() -> None:
     words = "the old man walked by the river at night and saw a small bird in the tree near his house".split()
     texts = [" ".join(words[:length]) for length in range(8, len(words))]
@@ -78,8 +83,8 @@ def test_planted_heads_have_their_patterns_and_all_others_are_even() -> None:
     assert found["diagonal"] == 2
 
 
-def test_shares_are_means_with_intervals_and_counts(model: headscope.Model, sample: Corpus) -> None:
-    result = run(model, (sample,), QUICK)
+def test_shares_are_means_with_intervals_and_counts(of_sample: xr.Dataset) -> None:
+    result = of_sample
     assert result["share"].dims == ("layer", "head", "pattern") and result["share_total"].dims == ("pattern",)
     np.testing.assert_allclose(result["share"].sum("pattern"), 1, atol=1e-6)
     np.testing.assert_allclose(result["counted"].sum("pattern"), 1)
@@ -93,20 +98,22 @@ def test_shares_are_means_with_intervals_and_counts(model: headscope.Model, samp
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 300])
-def test_the_size_of_batches_changes_no_number(model: headscope.Model, sample: Corpus, batch_tokens: int) -> None:
-    result, other = (run(model, (sample,), settings) for settings in (QUICK, replace(QUICK, batch_tokens=batch_tokens)))
+def test_the_size_of_batches_changes_no_number(
+    model: headscope.Model, sample: Corpus, of_sample: xr.Dataset, batch_tokens: int
+) -> None:
+    other = run(model, (sample,), replace(QUICK, batch_tokens=batch_tokens))
     for name in ("counted", "counted_ci"):
-        np.testing.assert_array_equal(result[name], other[name])
+        np.testing.assert_array_equal(of_sample[name], other[name])
     for name in ("share", "share_ci", "share_total", "share_total_ci", "map"):
-        np.testing.assert_allclose(result[name], other[name], atol=1e-5)
+        np.testing.assert_allclose(of_sample[name], other[name], atol=1e-5)
 
 
-def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: Corpus) -> None:
+def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: Corpus, of_sample: xr.Dataset) -> None:
     second = corpus(["the cat sat on the old bird", "a", "the man saw a small dog by the river"], "second")
-    both, one, other = (run(model, corpora, QUICK) for corpora in ((sample, second, second), (sample,), (second,)))
+    both, other = (run(model, corpora, QUICK) for corpora in ((sample, second, second), (second,)))
     assert both["share"].dims == ("task", "layer", "head", "pattern")
     assert both["task"].values.tolist() == ["sample", "second", "second (2)"]
-    for task, alone in (("sample", one), ("second", other), ("second (2)", other)):
+    for task, alone in (("sample", of_sample), ("second", other), ("second (2)", other)):
         for name in ("share", "share_ci", "share_total", "share_total_ci", "counted", "share_n_examples"):
             np.testing.assert_array_equal(both[name].sel(task=task), alone[name])
     assert both.attrs["n_examples"] == 14 + 3 + 3
@@ -120,11 +127,11 @@ def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: 
 
 
 def test_a_result_says_what_its_intervals_are_over(model: headscope.Model) -> None:
-    documents = read("sample")
-    short = corpus(["the cat sat on the old bird"] * 2, "short")
-    assert run(model, (documents,), QUICK).attrs["resampled"] == documents.resampled == "90 documents"
+    text = "the cat sat on the old bird"
+    documents, short = replace(corpus([text] * 12, "long"), n_documents=11), corpus([text] * 2, "short")
+    assert run(model, (documents,), QUICK).attrs["resampled"] == documents.resampled == "11 documents"
     assert run(model, (short, short), QUICK).attrs["resampled"] == "examples, taken as independent"
-    of_each = "sample: 90 documents; short: examples, taken as independent"
+    of_each = "long: 11 documents; short: examples, taken as independent"
     assert run(model, (documents, short), QUICK).attrs["resampled"] == of_each
 
 

@@ -61,7 +61,7 @@ def test_dimensions_and_cases(result: xr.Dataset) -> None:
 
 
 def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:
-    short: dict[str, Any] = FAST | {"epochs": 2, "random": False}
+    short: dict[str, Any] = FAST | {"epochs": 1, "random": False}
     one, other = (study.run(model, TREEBANK, QUICK, memory=memory, **short) for memory in (4, 0))
     assert json.loads(other.attrs["state_bytes"])["on_disk"] > 0 == json.loads(other.attrs["state_bytes"])["in_memory"]
     xr.testing.assert_equal(one, other)
@@ -74,7 +74,7 @@ def test_without_a_training_treebank_every_fifth_sentence_is_tested(model: heads
 
 
 def test_ranks_are_scored_on_held_out_sentences_and_drawn(model: headscope.Model) -> None:
-    several: dict[str, Any] = FAST | {"random": False}
+    several: dict[str, Any] = FAST | {"epochs": 3, "random": False}
     ranks = {rank: study.run(model, TREEBANK, QUICK, **{**several, "rank": rank}) for rank in ("32", "32,1")}
     swept, alone = ranks["32,1"], ranks["32"]
     assert (swept["rank"] == 32).all() and "uuas_by_rank" not in alone
@@ -89,7 +89,8 @@ def test_ranks_are_scored_on_held_out_sentences_and_drawn(model: headscope.Model
 
 def test_the_layer_of_the_page_is_chosen_on_held_out_sentences() -> None:
     network = tiny_bert(num_hidden_layers=3)
-    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **{**FAST, "epochs": 2})
+    once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
+    result = study.run(headscope.wrap(network, tiny_tokenizer()), TREEBANK, QUICK, **once)
     assert result.attrs["chosen_layer"] == int(result["held_out_uuas"].idxmax())
 
 
@@ -177,7 +178,8 @@ def test_documents_are_resampled_as_a_whole(model: headscope.Model) -> None:
     widths = []
     for documents in (0, 10):
         tested = replace(corpus, n_documents=documents)
-        result = study.run(model, tested, Settings(resamples=200), training=TREEBANK, **FAST, random=False)
+        once: dict[str, Any] = FAST | {"epochs": 1, "rank": "4", "random": False}
+        result = study.run(model, tested, Settings(resamples=200), training=TREEBANK, **once)
         bounds = result["uuas_baseline_ci"].sel(baseline="linear")
         widths.append(float(bounds.sel(bound="upper") - bounds.sel(bound="lower")))
     assert widths[1] > 2 * widths[0] > 0
@@ -192,7 +194,8 @@ def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
 
 def test_a_sample_of_many_sentences_is_trained_on(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+    once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
     for full, sentences in ((False, 20), (True, 60)):
-        result = study.run(model, TREEBANK, QUICK, training=TREEBANK, full=full, random=False, **FAST)
+        result = study.run(model, TREEBANK, QUICK, training=TREEBANK, full=full, **once)
         assert json.loads(result.attrs["training"])["sentences"] == sentences
         assert result.attrs["test_sentences"] == 60

@@ -51,7 +51,7 @@ def survey(
     Raises `HeadscopeError` for a study that is unknown, and if none could be run.
 
     >>> import headscope
-    >>> list(headscope.survey("minilm", headscope.read("sample", limit=30), only=["profile", "syntax"]))
+    >>> list(headscope.survey("minilm", headscope.read("sample", limit=6), only=["profile", "syntax"]))
     ['profile', 'syntax']
     """
     from headscope import corpora as readers

@@ -33,7 +33,8 @@ def run(
     Raises `HeadscopeError` if no example fits into the model.
 
     >>> from headscope import load, read
-    >>> run(load("minilm"), read("sample"), entropy=False)["template"].dims
+    >>> from headscope.corpora import Options
+    >>> run(load("minilm"), read("sample", Options(limit=4)), entropy=False)["template"].dims
     ('layer', 'head')
     """
     return measure(STUDY, model, corpus, MEASURES if entropy else MEASURES[:1], settings)

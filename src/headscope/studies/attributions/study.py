@@ -114,8 +114,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.
 
     >>> from headscope import load, read
-    >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=2)), flow=0)
+    >>> result = run(load("minilm"), read(["The cat sat on the mat.", "It rained."]), flow=0, altered=0)
     >>> result["comprehensiveness"].dims, result.attrs["target"].partition(" ")[0]
     (('attribution', 'layer'), 'cosine')
     """

@@ -75,7 +75,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=4)))
+    >>> result = run(load("minilm"), read("sample", Options(limit=2)))
     >>> result["divergence"].dims, result["position"].dims
     (('layer', 'head', 'other_layer', 'other_head'), ('layer', 'head', 'axis'))
     """

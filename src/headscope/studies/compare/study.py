@@ -50,7 +50,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run((load("minilm"), load("minilm")), read("sample", Options(limit=4)))
+    >>> result = run((load("minilm"), load("minilm")), read("sample", Options(limit=2)))
     >>> dict(result["similarity"].sizes), float(result["similarity"].min().round(5))
     ({'model': 1, 'layer': 6, 'head': 12}, 1.0)
     """

@@ -77,7 +77,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=60)))
+    >>> result = run(load("minilm"), read("sample", Options(limit=8)))
     >>> result["accuracy"].dims, result["baseline"].values.tolist()
     (('layer', 'head', 'mention_type'), ['nearest', 'head_match', 'rules', 'random'])
     """

@@ -62,7 +62,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=20)))
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)))
     >>> result["anisotropy"].dims, result["alignment"].dims
     (('layer',), ('layer', 'other_layer'))
     """

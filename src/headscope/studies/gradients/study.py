@@ -85,7 +85,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=4)))
+    >>> result = run(load("minilm"), read("sample", Options(limit=2)))
     >>> result["gradient"].dims, result.attrs["loss"].partition(":")[0]
     (('layer', 'head', 'token_class'), 'sentence embedding')
     """

@@ -85,7 +85,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=4)), sequences=4, contexts="16")
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)), sequences=2, copy=4, contexts="8", texts=2)
     >>> result["attention"].dims, result["chosen_head"].dims
     (('layer', 'head', 'relation'), ('relation',))
     """

@@ -74,7 +74,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), (read("sample", Options(limit=8)),))
+    >>> result = run(load("minilm"), (read("sample", Options(limit=2)),))
     >>> result["share"].dims, round(float(result["share_total"].sum()), 6)
     (('layer', 'head', 'pattern'), 1.0)
     """

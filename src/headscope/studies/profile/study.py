@@ -33,7 +33,8 @@ def run(
     Raises `HeadscopeError` if no example fits into the model.
 
     >>> from headscope import load, read
-    >>> result = run(load("minilm"), read("sample"))
+    >>> from headscope.corpora import Options
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)))
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """

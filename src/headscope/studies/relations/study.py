@@ -94,7 +94,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=40)), links="pairs", untrained=False)
+    >>> result = run(load("minilm"), read("sample", Options(limit=12)), links="pairs", untrained=False)
     >>> result["link_attention"].dims, result["relation"].values.tolist()
     (('layer', 'head', 'relation', 'direction'), ['all', 'verb and subject', 'pronoun and noun'])
     """

@@ -65,7 +65,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=40)))
+    >>> result = run(load("minilm"), read("sample", Options(limit=8)))
     >>> result["accuracy"].dims, int(result["baseline_offset"].sel(relation="det"))
     (('layer', 'head', 'relation', 'direction'), 1)
     """

@@ -69,7 +69,7 @@ def run(
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = run(load("minilm"), read("sample", Options(limit=20)), random=False)
+    >>> result = run(load("minilm"), read("sample", Options(limit=4)), random=False)
     >>> result["uas"].dims
     ('layer', 'head', 'direction', 'special_tokens', 'root')
     """
