@@ -301,7 +301,7 @@ CASES = {
         {"sequences": 20, "copy": 12, "contexts": "24", "tokens": 60}, shuffles=False, without=heads(), single=False,
     ),
     "landscape": ClaimCase(
-        flat, texts.birds, "wider place", 20, None,
+        flat, texts.birds, "wider minimum", 20, None,
         {"loss_examples": 16, "directions": 10, "positions": 2, "plane": 1},
         shuffles=False, without=narrow, single=False,
     ),

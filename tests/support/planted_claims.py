@@ -51,7 +51,7 @@ COORDS: Mapping[str, list[Any]] = {
     "attribution": ["attention", "gradient_input"],
     "control": ["shuffled"],
     "restored": [0, 1],
-    "init": ["random", "frozen", "finetuned"],
+    "init": ["random", "frozen", "finetuned", "adapters"],
     "model": ["tuned"],
     "seed": [0, 1, 2],
 }
@@ -81,9 +81,10 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **{"difference_attention_to": ("model", *HEADS, "token_class")},
     },
     "finetune": {
-        **{name: ("task", "init", "metric") for name in ("score", "seed_spread", "early_correlation")},
+        **{name: ("task", "init", "metric") for name in ("score", "seed_spread", "early_correlation", "way_gain")},
         **{"score_by_seed": ("task", "init", "seed", "metric"), "last_layer_per_update": ("task", "init")},
     },
+    "landscape": {"width": ("init",)},
     "ablate": {
         **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},
         **{"random_head_gain": ("metric",), "special_gain": ("head_source", "metric"), "mean_pair_excess": ("metric",)},

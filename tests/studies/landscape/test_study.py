@@ -62,7 +62,7 @@ def test_width_is_the_mean_over_directions(result: xr.Dataset) -> None:
 def test_page_has_the_claim_the_lines_and_the_planes(result: xr.Dataset) -> None:
     page = study_page(result)
     topics = [finding.topic for finding in page.findings()]
-    assert topics[0] == "It cannot be told which model lies in a wider place"  # of three directions
+    assert topics[0] == "It cannot be told which model ends in a wider minimum"  # of three directions
     assert {"Line from random weights", "Width from pre-trained weights"} <= set(topics)
     assert [figure.name for figure in page.figures()] == ["line_loss", "plane_loss-finetuned", "plane_loss-random"]
     assert [table.name for table in page.tables()] == ["widths"]

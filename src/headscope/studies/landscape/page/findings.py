@@ -13,7 +13,7 @@ START = {"finetuned": "from pre-trained weights", "random": "from random weights
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
-    """Whether the model from pre-trained weights lies in a wider place; the widths; the loss along the lines."""
+    """Whether the model from pre-trained weights lies in a wider minimum; the widths; the loss along the lines."""
     return [*_wider(result), *_widths(result), *_lines(result)]
 
 
@@ -30,9 +30,9 @@ def _wider(result: xr.Dataset) -> Iterator[Finding]:
         f"The loss rises by less than {_rise(result)} within {one.text} lengths of the filters around the model that "
         f"was trained from pre-trained weights, and within {other.text} around that from random weights; over "
         f"{several(directions, 'random direction')}.",
-        holds="From pre-trained weights the model lies in a wider place",
-        fails="From pre-trained weights the model does not lie in a wider place",
-        undecided="It cannot be told which model lies in a wider place",
+        holds="From pre-trained weights the model ends in a wider minimum",
+        fails="From pre-trained weights the model does not end in a wider minimum",
+        undecided="It cannot be told which model ends in a wider minimum",
         unit="directions",
     )
 
