@@ -25,8 +25,10 @@ BATCH, TOKENS, STEPS = 32, 32, 6
 
 def seconds() -> tuple[float, float]:
     """Median processor seconds of a step and of a record."""
-    task = Task("made", "classification", ("no", "yes"), ("accuracy",), read(["It rained."]))
-    network: Any = initial(locate("minilm"), task, "finetuned", 0).network.train()
+    dev = read(["It rained."])
+    task = Task(name="made", kind="classification", labels=("no", "yes"), metrics=("accuracy",), dev=dev)
+    network: Any = initial(locate("minilm"), task, "finetuned", 0).network
+    network.train()
     recorder, optimizer = NormRecorder(network), torch.optim.AdamW(network.parameters(), lr=2e-5)
     ids, labels = torch.randint(1000, 2000, (BATCH, TOKENS)), torch.randint(0, 2, (BATCH,))
     steps, records = [], []

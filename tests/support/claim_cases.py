@@ -32,7 +32,7 @@ from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 NO_CLAIMS = {"patterns": "shares of patterns are described"}
 FOUR: tuple[str, ...] = ("bank", "book", "bird", "cat")
-CYCLE = dict.fromkeys(pairwise((*FOUR, FOUR[0])), 9.0)
+CYCLE: dict[tuple[str, str], float] = {pair: 9.0 for pair in pairwise((*FOUR, FOUR[0]))}
 QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 Network = Callable[[int], PreTrainedModel]
 

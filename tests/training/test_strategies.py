@@ -102,7 +102,8 @@ def test_a_mix_of_the_last_layer_alone_is_the_plain_model(folder: Path, tmp_path
 
 
 def test_the_upper_half_of_stacked_layers_is_the_lower_one(folder: Path, tmp_path: Path) -> None:
-    layers: Any = started(folder, tmp_path, "stacked").network.base_model.encoder.layer
+    network: Any = started(folder, tmp_path, "stacked").network
+    layers = network.base_model.encoder.layer
     for one, other in zip(layers[0].parameters(), layers[1].parameters(), strict=True):
         assert torch.equal(one, other)
 

@@ -67,8 +67,8 @@ def test_runs_depend_on_both_seeds_alone(one_way: xr.Dataset, folder: str, tmp_p
     pairs = one_way["score_by_pair"].sel(seed=[0])
     np.testing.assert_array_equal(single["score_by_pair"], pairs)
     records = [RunRecord(tmp_path / "runs" / f"birds-finetuned-{seeds}") for seeds in ("0", "0-1")]
-    losses = [record.completed().train_loss for record in records]  # type: ignore[union-attr]
-    assert not np.array_equal(*losses)
+    one, other = (record.completed().train_loss for record in records)  # type: ignore[union-attr]
+    assert not np.array_equal(one, other)
 
 
 def test_table_killed_in_the_middle_of_a_run_ends_with_the_same_bits(
