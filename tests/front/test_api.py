@@ -67,7 +67,7 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     assert set(inspect.signature(function).parameters) == {*signature.parameters, *maps, "tokenizer", "progress"}
     named = {"model": folder, "checkpoint": folder, "models": (folder, folder), "tasks": "a task", "task": None}
     named |= {"corpus": TEXTS, "corpora": TEXTS, "training": TEXTS, "directory": "out", "suites": ("numeracy",)}
-    named |= {"treebanks": TEXTS, "trainings": (TEXTS,)}
+    named |= {"treebanks": TEXTS, "trainings": (TEXTS,), "steps": (folder, folder)}
     function(**{argument: value for argument, value in named.items() if argument in signature.parameters}, **maps)
     kinds = {"model": headscope.Model, "corpus": Corpus, "training": Corpus, "directory": Path, "checkpoint": str}
     assert all(isinstance(given[argument], kind) for argument, kind in kinds.items() if argument in given)

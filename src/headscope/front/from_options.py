@@ -213,11 +213,11 @@ def _checkpoint(given: Given) -> Any:
     from headscope.models.checkpoint import locate
 
     options = {"revision": given["revision"], "remote_code": given["remote_code"]}
-    if "steps" in given:
-        from headscope.models.step_folder import first_checkpoint
+    if "model" in given or "models" in given:
+        return locate(given["model"] if "model" in given else given["models"][0], **options)
+    from headscope.models.step_folder import first_checkpoint
 
-        return first_checkpoint(given["steps"][0], **options)
-    return locate(given["model"] if "model" in given else given["models"][0], **options)
+    return first_checkpoint(given["steps"][0], **options)
 
 
 def _loaded(checkpoint: Any, given: Given, head: bool) -> Any:

@@ -38,6 +38,7 @@ ELSEWHERE: Mapping[str, str] = {
     "compare": "a second model: headscope compare MODEL OTHER --corpus CORPUS",
     "film": "the steps of a training: headscope film DIR --corpus CORPUS",
     "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
+    "landscape": "a trained model: headscope landscape MODEL --tuned TRAINED --task NAME --data FOLDER",
     "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
     "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
     "shrink": "training: headscope shrink MODEL TEXT",

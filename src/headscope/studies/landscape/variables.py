@@ -82,7 +82,8 @@ def to_variables(measured: Mapping[str, Landscape], grid: Grid, corpus: Corpus, 
     }
     variables, landscapes = Variables(coords, HAO, LABELS), list(measured.values())
     draws = poisson_draws(corpus.units, settings.seed, settings.resamples)
-    shares = draws / draws.sum(1, keepdims=True)
+    drawn = draws.sum(1, keepdims=True)
+    shares = np.divide(draws, drawn, out=np.full(draws.shape, np.nan), where=drawn > 0)
     units = equal_units(corpus.units)
     bounds = [interval(shares @ one.line.T, units) for one in landscapes]
     count = corpus.n_examples

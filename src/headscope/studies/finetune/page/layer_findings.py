@@ -78,7 +78,8 @@ def _times(ratio: Estimate) -> str:
 
 def _n(result: xr.Dataset) -> int:
     """The number of dev examples, which all seeds share."""
-    return int(result["score_n_examples"].max()) if "score_n_examples" in result else 0
+    most = result["score_n_examples"].max() if "score_n_examples" in result else np.nan
+    return int(most) if np.isfinite(most) else 0
 
 
 def _by_layer(result: xr.Dataset, name: str) -> str:
