@@ -126,5 +126,5 @@ def test_the_page_saves_a_card_and_shows_what_layers_know(
         assert browser.get_log("browser") == []
         assert (
             browser.find_elements("css selector", ".grid-layer")[1].get_attribute("title")
-            == "Layer 2: best for tree depth"
+            == "Layer 2: chosen for tree depth"
         )

@@ -144,7 +144,7 @@ def head_above(array: xr.DataArray, limit: float) -> Claim:
 def together(claims: Sequence[Claim]) -> list[Claim]:
     """Claims that are tested together: q corrects for their number (Benjamini-Hochberg), two-sided as intervals are.
 
-    >>> pair = [above(Estimate(0.6, 0.51, 0.69), 0.5, 90), above(Estimate(0.5, 0.4, 0.6), 0.5, 90)]
+    >>> pair = [above(Estimate(0.65, 0.56, 0.74), 0.5, 90), above(Estimate(0.5, 0.4, 0.6), 0.5, 90)]
     >>> [one.verdict for one in pair], [one.verdict for one in together(pair)]
     (['holds', 'undecided'], ['holds', 'undecided'])
     """

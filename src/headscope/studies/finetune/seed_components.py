@@ -92,7 +92,7 @@ def early_stopping(scores: Float[np.ndarray, "run epoch metric"], by_run: Float[
 def steps_saved(runs: int, epochs: int) -> Sequence[float]:
     """The share of the steps that is saved for each of `STOPPED`.
 
-    >>> steps_saved(4, 3)
-    [0.16666666666666666, 0.3333333333333333, 0.5]
+    >>> [round(saved, 3) for saved in steps_saved(4, 3)]
+    [0.167, 0.333, 0.5]
     """
     return [stopped_number(runs, share) / runs * (1 - ceil(epochs / 3) / epochs) for share in STOPPED]
