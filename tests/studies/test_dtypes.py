@@ -6,7 +6,7 @@ import pytest
 
 from support.every_study import STUDIES, arguments, run
 
-TRAINED = {"finetune", "landscape", "pretrain_head"}  # which have no `--dtype`: they train in single precision
+TRAINED = {"finetune", "landscape", "pretrain_head", "shrink"}  # which train in single precision
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
