@@ -53,12 +53,8 @@ def pytest_sessionfinish() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of long files first, the longest before all."""
-    items.sort(key=lambda item: LONG.index(name) if (name := _name(item)) in LONG else len(LONG))
-
-
-def _name(item: pytest.Item) -> str:
-    tests = Path(__file__).parent
-    return item.path.relative_to(tests).as_posix() if item.path.is_relative_to(tests) else ""
+    order = {Path(__file__).parent / name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 @pytest.fixture(scope="session")
