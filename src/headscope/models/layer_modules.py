@@ -16,10 +16,10 @@ def layer_modules(model: Model) -> Parts:
     return modules_by_layer(model.network, len(model.capture.heads))
 
 
-def modules_by_layer(network: PreTrainedModel, layers: int) -> Parts:
+def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "leave out --restore") -> Parts:
     """The modules of each layer: one, or several in families with lists of parts (XLM).
 
-    * `layers`: how many there are.
+    * `layers`: how many there are; `remedy`: what a user does where they cannot be identified.
 
     Raises `HeadscopeError` if the layers cannot be identified.
     """
@@ -29,9 +29,7 @@ def modules_by_layer(network: PreTrainedModel, layers: int) -> Parts:
         if isinstance(module, nn.ModuleList) and len(module) == layers and not within:
             lists[path] = module
     if not lists:
-        raise HeadscopeError(
-            f"model type '{network.config.model_type}': its layers cannot be identified; leave out --restore"
-        )
+        raise HeadscopeError(f"model type '{network.config.model_type}': its layers cannot be identified; {remedy}")
     return [list(modules) for modules in zip(*lists.values(), strict=True)]
 
 

@@ -2,20 +2,17 @@
 
 from torch import nn
 
-from headscope.errors import HeadscopeError
+from headscope.models.layer_modules import modules_by_layer
 from headscope.training.initialisation import InitialModel
 
 
 def layers(start: InitialModel) -> list[nn.Module]:
-    """The layers, in order.
+    """The layers, in order; in families with lists of parts the first part of each.
 
     Raises `HeadscopeError` if there is no list of as many modules as the configuration has layers.
     """
-    config, base = start.network.config, start.network.base_model
-    for module in base.modules():
-        if isinstance(module, nn.ModuleList) and len(module) == getattr(config, "num_hidden_layers", 0):
-            return list(module)
-    raise HeadscopeError(f"model type '{config.model_type}': its layers cannot be identified; use another way")
+    number = getattr(start.network.config, "num_hidden_layers", -1)
+    return [first for first, *_ in modules_by_layer(start.network, number, "use another way")]
 
 
 def train_only(start: InitialModel, modules: list[nn.Module]) -> None:
