@@ -90,6 +90,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **{"random_head_gain": ("metric",), "special_gain": ("head_source", "metric"), "mean_pair_excess": ("metric",)},
         **{"one_head_gain": ("layer", "metric")},
     },
+    "shrink": {"needed_share": ()},
     "prune": {"score_change": ("share_removed", "metric")},
     "geometry": {
         **{name: ("layer",) for name in ("anisotropy", "self_similarity_corrected")},

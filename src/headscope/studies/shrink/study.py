@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import torch
 import xarray as xr
 
@@ -25,6 +26,7 @@ from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
+from headscope.studies.shrink.scores import needed_share
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
@@ -128,12 +130,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     gain = gain_of(task, before, scores, tolerance, settings)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
-    facts |= {"tolerance": TOLERANCES[task is not None] if tolerance is None else tolerance, "examples": len(training)}
+    tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
+    facts |= {"tolerance": tolerance, "examples": len(training)}
+    sizes = np.array([step.megabytes for step in steps])
     outcome = ShrinkOutcome(
         steps,
         len(original.size.layers),
         scores,
         gain,
+        needed_share(scores, sizes / sizes[0], tolerance),
         scores.values[-1],
         None if task is None else chance(task, task.targets(task.dev)),
         len(held_out),

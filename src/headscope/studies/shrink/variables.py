@@ -42,6 +42,12 @@ LABELS = {
     "shrunk_gain": Label(
         "gain of the main metric by the saved model, below 0 where it is worse", "score", (), HELD_OUT
     ),
+    "needed_share": Label(
+        "smallest share of the size at which the main metric falls by less than the tolerance",
+        "share",
+        (),
+        "held-out examples; models of the path, and the saved one; the bounds: where it may, and where it surely does",
+    ),
     "reloaded_score": Label("score of the saved model", "score", ("metric",), "loaded from its folder"),
     "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
 }
@@ -54,7 +60,7 @@ class ShrinkOutcome:
     * `steps`: of the search; `layers`: number of layers of the whole model.
     * `scores`: of the whole model, of the model after each further step, of the saved one before its training, and of
       the saved one.
-    * `gain`: of the main metric by the saved model, with its interval.
+    * `gain`: of the main metric by the saved model, with its interval; `needed`: see `needed_share`.
     * `reloaded`: scores of the saved model, loaded from its folder; `chance`: of the task, if there is one.
     """
 
@@ -62,6 +68,7 @@ class ShrinkOutcome:
     layers: int
     scores: Scores
     gain: Float[np.ndarray, " 3"]
+    needed: Float[np.ndarray, " 3"]
     reloaded: Float[np.ndarray, " metric"]
     chance: Float[np.ndarray, " metric"] | None
     examples: int
@@ -86,6 +93,7 @@ class ShrinkOutcome:
         self._add(variables, "shrunk", scores.values[-1], scores.bounds[-1])
         variables.add("shrunk_change", scores.changes[-1], interval=scores.change_bounds[-1])
         variables.add("shrunk_gain", self.gain[0], interval=self.gain[1:], count=self.examples)
+        variables.add("needed_share", self.needed[0], interval=self.needed[1:], count=self.examples)
         variables.add("reloaded_score", self.reloaded)
         if self.chance is not None:
             variables.add("chance", self.chance)

@@ -32,6 +32,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_scores(result),
         _speed(result),
         _size(result),
+        *_needed(result),
         _removed(result),
         *_parts(result),
         *_vocabulary(result),
@@ -119,6 +120,19 @@ def _size(result: xr.Dataset) -> Finding:
         f"{number(megabytes[1], '.3g')} MB."
     )
     return Finding(f"It has {after / before:.0%} of the parameters", text)
+
+
+def _needed(result: xr.Dataset) -> Iterator[Finding]:
+    """The size down to which the tolerance is kept, with its bounds."""
+    share = measured(result, "needed_share")
+    if share is None or unlearned(result):
+        return
+    text = (
+        f"Sizes were tested from the largest on, and the saved model. Down to {of_array(share).percent} of the size "
+        f"the main score falls by less than {number(facts(result)['tolerance'])}. The bounds are where it surely does, and "
+        f"where it may.{examples(share)}"
+    )
+    yield Finding("How small it may be", text)
 
 
 def _removed(result: xr.Dataset) -> Finding:
