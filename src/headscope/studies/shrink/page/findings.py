@@ -127,10 +127,10 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
     share = measured(result, "needed_share")
     if share is None or unlearned(result):
         return
+    down, least = of_array(share).percent, number(facts(result)["tolerance"])
     text = (
-        f"Sizes were tested from the largest on, and the saved model. Down to {of_array(share).percent} of the size "
-        f"the main score falls by less than {number(facts(result)['tolerance'])}. The bounds are where it surely does, and "
-        f"where it may.{examples(share)}"
+        f"Sizes were tested from the largest on, and the saved model. Down to {down} of the size the main score falls "
+        f"by less than {least}. The bounds are where it surely does, and where it may.{examples(share)}"
     )
     yield Finding("How small it may be", text)
 
