@@ -7,10 +7,16 @@ import pytest
 from support.every_study import STUDIES, arguments, run
 
 TRAINED = {"finetune", "landscape", "pretrain_head", "shrink"}  # which train in single precision
+DTYPES = ("bfloat16", "float64")
+# One type a study, in turn; the other is thorough.
+CELLS = [
+    pytest.param(study, dtype, marks=() if dtype == DTYPES[number % 2] else pytest.mark.thorough)
+    for number, study in enumerate(study for study in STUDIES if study not in TRAINED)
+    for dtype in DTYPES
+]
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
-@pytest.mark.parametrize("study", [study for study in STUDIES if study not in TRAINED])
+@pytest.mark.parametrize(("study", "dtype"), CELLS)
 def test_study_runs_in_other_types(study: str, dtype: str, cases: Path, tmp_path: Path) -> None:
     ended = run(*arguments(study, "two examples", cases), "--dtype", dtype, out=tmp_path, page=False)
     assert ended.status == 0, ended.errors

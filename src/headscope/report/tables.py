@@ -77,9 +77,11 @@ def complete(result: xr.Dataset, name: str) -> Table:
 def _columns(array: xr.DataArray, across: str) -> tuple[Column, ...]:
     if not across:
         return (Column("value", "Value", _examples(array)),)
-    parts = [array.sel({across: value}) for value in array[across].values.tolist()]
+    values = array[across].values.tolist()
+    counts = array["n_examples"] if "n_examples" in array.coords else array
+    parts = [counts.isel({across: index}) if across in counts.dims else counts for index in range(len(values))]
     return tuple(
-        Column(str(part[across].item()), label(across, part[across].item()), _examples(part)) for part in parts
+        Column(str(value), label(across, value), _examples(part)) for value, part in zip(values, parts, strict=True)
     )
 
 
