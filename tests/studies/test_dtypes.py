@@ -5,15 +5,10 @@ from pathlib import Path
 import pytest
 
 from support.every_study import STUDIES, arguments, run
+from support.tiers import paired
 
 TRAINED = {"finetune", "landscape", "pretrain_head", "shrink"}  # which train in single precision
-DTYPES = ("bfloat16", "float64")
-# One type a study, in turn; the other is thorough.
-CELLS = [
-    pytest.param(study, dtype, marks=() if dtype == DTYPES[number % 2] else pytest.mark.thorough)
-    for number, study in enumerate(study for study in STUDIES if study not in TRAINED)
-    for dtype in DTYPES
-]
+CELLS = paired([study for study in STUDIES if study not in TRAINED], ["bfloat16", "float64"])
 
 
 @pytest.mark.parametrize(("study", "dtype"), CELLS)
