@@ -63,6 +63,11 @@ def complete(result: xr.Dataset, name: str) -> Table:
     """All values of a variable; its last dimension stands in the columns where there are several.
 
     The rows of a variable with too many values for a page are left out.
+
+    >>> scores = {"score": (("layer", "metric"), [[0.5, 0.25]]), "score_n_examples": ("metric", [3, 7])}
+    >>> result = xr.Dataset(scores, {"layer": [1], "metric": ["accuracy", "f1"]})
+    >>> [column.examples for column in complete(result, "score").columns]
+    ['3', '7']
     """
     array = with_interval(result, name)
     dims = [str(dim) for dim in array.dims]

@@ -255,7 +255,11 @@ def examples(array: xr.DataArray) -> str:
 
 
 def n_examples(array: xr.DataArray) -> tuple[int, int] | None:
-    """The smallest and the largest number of examples of an array; None where none is known."""
+    """The smallest and the largest number of examples of an array; None where none is known.
+
+    >>> n_examples(xr.DataArray([0.5, 0.25, 0.1], {"n_examples": ("head", [3, 7, float("nan")])}, ["head"]))
+    (3, 7)
+    """
     counts = array["n_examples"].values if "n_examples" in array.coords else np.array(())
     known = counts[~np.isnan(counts)]
     return (int(known.min()), int(known.max())) if known.size else None
