@@ -19,6 +19,7 @@ from headscope.capture.layer_stack import instead, stack
 from headscope.capture.replacements import replacements
 from headscope.models.model import wrap
 from support.ablated import ablated
+from support.tiers import paired
 from support.tiny import tiny_tokenizer
 from support.tiny_families import tiny_classifier
 
@@ -66,8 +67,7 @@ def disabled(one: Rerun, layer: int, chosen: np.ndarray, above: np.ndarray | Non
 SETS = np.vstack([np.eye(HEADS, dtype=bool), np.ones((1, HEADS), dtype=bool)])
 
 
-@pytest.mark.parametrize("mode", ["uniform", "zero", "mean"])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "mode"), paired(FAMILIES, ["uniform", "zero", "mean"]))
 def test_every_head_and_layer_as_in_whole_passes(family: str, mode: str, networks: dict[str, Any]) -> None:
     network = network_of(family, networks)
     first = torch.zeros(2, 1, dtype=torch.long)

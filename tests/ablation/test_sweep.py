@@ -31,6 +31,7 @@ from headscope.storage.hashes import Fingerprint
 from headscope.storage.lines import line_of, record_of
 from support.ablated import ablated
 from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.tiers import paired
 from support.tiny import tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_classifier
 
@@ -78,8 +79,7 @@ def planted() -> TaskInputs:
     return task_inputs(wrap(planted_classifier(), tiny_tokenizer()), task, task.dev)
 
 
-@pytest.mark.parametrize("mode", ["uniform", "zero", "mean"])
-@pytest.mark.parametrize("family", STRATEGIES)
+@pytest.mark.parametrize(("family", "mode"), paired(STRATEGIES, ["uniform", "zero", "mean"]))
 def test_every_head_layer_and_set_as_in_whole_passes(family: str, mode: Any) -> None:
     one = inputs_of(family)
     heads = one.model.capture.heads

@@ -8,6 +8,7 @@ import pytest
 
 from headscope.front.cli.printing import SCHEMA
 from support.every_study import CASES, JSON, STUDIES, WHOLE_RESULTS, Run
+from support.tiers import in_turn
 
 NO_TASK = "gives no task"
 NO_TREES, NO_LINKS = "has no dependency trees; name a treebank", "has no annotated or dependency links; name a treebank"
@@ -27,12 +28,19 @@ REFUSED = {
     ("shrink", "uneven heads"): "has lost heads one by one, which its class cannot say; shrink the whole one",
     **{(study, "one example"): ONE_LABEL for study in ("ablate", "finetune", "landscape", "prune")},
 }
+# Beside whole results and refusals, a study has one case in turn; the others are thorough.
+CELLS = [
+    pytest.param(study, case, marks=() if case in first or (study, case) in REFUSED else pytest.mark.thorough)
+    for number, study in enumerate(STUDIES)
+    for others in [[case for case in CASES if case != WHOLE_RESULTS and (study, case) not in REFUSED]]
+    for first in [(WHOLE_RESULTS, others[number % len(others)])]
+    for case in CASES
+]
 # The last is a number that nobody has rounded.
 UGLY = re.compile(r"(?<![\w-])nan(?![\w-])|-0\.0+(?!\d)|\d\.\d{9,}")
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize(("study", "case"), CELLS)
 def test_page_has_all_its_parts_or_the_study_refuses_in_a_line(study: str, case: str, ended: Callable) -> None:
     result: Run = ended(study, case)
     if (study, case) in REFUSED:
@@ -48,7 +56,7 @@ def test_page_has_all_its_parts_or_the_study_refuses_in_a_line(study: str, case:
         assert 'class="failed"' not in (result.directory / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES, at=1))
 def test_with_json_standard_output_is_one_object(study: str, ended: Callable) -> None:
     result: Run = ended(study, JSON)
     assert result.status == 0, result.errors

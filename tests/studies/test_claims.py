@@ -11,13 +11,17 @@ import pytest
 from headscope import catalog
 from support.claim_cases import CASES, NO_CLAIMS, claimed, described, is_found, run
 
-# Those that take a second or more a run read the first noise alone.
+# Those that take a second or more a run read the first noise alone; all noises but the first are thorough.
 DEAR = ("ablate", "clusters", "finetune", "layers", "probe", "prune", "relations", "structure", "trees")
 BEST = "best|broadest|clearest|greatest|highest|largest|least important|lowest|most|nearest|smallest|strongest"
 # What scores are compared with, bounds, and what a number is defined by: no head or layer is the best by these.
 DEFINED = "at most|most frequent|best (baseline|fixed word|parser without)|nearest (mention|and head)|largest over its"
 NAMES_A_BEST = re.compile(rf"(?!\b({DEFINED})\b)\b(?<!at )({BEST})\b", re.IGNORECASE)
-NOISES = [(study, noise) for study, case in CASES.items() for noise in case.noises[: 1 if study in DEAR else None]]
+NOISES = [
+    pytest.param(study, noise, marks=pytest.mark.thorough if number else ())
+    for study, case in CASES.items()
+    for number, noise in enumerate(case.noises[: 1 if study in DEAR else None])
+]
 
 
 def test_each_study_with_claims_has_a_case() -> None:

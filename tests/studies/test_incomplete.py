@@ -10,6 +10,7 @@ from headscope import HeadscopeError, results
 from headscope.report.study_page import study_page
 from support.cli import run_command
 from support.every_study import STUDIES, Run
+from support.tiers import in_turn
 
 SOME = 2
 
@@ -31,7 +32,7 @@ def incomplete(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
     ]
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES, at=1))
 def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
     complete = results.read(ended(study, "annotated").directory)
     for _, result in incomplete(complete):

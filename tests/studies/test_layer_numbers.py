@@ -17,6 +17,7 @@ from headscope.report.parts import LayerNumber
 from headscope.report.study_page import study_page
 from headscope.results import read
 from support.every_study import STUDIES, Run
+from support.tiers import in_turn
 
 OF_LAYERS = ("ablate", "attributions", "geometry", "gradients", "layers", "lens", "structure", "trees")
 
@@ -25,7 +26,7 @@ def number(words: str, values: list[float], chosen: int | None, topic: str = "Tr
     return LayerNumber(topic, words, xr.DataArray(values, {"layer": [1, 2]}, ("layer",)), chosen)
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES, at=2))
 def test_numbers_of_layers_have_one_dimension_and_a_name(study: str, ended: Callable[[str, str], Run]) -> None:
     numbers = study_page(read(ended(study, "annotated").directory)).layer_numbers()
     assert bool(numbers) == (study in OF_LAYERS)

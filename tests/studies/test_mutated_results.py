@@ -10,9 +10,10 @@ from fuzz.result_mutations import mutate_result
 from fuzz.saved_results import take_result
 from headscope.errors import HeadscopeError
 from support.every_study import STUDIES, Run
+from support.tiers import in_turn
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES))
 def test_mutated_results_are_shown_or_refused(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
     good = (ended(study, "annotated").directory / "result.nc").read_bytes()
     try:

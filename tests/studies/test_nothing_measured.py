@@ -8,6 +8,7 @@ import pytest
 
 from headscope import results
 from support.every_study import STUDIES, Run, run
+from support.tiers import in_turn
 from support.tiny import save_tiny
 
 PUNCTUATION = "1\tSlept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n2\t.\t.\tPUNCT\t_\t_\t1\tpunct\t_\t_\n\n"
@@ -16,7 +17,7 @@ PUNCTUATION = "1\tSlept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n2\t.\t.\tPUNCT\t_\t_\
 OWN = {"patterns": ("No maps", "use longer texts")}
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES, at=2))
 def test_a_result_without_a_value_has_a_page_that_says_so(study: str, ended: Callable, tmp_path: Path) -> None:
     saved: Run = ended(study, "annotated")
     result = results.read(saved.directory)

@@ -65,16 +65,14 @@ ABSENT = {
 }
 
 
-def incomplete(study: str, result: xr.Dataset) -> list[xr.Dataset]:
-    """The result without the values of some variables, without some variables, and without those of one label."""
-    emptied = [
-        result.assign({name: result[name].where(False, np.nan) for name in names if name in result})
-        for names in WITHOUT_VALUES[study]
-    ]
+def emptied(study: str, result: xr.Dataset) -> list[xr.Dataset]:
+    """The result without the values of some variables, and without any of its intervals that may be missing."""
     return [
-        *emptied,
-        *(result.drop_vars(names, errors="ignore") for names in ABSENT.get(study, ())),
-        *of_labels(result),
+        *(
+            result.assign({name: result[name].where(False, np.nan) for name in names if name in result})
+            for names in WITHOUT_VALUES[study]
+        ),
+        result.drop_vars([name for names in ABSENT.get(study, ()) for name in names], errors="ignore"),
     ]
 
 
@@ -101,34 +99,43 @@ def said(result: xr.Dataset) -> Sequence[str]:
 
 @pytest.mark.parametrize("study", WITHOUT_VALUES)
 def test_page_of_missing_values_is_whole(study: str, ended: Callable[[str, str], Run]) -> None:
-    for result in incomplete(study, results.read(ended(study, "annotated").directory).load()):
+    for result in emptied(study, results.read(ended(study, "annotated").directory)):
+        assert [text for text in said(result) if NAN.search(text)] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("study", WITHOUT_VALUES)
+def test_page_without_one_interval_or_one_label_is_whole(study: str, ended: Callable[[str, str], Run]) -> None:
+    complete = results.read(ended(study, "annotated").directory)
+    absent = [complete.drop_vars(names, errors="ignore") for names in ABSENT.get(study, ())]
+    for result in (*absent, *of_labels(complete)):
         assert [text for text in said(result) if NAN.search(text)] == []
 
 
 def test_layers_have_numbers_where_only_the_embeddings_have_an_interval(ended: Callable[[str, str], Run]) -> None:
-    result = results.read(ended("layers", "annotated").directory).load()
+    result = results.read(ended("layers", "annotated").directory)
     assert list(study_page(result.drop_vars("score_ci")).layer_numbers())
 
 
 def test_scores_without_an_interval_stand_beside_baselines(ended: Callable[[str, str], Run]) -> None:
-    result = results.read(ended("structure", "annotated").directory).load()
+    result = results.read(ended("structure", "annotated").directory)
     assert said(result.drop_vars("uuas_ci"))
 
 
 def test_pattern_without_a_share_is_named(ended: Callable[[str, str], Run]) -> None:
-    result = results.read(ended("patterns", "annotated").directory).load()
+    result = results.read(ended("patterns", "annotated").directory)
     text = said(result.assign(share=result["share"].where(result["pattern"] != "diagonal")))
     assert "Diagonal The result has no share of it for any head." in text
 
 
 def test_task_without_a_score_is_named(ended: Callable[[str, str], Run]) -> None:
-    result = results.read(ended("finetune", "annotated").directory).load()
+    result = results.read(ended("finetune", "annotated").directory)
     task = result["task"].values[0]
     text = said(result.assign(score=result["score"].where(False)))
     assert any(f"Without a score The result has no score of {task}." in sentence for sentence in text)
 
 
 def test_change_without_an_interval_is_not_called_safe(ended: Callable[[str, str], Run]) -> None:
-    result = results.read(ended("prune", "annotated").directory).load()
+    result = results.read(ended("prune", "annotated").directory)
     text = said(result.assign(score_change_ci=result["score_change_ci"].where(False)))
     assert not any("may be worse by" in line or "holds" in line for line in text), text

@@ -10,9 +10,10 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report.study_page import StudyPage, study_page
 from support.every_study import STUDIES, Run
+from support.tiers import in_turn
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES))
 def test_variables_of_every_shape_and_unit_have_a_chart_or_a_clear_error(
     study: str, ended: Callable[[str, str], Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

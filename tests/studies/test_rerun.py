@@ -7,11 +7,12 @@ import pytest
 
 from headscope import results
 from support.every_study import STUDIES, Run, run
+from support.tiers import in_turn
 
 TIMES = {"started", "duration_s", "forward_s", "shrinking"}
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", in_turn(STUDIES, at=1))
 def test_a_result_is_made_again_to_the_bit(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
     first = ended(study, "two examples")
     again = run("rerun", first.directory, "--tolerance", "0", out=tmp_path, page=False)

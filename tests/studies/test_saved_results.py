@@ -13,6 +13,7 @@ from markupsafe import escape
 from headscope import catalog, results
 from headscope.report.study_page import study_page
 from support.pages import cards_of, page_of
+from support.tiers import in_turn
 
 DATA = Path(__file__).parents[1] / "data" / "version-0.1"
 SAVED = sorted(path.name.removesuffix(".nc.gz") for path in DATA.iterdir())
@@ -29,7 +30,7 @@ def test_every_study_of_that_version_has_a_saved_result(tmp_path: Path) -> None:
     assert len(studies) == 12 and studies <= set(catalog.names("studies"))
 
 
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", in_turn(SAVED, of=2))
 def test_saved_result_opens_with_its_page_and_its_cards(name: str, tmp_path: Path) -> None:
     result = results.read(opened(name, tmp_path))
     numbers = [array for array in result.data_vars.values() if np.issubdtype(array.dtype, np.number)]

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from headscope import catalog
 from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
+from headscope.studies.attributions import altered_inputs
 from headscope.studies.layers import scalar_mix
 from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
@@ -160,7 +161,8 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
     Followed.last = None
     drawing = patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written)
     mixing = patch.multiple(scalar_mix, EPOCHS=2, LEAST_STEPS=2)
-    with drawing, mixing, patch("headscope.front.cli.compute.TimeNeeded", Followed):
+    searching = patch.object(altered_inputs, "HEAD_STEPS", 3)
+    with drawing, mixing, searching, patch("headscope.front.cli.compute.TimeNeeded", Followed):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception

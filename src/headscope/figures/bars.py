@@ -6,7 +6,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.labels import label
-from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, named, quantity
+from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, layered, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
 TICKS = 6  # about so many numbers at the axis
@@ -41,7 +41,7 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
         )
     number = array.shape[0] * (array.shape[1] if len(dims) > 1 else 1)
     step = min(ALONE if len(dims) == 1 else TOGETHER, TALLEST / max(1, number))
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
+    chart = layered(*layers, width=width, height=alt.Step(step))
     if len(dims) == 3:
         chart = chart.facet(alt.Facet(f"{dims[2]}:N", sort=in_words(array, dims[2]), title=None), columns=2)
     low, high = float(array.min()), float(array.max())
@@ -107,7 +107,7 @@ def stacked(
     ]
     layers += _band(band, band_label) if band else []
     words = f"Stacked bars of {len(bars)} by {len(classes)}: {named(array)}."
-    return finished(alt.layer(*layers).properties(width=width, height=32 * len(bars)), named(array), words)
+    return finished(layered(*layers, width=width, height=32 * len(bars)), named(array), words)
 
 
 def _band(band: tuple[float, float], text: str) -> list[Any]:

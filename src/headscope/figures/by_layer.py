@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures.theme import CATEGORIES, GREY, extent, finished, hover, named, quantity, ticks
+from headscope.figures.theme import CATEGORIES, GREY, extent, finished, hover, layered, named, quantity, ticks
 from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
 
@@ -46,7 +46,7 @@ def by_layer(
     )
     means = base.mark_line(strokeWidth=2.5, aria=False).encode(y=alt.Y("mean(value):Q"))
     layers = [dots, means, *_rule(reference, reference_label)]
-    chart = alt.layer(*layers).properties(width=max(560, min(780, 64 * n_layers)), height=height)
+    chart = layered(*layers, width=max(560, min(780, 64 * n_layers)), height=height)
     return finished(chart, named(array), _description(array, reference, reference_label))
 
 

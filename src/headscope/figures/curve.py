@@ -6,7 +6,7 @@ import altair as alt
 import xarray as xr
 
 from headscope.figures.labels import title
-from headscope.figures.theme import CATEGORIES, GREY, finished, hover, named, quantity, shades
+from headscope.figures.theme import CATEGORIES, GREY, finished, hover, layered, named, quantity, shades
 from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
 LEGEND_LETTERS = 75  # of one row
@@ -58,7 +58,7 @@ def curve(
     if reference is not None:
         rule = alt.Chart(inline([{"reference": float(reference)}]))
         layers.append(rule.mark_rule(strokeDash=[5, 4], color=GREY, aria=False).encode(y=alt.Y("reference:Q")))
-    chart = alt.layer(*layers).properties(width=width, height=height)
+    chart = layered(*layers, width=width, height=height)
     return finished(chart, named(array), _description(array, dim))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, named, quantity
+from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, layered, named, quantity
 from headscope.figures.tidy import in_words, inline, rows, tidy
 
 # The second series, a baseline, is an upright stroke.
@@ -55,7 +55,7 @@ def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
         layers.insert(0, rule.encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"), y=y))
     low, high = float(array[:, 0].min()), float(array[:, 0].max())
     description = f"Rows of dots: {named(array)}. {names[0].capitalize()} from {low:.3g} to {high:.3g}."
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(HEIGHT))
+    chart = layered(*layers, width=width, height=alt.Step(HEIGHT))
     return finished(chart, named(array), description)
 
 
@@ -90,7 +90,7 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
     name = head_name(layer, head)
     values = "; ".join(f"{row['number']} {row['words']}" for row in own)
     description = f"Head {name} among all heads: {values}."
-    chart = alt.layer(*layers).properties(width=width, height=alt.Step(26))
+    chart = layered(*layers, width=width, height=alt.Step(26))
     return finished(chart, f"Head {name} among all heads", description)
 
 

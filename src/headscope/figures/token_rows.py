@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from headscope.figures.theme import DIVERGING, INK, RULE, conditional, finished
+from headscope.figures.theme import DIVERGING, INK, RULE, conditional, finished, layered
 from headscope.figures.tidy import inline
 
 LETTER, PADDING, ROW, NARROWEST = 6.6, 12, 22, 28  # pixels
@@ -50,8 +50,7 @@ def token_rows(tokens: Sequence[str], rows: Mapping[str, Sequence[float]], title
         text=alt.Text("token:N"),
         color=conditional(alt.ColorValue, "abs(datum.value) > 0.8", "white", INK),
     )
-    chart = alt.layer(cells, words).properties(width=ends[-1], height=ROW * len(rows))
-    chart = chart.properties(usermeta={"ends": ends})
+    chart = layered(cells, words, width=ends[-1], height=ROW * len(rows), usermeta={"ends": ends})
     return finished(chart, title, f"{title}: {' '.join(tokens)}, coloured by {', '.join(rows)}.")
 
 

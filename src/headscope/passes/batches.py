@@ -72,9 +72,10 @@ def collate(
         return torch.from_numpy(rows).to(device)
 
     def rows(arrays: list[np.ndarray], width: int) -> torch.Tensor:
-        numbered = [np.insert(array, 0, example, axis=1) for example, array in enumerate(arrays)]
+        joined = np.concatenate(arrays).reshape(-1, width - 1)
+        example = np.repeat(np.arange(len(arrays), dtype=joined.dtype), [len(array) for array in arrays])
         # [row, width]
-        return torch.from_numpy(np.concatenate(numbered).reshape(-1, width)).to(device)
+        return torch.from_numpy(np.column_stack([example, joined])).to(device)
 
     token_class = padded([encoded.token_class for encoded in group], -1)
     inputs = {

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import xarray as xr
 from altair.utils.schemapi import debug_mode
 
@@ -135,8 +136,9 @@ class StudyPage:
 
     def _is_empty(self) -> bool:
         """Whether there are numbers, but none has a value."""
-        numbers = [array for name in results.means(self.result) if (array := self.result[name]).dtype.kind == "f"]
-        return bool(numbers) and all(bool(array.isnull().all()) for array in numbers)
+        variables = [self.result.variables[name] for name in results.means(self.result)]
+        numbers = [variable.values for variable in variables if variable.dtype.kind == "f"]
+        return bool(numbers) and all(np.isnan(values).all() for values in numbers)
 
     def _part(self, name: str) -> ModuleType | None:
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():

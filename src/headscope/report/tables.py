@@ -63,6 +63,11 @@ def complete(result: xr.Dataset, name: str) -> Table:
     """All values of a variable; its last dimension stands in the columns where there are several.
 
     The rows of a variable with too many values for a page are left out.
+
+    >>> scores = {"score": (("layer", "metric"), [[0.5, 0.25]]), "score_n_examples": ("metric", [3, 7])}
+    >>> result = xr.Dataset(scores, {"layer": [1], "metric": ["accuracy", "f1"]})
+    >>> [column.examples for column in complete(result, "score").columns]
+    ['3', '7']
     """
     array = with_interval(result, name)
     dims = [str(dim) for dim in array.dims]
@@ -77,9 +82,11 @@ def complete(result: xr.Dataset, name: str) -> Table:
 def _columns(array: xr.DataArray, across: str) -> tuple[Column, ...]:
     if not across:
         return (Column("value", "Value", _examples(array)),)
-    parts = [array.sel({across: value}) for value in array[across].values.tolist()]
+    values = array[across].values.tolist()
+    counts = array["n_examples"] if "n_examples" in array.coords else array
+    parts = [counts.isel({across: index}) if across in counts.dims else counts for index in range(len(values))]
     return tuple(
-        Column(str(part[across].item()), label(across, part[across].item()), _examples(part)) for part in parts
+        Column(str(value), label(across, value), _examples(part)) for value, part in zip(values, parts, strict=True)
     )
 
 

@@ -103,8 +103,8 @@ def estimate(result: xr.Dataset, name: str, **labels: object) -> Estimate:
     value = float(result.variables[name].isel(at))
     if f"{name}_ci" not in result:
         return Estimate(value)
-    bounds = result.variables[f"{name}_ci"].isel(at)
-    return Estimate(value, *(float(bounds.isel(bound=_index(result, "bound", bound))) for bound in ("lower", "upper")))
+    bounds = result.variables[f"{name}_ci"].isel(at).values
+    return Estimate(value, *(float(bounds[_index(result, "bound", bound)]) for bound in ("lower", "upper")))
 
 
 def _index(result: xr.Dataset, dim: str, label: Any) -> Any:
@@ -255,10 +255,14 @@ def examples(array: xr.DataArray) -> str:
 
 
 def n_examples(array: xr.DataArray) -> tuple[int, int] | None:
-    """The smallest and the largest number of examples of an array; None where none is known."""
-    if "n_examples" not in array.coords or not array["n_examples"].notnull().any():
-        return None
-    return int(array["n_examples"].min()), int(array["n_examples"].max())
+    """The smallest and the largest number of examples of an array; None where none is known.
+
+    >>> n_examples(xr.DataArray([0.5, 0.25, 0.1], {"n_examples": ("head", [3, 7, float("nan")])}, ["head"]))
+    (3, 7)
+    """
+    counts = array["n_examples"].values if "n_examples" in array.coords else np.array(())
+    known = counts[~np.isnan(counts)]
+    return (int(known.min()), int(known.max())) if known.size else None
 
 
 def mean_of_heads(array: xr.DataArray) -> Estimate:

@@ -28,10 +28,9 @@ MEASURED = ("lower", "upper", "n_examples")
 
 def means(result: xr.Dataset) -> list[str]:
     """Names of the variables that are not the interval or the count of another, nor maps, in their order."""
-    beside, maps = ("_ci", "_n_examples"), {"query", "typical_input"}
-    return [
-        str(name) for name, array in result.items() if not str(name).endswith(beside) and not maps & set(array.dims)
-    ]
+    beside, maps, variables = ("_ci", "_n_examples"), {"query", "typical_input"}, result.variables
+    names = [str(name) for name in result.data_vars if not str(name).endswith(beside)]
+    return [name for name in names if not maps & set(variables[name].dims)]
 
 
 def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:

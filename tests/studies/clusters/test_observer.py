@@ -37,7 +37,8 @@ def found(model: Model, inputs: list[Encoded], settings: Settings = QUICK, *, as
 
 
 def entropy(row: np.ndarray) -> float:
-    return -sum(p * np.log(p) for p in row.tolist() if p > 0)
+    positive = row[row > 0]
+    return -float(positive @ np.log(positive))
 
 
 def naive(maps: np.ndarray, smooth: float = 0.0) -> list[float]:

@@ -139,6 +139,6 @@ def test_top_heads_are_those_that_changed_most() -> None:
 
 @pytest.mark.parametrize("models", [("after",), ("epoch 1", "../b")])
 def test_the_page_is_written(models: tuple[str, ...], tmp_path: Path) -> None:
-    text = write(compare_result(*models, restored=True), tmp_path).read_text()
+    text = write(compare_result(*models, restored=True), tmp_path, formats=("svg",)).read_text()
     assert "he last two layers changed most" in text
     assert (tmp_path / "figures" / "layer_similarity.svg").is_file()

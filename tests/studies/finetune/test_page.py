@@ -102,7 +102,7 @@ def test_figure_has_all_scores_with_chance_and_the_papers_beside_them() -> None:
 
 
 def test_page_is_written(tmp_path: Path) -> None:
-    page = report.write(table(), tmp_path).read_text(encoding="utf-8")
+    page = report.write(table(), tmp_path, formats=()).read_text(encoding="utf-8")
     assert "Gain of fine-tuning" in page
 
 

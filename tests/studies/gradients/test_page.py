@@ -113,7 +113,7 @@ def test_figures_are_those_of_the_paper_with_attention_beside(result: xr.Dataset
 
 
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
-    page = write(result, tmp_path).read_text()
+    page = write(result, tmp_path, formats=()).read_text()
     assert page.count('id="own"') == 1 and "Gradient by attention" in page
 
 

@@ -14,6 +14,7 @@ from headscope.report.study_page import study_page
 from support.repeating import repeated, second_copy_loss, trained_on_repeats
 from support.tiny import tiny_tokenizer
 
+pytestmark = pytest.mark.thorough  # planted heads are in test_planted_heads.py: training takes half a minute
 LAYERS, DRAWS = 4, 5
 
 

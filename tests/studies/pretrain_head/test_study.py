@@ -119,7 +119,10 @@ def test_frozen_encoder_stays_as_it_was(folder: str, tmp_path: Path) -> None:
     assert "encoder frozen" in result.attrs["adapted_head"]
 
 
-@pytest.mark.parametrize(("name", "call"), [("keep_checkpoint", 5), ("keep_checkpoint", 12), ("save_outputs", 2)])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [("keep_checkpoint", 5), pytest.param("keep_checkpoint", 12, marks=pytest.mark.thorough), ("save_outputs", 2)],
+)
 def test_interrupted_run_ends_with_the_same_weights(
     folder: str,
     finished: tuple[xr.Dataset, Path],

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,16 @@ def model() -> headscope.Model:
 
 
 @pytest.fixture(scope="module")
-def result(model: headscope.Model) -> xr.Dataset:
-    return study.run(model, TREEBANK, QUICK, training=TREEBANK, **FAST)
+def followed(model: headscope.Model) -> tuple[xr.Dataset, list[int]]:
+    """The result, and the steps of its progress."""
+    done: list[int] = []
+    settings = replace(QUICK, on_progress=done.append)
+    return study.run(model, TREEBANK, settings, training=TREEBANK, **FAST), done
+
+
+@pytest.fixture(scope="module")
+def result(followed: tuple[xr.Dataset, list[int]]) -> xr.Dataset:
+    return followed[0]
 
 
 def test_a_head_that_knows_all_trees_is_parsed_without_an_error(result: xr.Dataset) -> None:
@@ -176,11 +185,11 @@ def stopping(at: int) -> Callable[[int], None]:
     return stop
 
 
-def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> None:
-    done: list[int] = []
-    study.run(model, TREEBANK, Settings(resamples=5, on_progress=done.append), training=TREEBANK, **FAST)
-    last = len(done)  # a step of the last random weights
-    settings = Settings(resamples=5, on_progress=stopping(last), keep_interrupted=True)
+def test_ctrl_c_keeps_the_parsers_that_were_trained(
+    model: headscope.Model, followed: tuple[xr.Dataset, list[int]]
+) -> None:
+    last = len(followed[1])  # a step of the last random weights
+    settings = replace(QUICK, on_progress=stopping(last), keep_interrupted=True)
     result = study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
     assert result.attrs["interrupted"] == "after 8 trainings"  # three of two seeds, two of the first random weights
     assert result["uas"].sel(probe="attention") == 1
@@ -193,7 +202,7 @@ def test_ctrl_c_keeps_the_parsers_that_were_trained(model: headscope.Model) -> N
     )
     for at, keep in ((last, False), (20, True)):
         with pytest.raises(KeyboardInterrupt):
-            settings = Settings(on_progress=stopping(at), keep_interrupted=keep)
+            settings = replace(QUICK, on_progress=stopping(at), keep_interrupted=keep)
             study.run(model, TREEBANK, settings, training=TREEBANK, **FAST)
 
 

@@ -15,6 +15,7 @@ from headscope.corpora import Options, read
 from headscope.encoding.encoder import offsets_of
 from headscope.models.checkpoint import locate
 from support.reference import differences, profile
+from support.tiers import in_turn
 from support.tiny import tiny_network
 from support.trained import tokenizer_of
 
@@ -88,7 +89,7 @@ def test_profile_of_the_sample_is_what_the_definitions_say() -> None:
     assert max(compared(minilm(), some(read("sample"), 30 * MANY)).values()) < TOLERANCE
 
 
-@pytest.mark.parametrize("source", CORPORA)
+@pytest.mark.parametrize("source", in_turn(CORPORA))
 def test_profile_of_real_text_is_what_the_definitions_say(source: str, real_data: Path) -> None:
     options, number = CORPORA[source]
     corpus = read(real_data / source, options, offsets=offsets_of(locate("minilm")))

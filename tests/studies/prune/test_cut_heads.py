@@ -30,6 +30,7 @@ from headscope.models.pruned_checkpoint import KEY
 from headscope.studies.prune.cut_heads import prune
 from support import tiny_families
 from support.claim_cases import noisy
+from support.tiers import in_turn
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import INTERFACE, TAP, WHOLE_MASKS, tiny_family
 
@@ -138,7 +139,7 @@ def test_answers_as_with_the_heads_zeroed(family):
     assert parameters(pruned.network) < parameters(model.network)
 
 
-@pytest.mark.parametrize("family", REFUSED)
+@pytest.mark.parametrize("family", in_turn(REFUSED))
 def test_is_refused_with_its_reason(family):
     model = model_of(family)
     remove = np.zeros((len(model.capture.heads), max(model.capture.heads)), dtype=bool)

@@ -123,7 +123,7 @@ def test_task_without_held_out_data_is_refused(tmp_path: Path) -> None:
 
 def test_target_out_of_reach_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match=r"cannot be at most 0\.001 MB: .* or write it with --best-effort"):
-        run(tiny(), headscope.read(TEXTS), QUICK, directory=tmp_path, size="0.001MB", **TIMED)
+        run(tiny(), headscope.read(TEXTS), QUICK, directory=tmp_path, size="0.001MB", groups=2, epochs=0, **TIMED)
     assert not (tmp_path / "model").exists()
 
 

@@ -187,6 +187,6 @@ def test_figures_show_relations_of_enough_words(result: xr.Dataset) -> None:
 
 
 def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
-    page = write(result, tmp_path).read_text()
+    page = write(result, tmp_path, formats=()).read_text()
     assert page.count('id="own"') == 1 and "<td>+62.5" in page and "dependent_to_head" in page
     assert "Top heads" in page and page.count("<caption>special</caption>") <= 1

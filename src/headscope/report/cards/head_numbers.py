@@ -39,12 +39,12 @@ def number_names(result: xr.Dataset) -> list[str]:
     """The variables that are numbers of single heads: no tests, no coordinates, none that only repeat others."""
     hidden = study_page(result).card().hidden
     names = [name for name in results.means(result) if not name.endswith(TESTS) and name not in hidden]
-    return [name for name in names if _is_number(result[name])]
+    return [name for name in names if _is_number(result.variables[name])]
 
 
-def _is_number(array: xr.DataArray) -> bool:
-    dims = set(map(str, array.dims))
-    return set(HEAD) <= dims and not dims & UNSUITED and array.dtype.kind in "fiu"
+def _is_number(variable: xr.Variable) -> bool:
+    dims = set(map(str, variable.dims))
+    return set(HEAD) <= dims and not dims & UNSUITED and variable.dtype.kind in "fiu"
 
 
 def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.DataArray | None) -> pd.DataFrame:

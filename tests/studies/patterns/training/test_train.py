@@ -6,6 +6,7 @@ import torch
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
+from headscope.studies.patterns.classifier.network import Classifier
 from headscope.studies.patterns.labels.labelled_maps import Map
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from headscope.studies.patterns.training.evaluate import at_rates, rates, softened, temperature
@@ -28,17 +29,24 @@ def labelled(number: int = 60) -> list[Map]:
     return made
 
 
-def test_a_seed_gives_the_same_classifier() -> None:
-    one, same, other = (train(labelled(), seed, QUICK) for seed in (1, 1, 2))
+@pytest.fixture(scope="module")
+def trained() -> tuple[Classifier, list[int], list[int]]:
+    """A classifier, the steps as they were done, and their largest possible number."""
+    done, most = list[int](), list[int]()
+    return train(labelled(), 0, QUICK, done.append, most.append), done, most
+
+
+def test_a_seed_gives_the_same_classifier(trained: tuple[Classifier, list[int], list[int]]) -> None:
+    one, (same, other) = trained[0], (train(labelled(), seed, QUICK) for seed in (0, 1))
     for name, value in one.state_dict().items():
         torch.testing.assert_close(value, same.state_dict()[name], rtol=0, atol=0)
     assert one.card == same.card
     assert not torch.equal(one.of_cells.weight, other.of_cells.weight)
 
 
-def test_the_card_tells_the_split_and_the_steps_are_counted() -> None:
-    maps, done, most = labelled(), [], []
-    card = train(maps, 0, QUICK, done.append, most.append).card
+def test_the_card_tells_the_split_and_the_steps_are_counted(trained: tuple[Classifier, list[int], list[int]]) -> None:
+    maps, (classifier, done, most) = labelled(), trained
+    card = classifier.card
     known = [labelled_map for labelled_map in maps if fold(labelled_map) != HELD_OUT]
     assert card["texts"] == sorted({text(labelled_map) for labelled_map in known})
     assert card["cross_validation"]["classifier"]["n"] == len(known)

@@ -1,0 +1,32 @@
+"""Tests over many kinds in two tiers: some kinds in turn, and all where tests are thorough."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pytest
+
+
+def in_turn(values: Collection[Any], at: int = 0, of: int = 3) -> list[Any]:
+    """Values for `parametrize`, of which one in `of` is in the first tier, from number `at` on; others are thorough.
+
+    >>> [bool(value.marks) for value in in_turn("abcd", at=1)]
+    [True, False, True, True]
+    """
+    return [_value((value,), number % of == at) for number, value in enumerate(values)]
+
+
+def paired(ones: Collection[Any], others: Sequence[Any]) -> list[Any]:
+    """Pairs for `parametrize`, of which each of `ones` has one in turn in the first tier; others are thorough.
+
+    >>> [value.values for value in paired("ab", [1, 2]) if not value.marks]
+    [('a', 1), ('b', 2)]
+    """
+    return [
+        _value((one, other), (number - index) % len(others) == 0)
+        for number, one in enumerate(ones)
+        for index, other in enumerate(others)
+    ]
+
+
+def _value(values: tuple[Any, ...], first: bool) -> Any:
+    return pytest.param(*values, marks=() if first else pytest.mark.thorough)
