@@ -5,25 +5,22 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner
-from xarray import Dataset
 
 import headscope
 from headscope.front.cli.app import application
-from headscope.report import write
 from headscope.results.vocabulary import PATTERNS
-from headscope.storage.files import write_atomically
 from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from support import tiny_families
 from support.commands import commands
-from support.pages import WITHOUT_FILES
+from support.pages import WITHOUT_FILES, drawn_once
 from support.shelf import ROWS, put_models, stock
 
 ROOT = Path(__file__).parents[1]
@@ -87,7 +84,7 @@ def python_examples(page: str) -> list[str]:
 
 
 @pytest.fixture
-def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the shelf as the current folder; pages are not served, and training is short."""
     shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
     put_models(tmp_path, *model_size(PAGES[name]))
@@ -95,22 +92,10 @@ def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
     monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
     monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
-    monkeypatch.setattr("headscope.report.write", write_once)
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
-    return tmp_path
-
-
-DRAWN: set[frozenset[str]] = set()
-
-
-def write_once(result: Dataset, directory: str | Path, **options: Any) -> Path:
-    """Write the page of a result, or an empty one where a result of the same variables has had a page."""
-    variables = frozenset({str(result.attrs["study"]), *map(str, result.variables)})
-    if variables in DRAWN:
-        return write_atomically(Path(directory) / "report.html", "")
-    DRAWN.add(variables)
-    return write(result, directory, **options)
+    with drawn_once():
+        yield tmp_path
 
 
 def run(command: str) -> str:
