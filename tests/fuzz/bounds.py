@@ -36,7 +36,8 @@ from headscope.errors import HeadscopeError
 from headscope.models import config, pruned_checkpoint, tokenizer
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
-from headscope.results import netcdf, saved_check, vocabulary
+from headscope.results import saved_check, vocabulary
+from headscope.results.netcdf import hostile
 from headscope.studies.probe import word_vectors
 from headscope.viewer import text_tokens, view_state
 from headscope.web import serve
@@ -298,18 +299,18 @@ def _guarded(**variables: tuple[int, ...]) -> None:
         for name, shape in variables.items():
             file.create_dataset(name, shape, "i1", chunks=shape and (1,))
         try:
-            netcdf.refuse_hostile(file)
+            hostile.refuse_hostile(file)
         except ValueError as error:
             raise HeadscopeError(str(error)) from error
 
 
 def _variable(size: int, _: Path) -> object:
-    with patch.object(netcdf, "LARGEST_VARIABLE", SMALL):
+    with patch.object(hostile, "LARGEST_VARIABLE", SMALL):
         return _guarded(many=(size,))
 
 
 def _all_variables(size: int, _: Path) -> object:
-    with patch.object(netcdf, "LARGEST", SMALL):
+    with patch.object(hostile, "LARGEST", SMALL):
         return _guarded(half=(size // 2,), rest=(size - size // 2,))
 
 
@@ -387,8 +388,8 @@ BOUNDS: Mapping[str, Bound] = {
     "text of a tokenizer": Bound("text that a tokenizer makes", tokenizer.MOST_GROWTH, _growth),
     "variable": Bound(RESULT, SMALL, _variable),
     "all variables": Bound(RESULT, SMALL, _all_variables),
-    "packed numbers": Bound("numbers of a result that another program", netcdf.UNPACKED, _packed),
-    "variables": Bound("variables of a result", netcdf.MOST_VARIABLES, _variables),
+    "packed numbers": Bound("numbers of a result that another program", hostile.UNPACKED, _packed),
+    "variables": Bound("variables of a result", hostile.MOST_VARIABLES, _variables),
     "value": Bound("a value of a result", SMALL, _value),
     "words of a variable": Bound("words of a variable of a result", saved_check.LONGEST, _words),
     "text of a label": Bound(LABELS, saved_check.LONGEST, _text_of_a_label),

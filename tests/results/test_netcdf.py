@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from headscope import HeadscopeError, open_result, save_result
-from headscope.results import netcdf
+from headscope.results.netcdf import hostile
 from support.profile_result import profile_result
 
 
@@ -98,14 +98,14 @@ def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
 
 
 def test_a_variable_has_a_bound_of_its_own(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(netcdf, "LARGEST_VARIABLE", 8000)
+    monkeypatch.setattr(hostile, "LARGEST_VARIABLE", 8000)
     with opened(saved) as file:
         file.create_dataset("many", (1001,), "f8")
     refuse(saved, "variable 'many' declares 8,008 bytes, more than 8,000; use fewer layers, heads or examples")
 
 
 def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(netcdf, "LARGEST_VARIABLE", 10**6)
+    monkeypatch.setattr(hostile, "LARGEST_VARIABLE", 10**6)
     with opened(saved) as file:
         file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
     refuse(saved, "variable 'texts' declares 4,000,000 bytes")
@@ -113,6 +113,6 @@ def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.Mon
 
 def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:
     with opened(saved) as file:
-        for number in range(netcdf.MOST_VARIABLES):
+        for number in range(hostile.MOST_VARIABLES):
             file[f"more-{number}"] = 0.0
     refuse(saved, "it has [0-9,]+ variables, more than 1,000; keep those of one study")

@@ -185,7 +185,7 @@ def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
             check_labels(stored)
             yield stored
     except (OSError, ValueError, TypeError, LookupError, RuntimeError, AttributeError, MemoryError) as error:
-        # h5py and h5netcdf raise all of these for damaged parts.
+        # h5py raises all of these for damaged parts.
         reason = " ".join(str(error).split()) or type(error).__name__
         raise HeadscopeError(
             f"result '{path}' is not a result of headscope: {reason}; make it again, or leave it out"
