@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -28,7 +29,8 @@ def test_notebook_runs_and_shows_results_and_views(name: str, tmp_path: Path, mo
     monkeypatch.setenv("PYTHONPATH", str(Path(headscope.__file__).parents[1]))
     monkeypatch.setenv("OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    sizes = {"num_hidden_layers": 2, "num_attention_heads": 9, "hidden_size": 36}  # the researcher names head 2-9
+    # the researcher names head 2-9
+    sizes: dict[str, Any] = {"num_hidden_layers": 2, "num_attention_heads": 9, "hidden_size": 36}
     network = tiny_bert(**sizes, max_position_embeddings=TOKENS)
     save_tiny(tmp_path / "model", network, tiny_tokenizer(TOKENS))
     notebook = nbformat.read(EXAMPLES / name, 4)
