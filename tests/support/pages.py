@@ -66,7 +66,8 @@ WRITERS = {
 def drawn_once() -> Iterator[None]:
     """Within this context pages of results and of heads are empty, where such a page has been written before.
 
-    Such a page: of a result of the same study with the same variables; of heads in results of the same studies.
+    Such a page: of a result of the same study; of heads in results of the same studies. Pages of results that lack
+    variables, or have others, are drawn by the tests of studies.
     """
     with _written_by(_once):
         yield
@@ -94,7 +95,7 @@ def _empty(name: str, shown: object, directory: str | Path, **_: Any) -> Path:
 
 def _once(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
     def write_once(shown: Any, directory: str | Path, **options: Any) -> Path:
-        page = (name, frozenset(_contents(shown)))
+        page = (name, frozenset(_studies(shown)))
         if page in DRAWN:
             return _empty(name, shown, directory)
         DRAWN.add(page)
@@ -103,8 +104,6 @@ def _once(name: str, write: Callable[..., Path]) -> Callable[..., Path]:
     return write_once
 
 
-def _contents(shown: Dataset | Iterable[MeasuredModel]) -> Iterator[str]:
-    if isinstance(shown, Dataset):
-        yield from (str(shown.attrs["study"]), *map(str, shown.variables))
-    else:
-        yield from (str(source.result.attrs["study"]) for model in shown for source in model.sources)
+def _studies(shown: Dataset | Iterable[MeasuredModel]) -> Iterator[str]:
+    results = [shown] if isinstance(shown, Dataset) else [one.result for model in shown for one in model.sources]
+    return (str(result.attrs["study"]) for result in results)
