@@ -13,6 +13,7 @@ from hypothesis import settings
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
 
 # A shell that starts the tests in the background makes them deaf to Ctrl-C, which some of them are about.
@@ -99,3 +100,11 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_process() -> Iterator[None]:
+    """Pages of several results are written in this process: to start others takes longer than tiny pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(export, "MOST_PROCESSES", 1)
+        yield

@@ -5,25 +5,23 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 from typer.testing import CliRunner
-from xarray import Dataset
 
 import headscope
+from headscope import catalog
 from headscope.front.cli.app import application
-from headscope.report import write
 from headscope.results.vocabulary import PATTERNS
-from headscope.storage.files import write_atomically
 from headscope.studies.patterns import commands as patterns_commands
 from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from support import tiny_families
 from support.commands import commands
-from support.pages import WITHOUT_FILES
+from support.pages import WITHOUT_FILES, drawn_once, empty_pages
 from support.shelf import ROWS, put_models, stock
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +40,7 @@ INSTEAD = {
 }
 QUICK = {
     "ablate": ["--limit", "12"],
+    "cloze": ["--per-condition", "3"],
     "finetune": ["--epochs", "1"],
     "landscape": ["--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"],
     "pretrain-head": ["--epochs", "1"],
@@ -55,6 +54,7 @@ QUICK = {
     "reproduce": ["--plan"],
     "induction": ["--contexts", "16", "--sequences", "4", "--copy", "6", "--texts", "2", "--tokens", "50"],
 }
+STUDIES = {"survey", *map(catalog.command_name, catalog.names("studies"))}
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
 )
@@ -87,7 +87,7 @@ def python_examples(page: str) -> list[str]:
 
 
 @pytest.fixture
-def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the shelf as the current folder; pages are not served, and training is short."""
     shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
     put_models(tmp_path, *model_size(PAGES[name]))
@@ -95,22 +95,10 @@ def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
     monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
     monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
-    monkeypatch.setattr("headscope.report.write", write_once)
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
-    return tmp_path
-
-
-DRAWN: set[frozenset[str]] = set()
-
-
-def write_once(result: Dataset, directory: str | Path, **options: Any) -> Path:
-    """Write the page of a result, or an empty one where a result of the same variables has had a page."""
-    variables = frozenset({str(result.attrs["study"]), *map(str, result.variables)})
-    if variables in DRAWN:
-        return write_atomically(Path(directory) / "report.html", "")
-    DRAWN.add(variables)
-    return write(result, directory, **options)
+    with drawn_once():
+        yield tmp_path
 
 
 def run(command: str) -> str:
@@ -118,6 +106,8 @@ def run(command: str) -> str:
     words = [INSTEAD.get(word, word) for word in shlex.split(command)[1:]]
     words[1:2] = ["./my-words-model"] if words[0] in ("cloze", "lens") else words[1:2]
     words += QUICK.get(words[0], [])
+    if "sample" in words and "--limit" not in words and words[0] in STUDIES:
+        words += ["--limit", "12"]
     result = CliRunner().invoke(application(words), words)
     assert result.exit_code == 0, f"{command}: {result.output}"
     if words[:2] == ["patterns", "label"]:
@@ -160,8 +150,10 @@ def test_python_examples_of_the_page_run(name: str, workplace: Path, monkeypatch
     )
     monkeypatch.setattr(headscope, "read", partial(read, limit=9))
     shutil.copytree("my-model", "out/pruned/model")
-    run("headscope profile minilm texts.txt -o out/profile")
-    for example in python_examples(PAGES[name]):
+    examples = python_examples(PAGES[name])
+    if any('"out' in example for example in examples):
+        run("headscope profile minilm texts.txt -o out/profile")
+    for example in examples:
         exec(compile(example, name, "exec"), {})
 
 
@@ -175,7 +167,8 @@ def test_the_survey_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: py
     """Two of the studies of the demo, which are quick: their lines are those of the README."""
     monkeypatch.chdir(tmp_path)
     words = ["survey", "minilm", "sample", "--only", "profile,gradients", "--no-figures", "-o", "out/demo"]
-    printed = CliRunner().invoke(application(words), words).stdout.splitlines()
+    with empty_pages():
+        printed = CliRunner().invoke(application(words), words).stdout.splitlines()
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     first, *_, last = shown.splitlines()
     assert (first, last) == (printed[0], printed[-1])

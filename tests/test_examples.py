@@ -2,19 +2,25 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 import headscope
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SECONDS = 120
-# Less of the same data, and one epoch.
+TOKENS = 512
+# Less of the same data, one epoch, and a tiny model for the built-in one.
 LESS = {
-    "engineer.ipynb": {"sample(200": "sample(24", "[:150]": "[:16]", "[150:]": "[16:]", "epochs=2": "epochs=1"},
-    "researcher.ipynb": {'read("sample")': 'read("sample", limit=8)'},
+    "engineer.ipynb": {
+        **{"sample(200": "sample(12", "[:150]": "[:8]", "[150:]": "[8:]"},
+        **{"epochs=2": "epochs=1", "step=0.25": "step=0.5", '"minilm"': '"./model"'},
+    },
+    "researcher.ipynb": {'read("sample")': 'read("sample", limit=4)', '"minilm"': '"./model"'},
 }
 
 
@@ -23,6 +29,10 @@ def test_notebook_runs_and_shows_results_and_views(name: str, tmp_path: Path, mo
     monkeypatch.setenv("PYTHONPATH", str(Path(headscope.__file__).parents[1]))
     monkeypatch.setenv("OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # the researcher names head 2-9
+    sizes: dict[str, Any] = {"num_hidden_layers": 2, "num_attention_heads": 9, "hidden_size": 36}
+    network = tiny_bert(**sizes, max_position_embeddings=TOKENS)
+    save_tiny(tmp_path / "model", network, tiny_tokenizer(TOKENS))
     notebook = nbformat.read(EXAMPLES / name, 4)
     for cell in notebook.cells:
         cell.source = less(cell.source, LESS[name])

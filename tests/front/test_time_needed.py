@@ -9,6 +9,7 @@ import pytest
 from headscope.front import time_needed
 from headscope.front.time_needed import TimeNeeded
 from support.cli import run_command
+from support.pages import not_written
 from support.tiny import save_tiny
 
 
@@ -101,15 +102,19 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny(tmp_path_factory.mktemp("model"))
 
 
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run is long enough to be measured; the page is not written."""
+    monkeypatch.setattr(time_needed, "MEASURED", 0.0)
+    monkeypatch.setattr(time_needed, "LONG", 0.0)
+    monkeypatch.setattr("headscope.report.write", not_written)
+
+
 WORDS = ("sample", "--limit", 40, "--batch-tokens", 60, "--resamples", 5, "--examples", 0, "--no-figures")
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--workers", "2")], ids=" ".join)
-def test_a_command_says_it_once_on_stderr(
-    model: Path, tmp_path: Path, options: tuple[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(time_needed, "MEASURED", 0.0)
-    monkeypatch.setattr(time_needed, "LONG", 0.0)
+def test_a_command_says_it_once_on_stderr(model: Path, tmp_path: Path, options: tuple[str], soon: None) -> None:
     done = run_command("profile", model, *WORDS, *options, "-o", tmp_path)
     assert done.exit_code == 0 and "left on this machine" not in done.stdout
     (line,) = [line for line in done.stderr.splitlines() if "left on this machine" in line]
@@ -118,7 +123,5 @@ def test_a_command_says_it_once_on_stderr(
         assert json.loads(done.stdout)["report"]
 
 
-def test_a_quiet_command_does_not_say_it(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_needed, "MEASURED", 0.0)
-    monkeypatch.setattr(time_needed, "LONG", 0.0)
+def test_a_quiet_command_does_not_say_it(model: Path, tmp_path: Path, soon: None) -> None:
     assert "left on this machine" not in run_command("profile", model, *WORDS, "-o", tmp_path, "--quiet").stderr

@@ -28,6 +28,7 @@ from support.tiny_families import tiny_config
 
 SETTINGS = headscope.Settings(resamples=20)
 ALL_ON_DISK, SOME_ON_DISK = "auto:1KiB", "auto:60KiB"
+WITHOUT_RANDOM: dict[str, Any] = {"relations": {"untrained": False}, "trees": {"random": False}}
 STUDIES = ("profile", "patterns", "syntax", "relations", "coreference", "clusters", "trees")
 
 
@@ -52,7 +53,7 @@ def numbers(name: str, model: headscope.Model, directory: Path | None = None) ->
     read: Any = headscope.read("sample", Options(limit=3))
     read, options = (masked(read), {"directory": directory}) if directory else (read, {})
     seen: Any = (model, untrained(model)) if name == "compare" else model
-    result = study(name)(seen, read, settings=SETTINGS, examples=0, **options)
+    result = study(name)(seen, read, settings=SETTINGS, examples=0, **options, **WITHOUT_RANDOM.get(name, {}))
     return {str(key): value.values for key, value in result.data_vars.items() if value.dtype.kind in "fc"}
 
 

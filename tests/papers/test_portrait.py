@@ -12,6 +12,8 @@ from selenium.webdriver import Chrome
 from headscope.papers import portrait
 from headscope.papers.paper_files import read_papers
 from headscope.papers.portrait import strongest, write_portrait
+from headscope.papers.verdicts import Judgement, judge
+from headscope.report.cards import MeasuredModel
 from headscope.report.claims import Claim
 from headscope.report.parts import Finding, LayerNumber
 from headscope.report.wording import Estimate
@@ -25,24 +27,32 @@ def written(folder: Path, *, beside: tuple[str, ...] = ()) -> str:
     model = model_of(profile_result())
     values = xr.DataArray([0.25, 0.75], {"layer": [1, 2]}, ("layer",))
     model.__dict__["layers"] = [LayerNumber(EVIL, f"{EVIL} words", values, 2)]
-    return write_portrait([model], read_papers(), folder, beside=beside).read_text(encoding="utf-8")
+    return write_portrait(judged(model), folder, beside=beside).read_text(encoding="utf-8")
 
 
-def test_the_strip_of_layers_stands_before_the_heads(tmp_path: Path) -> None:
-    html = written(tmp_path)
+def judged(model: MeasuredModel) -> list[tuple[MeasuredModel, list[Judgement]]]:
+    return [(model, judge(model, read_papers()))]
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return written(tmp_path_factory.mktemp("alone"))
+
+
+def test_the_strip_of_layers_stands_before_the_heads(html: str) -> None:
     assert 0 < html.index('<table class="strip"') < html.index("All heads at a glance")
     assert '<td title="75.0%" style="--shade: 50%" class="chosen">75%</td>' in html
     assert EVIL not in html and "&lt;script&gt;alert(1)&lt;/script&gt; words" in html
 
 
-@pytest.mark.parametrize("beside", [(), ("layers.html",)])
-def test_numbers_of_layers_are_linked_where_there_is_their_page(tmp_path: Path, beside: tuple[str, ...]) -> None:
-    strip = written(tmp_path, beside=beside).partition('<table class="strip"')[2].partition("</table>")[0]
-    assert ('<a href="layers.html">' in strip) is bool(beside)
+def test_numbers_of_layers_are_linked_where_there_is_their_page(html: str, tmp_path: Path) -> None:
+    for page, linked in ((html, False), (written(tmp_path, beside=("layers.html",)), True)):
+        strip = page.partition('<table class="strip"')[2].partition("</table>")[0]
+        assert strip and ('<a href="layers.html">' in strip) is linked
 
 
-def test_a_page_of_one_model_has_no_contents(tmp_path: Path) -> None:
-    assert "<nav" not in written(tmp_path)
+def test_a_page_of_one_model_has_no_contents(html: str) -> None:
+    assert "<nav" not in html
 
 
 def test_of_two_sentences_with_one_title_the_larger_effect_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +72,7 @@ def test_of_two_sentences_with_one_title_the_larger_effect_is_told(monkeypatch: 
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The address of a portrait of 6 layers with 12 heads, with its maps."""
     folder = tmp_path_factory.mktemp("portrait")
-    return write_portrait([model_of(profile_result(6, 12))], read_papers(), folder).as_uri()
+    return write_portrait(judged(model_of(profile_result(6, 12))), folder).as_uri()
 
 
 CUT = """const right = document.documentElement.clientWidth;

@@ -15,6 +15,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.papers.paper_files import read_papers
 from headscope.papers.portrait import write_portrait
+from headscope.papers.verdicts import judge
 from headscope.report import write
 from headscope.report.cards import Card
 from headscope.report.heads_page import write_card, write_heads
@@ -39,7 +40,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "rows": write(profile_result(6, 12), folder / "rows", formats=()),
         "heads": write_heads([model], folder),
         "card": write_card(Card(model, 1, 1), folder),
-        "portrait": write_portrait([measured], read_papers(), folder, beside=["layers.html"]),
+        "portrait": write_portrait([(measured, judge(measured, read_papers()))], folder, beside=["layers.html"]),
     }
 
 

@@ -50,13 +50,18 @@ def save_spec(
     spec: dict[str, Any], stem: Path, formats: Sequence[str] = DEFAULT_FORMATS, convert: Converter = to_files
 ) -> list[Path]:
     """Write the files of a chart's Vega-Lite specification, each whole or not at all; see `save`."""
-    if unknown := set(formats) - set(FORMATS):
-        raise HeadscopeError(f"figure format '{min(unknown)}' is unknown; use {', '.join(FORMATS)}")
+    check_formats(formats)
     if not formats:
         return []
     require("vl_convert")
     contents = convert(spec, VEGA_LITE, formats)
     return [write_atomically(stem.with_name(f"{stem.name}.{name}"), content) for name, content in contents.items()]
+
+
+def check_formats(formats: Sequence[str]) -> None:
+    """Raise `HeadscopeError` for a format of figure files that is not one of `FORMATS`."""
+    if unknown := set(formats) - set(FORMATS):
+        raise HeadscopeError(f"figure format '{min(unknown)}' is unknown; use {', '.join(FORMATS)}")
 
 
 def of_svg(picture: str, format: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ def read_papers(*files: str | Path) -> list[Paper]:
     >>> [paper.name for paper in read_papers()]
     ['clark2019', 'kovaleva2019', 'michel2019', 'rogers2020']
     """
-    papers = [_read(Path(path)) for path in (*sorted(ENTRIES.glob("*.yaml")), *files)]
+    papers = [*map(_own, sorted(ENTRIES.glob("*.yaml"))), *(_read(Path(path)) for path in files)]
     seen: dict[str, str] = {}
     for paper in papers:
         for claim in paper.claims:
@@ -40,6 +40,9 @@ def _read(path: Path) -> Paper:
     data = read_mapping(path, PAPER_FIELDS, "claims", SCHEMA, bad)
     name = str(data.get("paper") or path.stem)
     return Paper(name, str(data.get("title") or name), tuple(_claims(data["claims"], bad)))
+
+
+_own = cache(_read)  # the files of headscope do not change, and a process may need them several times
 
 
 def _claims(entries: Iterable[Any], bad: Any) -> Iterator[PaperClaim]:

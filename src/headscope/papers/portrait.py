@@ -7,9 +7,8 @@ from typing import Any
 
 from headscope.papers.across_models import contents as across
 from headscope.papers.page import page_within, verdicts
-from headscope.papers.paper_claim import Paper
 from headscope.papers.two_models import differences
-from headscope.papers.verdicts import Judgement, judge
+from headscope.papers.verdicts import Judgement
 from headscope.papers.words import summed_up
 from headscope.report.atlas import atlas_of_heads
 from headscope.report.cards.main_numbers import head_values
@@ -27,8 +26,7 @@ PORTRAIT, LAYERS = "index.html", "layers.html"
 
 
 def write_portrait(
-    models: Sequence[MeasuredModel],
-    papers: Sequence[Paper],
+    judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]],
     directory: str | Path,
     *,
     left_out: Iterable[tuple[str, str]] = (),
@@ -36,6 +34,7 @@ def write_portrait(
 ) -> Path:
     """Write `directory/index.html`, the portrait of the models that results are about; return its path.
 
+    * `judged`: each model with the verdicts on the claims of the papers.
     * `left_out`: studies that were not run, and what each would need; `beside`: pages to name, such as heads.html.
 
     Raises `HeadscopeError` if the folder cannot be written to.
@@ -45,7 +44,6 @@ def write_portrait(
     pages = list(beside)
     page.contents |= {"beside": pages, "layers_page": LAYERS if LAYERS in pages else ""}
     page.contents |= {"colours": COLOURS, "without_cards": True}
-    judged = [(model, judge(model, papers)) for model in models]
     if len(judged) == 2:
         page.contents["differences"] = page.attempt("what differs", differences, judged)
     if len(judged) > 2:

@@ -14,7 +14,7 @@ import xarray as xr
 from headscope import results
 from headscope.catalog import missing
 from headscope.errors import DrawingError
-from headscope.figures.export import DEFAULT_FORMATS, Save, saving
+from headscope.figures.export import DEFAULT_FORMATS, Save, check_formats, saving
 from headscope.figures.fit import in_column
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import Card, index
@@ -87,6 +87,7 @@ def write(
     Raises `HeadscopeError` for another format or if the folder cannot be written to, `DrawingError` if the page was
     written without a part that could not be made.
     """
+    check_formats(formats)  # before all is drawn
     measured = Measured(results.check(result), others)
     page = Page(Path(directory) / "report.html", "page.html")
     page.make(DRAWN, measured)

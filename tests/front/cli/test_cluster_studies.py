@@ -27,6 +27,8 @@ STUDIES: dict[str, tuple[object, ...]] = {
     "ablate": SAMPLE,
     "cloze": ("items.jsonl",),
 }
+# They keep arrays in files, as the probe does.
+REPEATED = ("structure", "layers")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,9 @@ def run(*words: object) -> Any:
     return results.read(Path(given[-1])), done.output
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize(
+    "study", [pytest.param(study, marks=pytest.mark.thorough if study in REPEATED else ()) for study in STUDIES]
+)
 def test_workers_of_a_cluster_give_the_bits_of_one_process(
     study: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from headscope import open_result
 from headscope.report.study_page import StudyPage
 from support.cli import run_command
-from support.tiny import save_tiny
+from support.tiny import save_tiny, tiny_bert
 
 TEXTS = {
     "negation alone": "The cat did not sleep.\nWe went home early.\nNothing is fine, she said.\n",
@@ -19,7 +19,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(save_tiny(tmp_path_factory.mktemp("model")))
+    return str(save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(num_hidden_layers=2, num_attention_heads=2)))
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

@@ -15,7 +15,7 @@ from headscope.passes.forward import Forward
 from headscope.storage.lines import read_lines
 from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
-from support.tiny import save_tiny
+from support.tiny import save_tiny, tiny_bert
 
 FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
@@ -56,36 +56,54 @@ def passes_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     return count
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(num_hidden_layers=2, num_attention_heads=2))
+
+
+@pytest.fixture(scope="module")
+def alone(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """The folder of the results of the separate commands, and how many batches they read."""
+    folder = tmp_path_factory.mktemp("alone")
+    with pytest.MonkeyPatch.context() as patch, models_kept():
+        patch.setattr("headscope.report.write", not_written)
+        patch.setattr(shards, "EXAMPLES", 12)
+        shown = passes_of(patch)
+        for words in commands(model, folder).values():
+            run_brief(words[0], words)
+        return folder, shown()
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
+    model: Path, alone: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:
     monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 12)
-    model, shown = save_tiny(tmp_path / "model"), passes_of(monkeypatch)
-    together, alone = (commands(model, tmp_path / name, "--workers", workers) for name in ("together", "alone"))
+    shown, (folder, read_alone) = passes_of(monkeypatch), alone
+    together = commands(model, tmp_path / "together", "--workers", workers)
     with models_kept():
         read_shared(together, tmp_path / "together", quiet=True)
         read = shown()
         for words in together.values():
             run_brief(words[0], words)
         assert workers == "2" or (read > 4 and shown() == MAPS)
-        for words in alone.values():
-            run_brief(words[0], words)
-        assert workers == "2" or shown() == read * (len(SHARING) - 2) + MAPS  # two read hidden states
+        assert workers == "2" or read_alone == read * (len(SHARING) - 2) + MAPS  # two read hidden states
     for study in SHARING:
-        one, other = (results.read(tmp_path / name / study) for name in ("together", "alone"))
+        one, other = (results.read(path / study) for path in (tmp_path / "together", folder))
         for result in (one, other):
             result.attrs = {name: value for name, value in result.attrs.items() if name not in TIMES}
         assert one.identical(other), study
     assert not list(tmp_path.rglob(".headscope.journal/pass-*"))
 
 
-def test_a_shared_pass_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shared_pass_goes_on_from_its_checkpoint(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shards, "EXAMPLES", 12)
     monkeypatch.setattr(pass_journal, "SECONDS", 0)
     monkeypatch.setattr(pass_journal, "TIMES", 0)
-    model, shown, kept = save_tiny(tmp_path / "model"), passes_of(monkeypatch), Forward._show
+    shown, kept = passes_of(monkeypatch), Forward._show
     some = {study: words for study, words in commands(model, tmp_path).items() if study in ("profile", "syntax")}
     left = iter([True] * 5)
 
@@ -107,12 +125,11 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: 
 
 
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
     monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 12)
-    model = save_tiny(tmp_path / "model")
     one = commands(model, tmp_path / "one")
     several = commands(model, tmp_path / "several", "--engine", "ray", "--workers", "2")
     for some, folder in ((one, "one"), (several, "several")):

@@ -26,5 +26,6 @@ def portrait(
     pages = [write_heads(with_heads, directory)] if with_heads else []
     pages += filter(None, [write_layers(models, directory), write_corpora(models, directory)])
     names = [page.name for page in pages]
-    first = write_portrait(models, papers, directory, left_out=left_out, beside=names)
-    return [first, *pages], [(model, judge(model, papers)) for model in models]
+    judged = [(model, judge(model, papers)) for model in models]
+    first = write_portrait(judged, directory, left_out=left_out, beside=names)
+    return [first, *pages], judged
