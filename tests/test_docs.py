@@ -8,9 +8,11 @@ import subprocess
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import headscope
@@ -128,7 +130,29 @@ def in_order(page: str) -> list[str]:
     return sorted(dict.fromkeys(commands(page)), key=lambda command: shlex.split(command)[1] in AFTER)
 
 
-@pytest.mark.parametrize("name", [name for name, page in PAGES.items() if commands(page)])
+WITH_COMMANDS = [name for name, page in PAGES.items() if commands(page)]
+
+
+def in_tiers(names: list[str]) -> list[Any]:
+    """README, the commands of all studies and the how-to pages come first; what other pages run is thorough."""
+    first = ("README.md", "docs/index.md", "docs/commands.md", "docs/how-to")
+    return [pytest.param(name, marks=() if name.startswith(first) else pytest.mark.thorough) for name in names]
+
+
+@pytest.mark.parametrize("name", WITH_COMMANDS)
+def test_commands_of_the_page_have_known_options(name: str) -> None:
+    for written in commands(PAGES[name]):
+        words = shlex.split(written)[1:]
+        group: Any = get_command(application(words))
+        with group.make_context("headscope", [*words]) as context:
+            _, command, rest = group.resolve_command(context, words)
+            # a study's verb, such as `patterns label`, is a command of a group
+            while hasattr(command, "resolve_command") and rest and rest[0] in command.commands:
+                _, command, rest = command.resolve_command(context, rest)
+            assert command.make_context(command.name, rest, parent=context), written
+
+
+@pytest.mark.parametrize("name", in_tiers(WITH_COMMANDS))
 def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
     if "MAPS" in PAGES[name]:
         run("headscope patterns label my-model texts.txt -o maps --number 60")
