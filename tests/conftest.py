@@ -31,9 +31,10 @@ CHROMIUM = (
 
 # One process runs all tests of a file: those of these files take longest, and must not come last.
 LONG = (
-    *("test_docs.py", "front/cli/test_compute.py", "studies/test_cases.py", "studies/test_contract.py"),
-    *("test_examples.py", "studies/test_partly_missing.py", "report/test_accessible.py", "viewer/test_widget.py"),
-    *("ablation/test_sweep.py", "studies/test_mutated_results.py", "front/cli/test_head.py", "viewer/test_keyboard.py"),
+    *("test_docs.py", "front/cli/test_compute.py", "report/test_accessible.py", "studies/test_contract.py"),
+    *("studies/test_cases.py", "studies/test_claims.py", "viewer/test_keyboard.py", "report/test_browser.py"),
+    *("models/test_spread.py", "front/cli/test_head.py", "studies/prune/test_study.py", "capture/test_families.py"),
+    *("test_examples.py", "studies/test_partly_missing.py", "ablation/test_sweep.py", "viewer/test_widget.py"),
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 from nbclient import NotebookClient
 
 import headscope
+from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -24,7 +25,7 @@ LESS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.ipynb")))
+@pytest.mark.parametrize("name", in_turn(sorted(path.name for path in EXAMPLES.glob("*.ipynb")), of=2))
 def test_notebook_runs_and_shows_results_and_views(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(headscope.__file__).parents[1]))
     monkeypatch.setenv("OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))

@@ -23,6 +23,7 @@ from headscope.passes.forward import hidden_states
 from headscope.passes.provenance import of_model
 from support.adapted import adapted
 from support.fake_gpus import FIRST, SECOND, fake_gpus, on_both
+from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config
 
@@ -58,7 +59,7 @@ def numbers(name: str, model: headscope.Model, directory: Path | None = None) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "spread"), [*((name, on_gpus) for name in STUDIES), ("profile", on_disk), ("compare", on_disk)]
+    ("name", "spread"), in_turn([*((name, on_gpus) for name in STUDIES), ("profile", on_disk), ("compare", on_disk)])
 )
 def test_a_pass_over_a_corpus_gives_the_numbers_of_one_device(name: str, spread: Callable, folder: Path) -> None:
     expected = numbers(name, headscope.load(str(folder), device="cpu"))
@@ -101,6 +102,7 @@ def test_states_of_all_layers_come_to_the_device_of_the_inputs(kind: str, tmp_pa
             torch.testing.assert_close([state.cpu() for state in states], list(expected))
 
 
+@pytest.mark.thorough
 def test_a_random_model_is_placed_like_the_trained_one(folder: Path) -> None:
     with fake_gpus():
         model = headscope.wrap(on_both(tiny_bert()), tiny_tokenizer())

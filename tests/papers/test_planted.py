@@ -16,6 +16,7 @@ from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.claims import Claim
 from headscope.report.wording import Estimate
 from support.planted_claims import planted
+from support.tiers import in_turn
 
 CLAIMS = [claim for paper in read_papers() for claim in paper.claims if claim.study]
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -132,7 +133,7 @@ def redrawn(result: xr.Dataset, rng: np.random.Generator, means: Mapping[str, fl
     return made.assign_attrs(n_examples=n)
 
 
-@pytest.mark.parametrize("name", ["C1", "C10", "C14b", "P2", "P19", "P20"])
+@pytest.mark.parametrize("name", in_turn(["C1", "C10", "C14b", "P2", "P19", "P20"]))
 def test_a_claim_that_is_not_true_holds_in_at_most_a_twentieth(name):
     """At the limit itself, of means with their own error."""
     claim, rng, held, runs = BY_ID[name], np.random.default_rng(3), 0, 100
@@ -146,7 +147,7 @@ def test_a_claim_that_is_not_true_holds_in_at_most_a_twentieth(name):
 KINDS = {"C18": 0.1, "C10": 0.45, "C14b": 0.2, "C14": 0.05, "M3": 0.05}  # above, below, not below; with `than` or not
 
 
-@pytest.mark.parametrize(("name", "mean"), KINDS.items())
+@pytest.mark.parametrize(("name", "mean"), in_turn(KINDS.items(), of=2))
 def test_so_many_examples_as_are_said_decide_a_claim(name, mean):
     """Power by simulation: with the stated number half of the runs decide, within a factor of 1.5."""
     claim, rng = BY_ID[name], np.random.default_rng(4)

@@ -74,6 +74,7 @@ def test_a_picture_stands_in_the_first_screen(browser: Chrome, pages: dict[str, 
     assert bounds["top"] < 400 and bounds["bottom"] < 800 and bounds["width"] > 500
 
 
+@pytest.mark.thorough
 def test_pdf_has_every_row_of_every_table(browser: Chrome, pages: dict[str, Path]) -> None:
     """The words of all tables, folded ones too, as often as the page has them, in what Chromium prints."""
     opened(browser, pages["rows"], "light")

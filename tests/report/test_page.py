@@ -51,6 +51,7 @@ def test_page_and_figures_are_written(written: Path) -> None:
     assert not [path for path in written.parent.rglob(".*")]
 
 
+@pytest.mark.thorough
 def test_formats_choose_the_figure_files_and_each_figure_is_announced(tmp_path: Path) -> None:
     announced: list[tuple[int, int]] = []
     page = write(profile_result(), tmp_path, formats=("svg",), on_figure=lambda *count: announced.append(count))

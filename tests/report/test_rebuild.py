@@ -90,6 +90,7 @@ def test_processes_write_the_same_pages(tmp_path: Path) -> None:
     assert [path.stat().st_ino for path in made] == inodes
 
 
+@pytest.mark.thorough
 def test_the_refusal_of_a_process_is_that_of_this_one(tmp_path: Path) -> None:
     save_short(tmp_path)
     (tmp_path / "other" / "report.html").mkdir()

@@ -92,6 +92,7 @@ def test_results_of_the_hub_are_read_where_those_of_folders_are(server: Hub, hea
     assert results.read("hf://someone/heads/a/profile").identical(results.read(tmp_path / "out" / "profile"))
 
 
+@pytest.mark.thorough
 def test_a_process_of_its_own_finds_the_hub_by_its_environment(
     server: Hub, headscope: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

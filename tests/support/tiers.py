@@ -9,10 +9,13 @@ import pytest
 def in_turn(values: Collection[Any], at: int = 0, of: int = 3) -> list[Any]:
     """Values for `parametrize`, of which one in `of` is in the first tier, from number `at` on; others are thorough.
 
+    * `values`: of one argument, or tuples of those of several.
+
     >>> [bool(value.marks) for value in in_turn("abcd", at=1)]
     [True, False, True, True]
     """
-    return [_value((value,), number % of == at) for number, value in enumerate(values)]
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [_value(row, number % of == at) for number, row in enumerate(rows)]
 
 
 def paired(ones: Collection[Any], others: Sequence[Any]) -> list[Any]:

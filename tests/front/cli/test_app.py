@@ -58,6 +58,7 @@ def test_progress_is_on_stderr_alone(profiled):
     assert "12/12" not in result.stdout
 
 
+@pytest.mark.thorough
 def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     folder, _ = profiled
     (folder / "report.html").unlink()

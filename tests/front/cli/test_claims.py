@@ -85,6 +85,7 @@ def run_verdict(folder: Path) -> str:
     return next(claim["verdict"] for claim in models[0]["claims"] if claim["id"] == "C1")
 
 
+@pytest.mark.thorough
 def test_claims_need_no_torch(folder: Path) -> None:
     code = "import sys, headscope; headscope.claims(sys.argv[1]); assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True)

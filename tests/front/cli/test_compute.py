@@ -119,6 +119,7 @@ def test_a_worker_elsewhere_has_the_check_of_the_command(tmp_path: Path, monkeyp
     assert found == [(3, "engine")]
 
 
+@pytest.mark.thorough
 def test_a_file_is_known_by_size_and_time_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the 0.1\n", encoding="utf-8")

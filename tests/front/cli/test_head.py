@@ -105,6 +105,7 @@ def test_results_that_are_not_about_heads_are_said(tmp_path: Path) -> None:
     assert "is about heads; 'headscope profile' makes one" in said("head", tmp_path)
 
 
+@pytest.mark.thorough
 def test_report_of_a_folder_of_results_writes_each_page_and_all_cards(folder: Path) -> None:
     script = "import os, sys, headscope.front.cli.app as cli; os.cpu_count = lambda: 1\n"  # no further processes
     script += "sys.argv = ['headscope', 'report', sys.argv[1], '--no-figures']\n"

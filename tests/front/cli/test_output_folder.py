@@ -47,6 +47,7 @@ def test_the_same_study_replaces_its_result_and_figures_without_a_question(model
     assert FILE not in os.listdir(tmp_path)
 
 
+@pytest.mark.thorough
 def test_another_study_is_refused_before_anything_is_read_and_replaced_with_overwrite(
     model: str, tmp_path: Path
 ) -> None:

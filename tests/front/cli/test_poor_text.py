@@ -7,6 +7,7 @@ import pytest
 from headscope import open_result
 from headscope.report.study_page import StudyPage
 from support.cli import run_command
+from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert
 
 TEXTS = {
@@ -28,7 +29,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", in_turn(TEXTS, at=1, of=2))
 def test_profile_of_plain_text_is_made_and_drawn_again(name: str, model: str, tmp_path: Path) -> None:
     text = tmp_path / "plain.txt"
     text.write_text(TEXTS[name], encoding="utf-8")

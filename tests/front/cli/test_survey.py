@@ -91,6 +91,7 @@ def test_the_plan_says_what_full_adds(tmp_path: Path) -> None:
     assert full["seconds"] > some["seconds"]
 
 
+@pytest.mark.thorough
 def test_the_results_are_those_of_the_separate_commands(model: Path, folder: Path, tmp_path: Path) -> None:
     for study in ("profile", "syntax"):
         run_command(study, model, "sample", *FEW, "-o", tmp_path / study)

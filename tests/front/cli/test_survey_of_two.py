@@ -62,6 +62,7 @@ def test_each_model_has_its_portrait_and_both_have_one(folder: Path) -> None:
     assert "What differs" in (folder / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_json_has_results_by_model(models: list[Path], folder: Path) -> None:
     words = ("survey", *models, "sample", "--only", "profile", *FEW, "-o", folder, "--json")
     printed = json.loads(run_command(*words).stdout)

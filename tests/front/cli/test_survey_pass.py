@@ -15,6 +15,7 @@ from headscope.passes.forward import Forward
 from headscope.storage.lines import read_lines
 from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
+from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert
 
 FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
@@ -74,7 +75,7 @@ def alone(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
         return folder, shown()
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", in_turn(["1", "2"]))
 def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
     model: Path, alone: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(
     assert 0 < again < 11 and shown() == 0
 
 
+@pytest.mark.thorough
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_first_folder_of_results_is_no_model(folder: Path) -> None:
     assert split([str(folder / "empty")]) == (str(folder / "empty"), [])
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_is_reported_before_torch_is_imported(folder: Path) -> None:
     lines = {
         f"folder '{folder}/no-such' does not exist": ["minilm", f"{folder}/no-such"],

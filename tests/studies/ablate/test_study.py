@@ -177,6 +177,7 @@ def test_outputs_in_another_order_are_put_right(tmp_path: Path, found: xr.Datase
     np.testing.assert_allclose(other["head_score"].sel(metric="accuracy"), found["head_score"].sel(metric="accuracy"))
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path: Path) -> None:
     model, task = save_tiny(tmp_path / "model", planted_classifier()), write_planted_task(tmp_path / "task")
     given = ("ablate", model, "--task", "birds", "--data", task, "-o", tmp_path / "out", "--resamples", 20)
