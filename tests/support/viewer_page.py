@@ -16,7 +16,7 @@ from headscope import models, read
 from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
-from headscope.web.serve import listening
+from headscope.web.serve import PATIENCE, listening
 from support.made_heads import model_of
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -39,7 +39,9 @@ def session_of(*, seeds: tuple[int, ...] = (0,), max_tokens: int = 64) -> ViewSe
 def served(session: ViewSession) -> Iterator[str]:
     """The address of the page while the block runs."""
     with listening(0) as socket:
-        server = uvicorn.Server(uvicorn.Config(application(session), log_level="warning"))
+        server = uvicorn.Server(
+            uvicorn.Config(application(session), log_level="warning", timeout_graceful_shutdown=PATIENCE)
+        )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
         thread.start()
         try:

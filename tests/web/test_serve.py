@@ -2,7 +2,9 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from threading import get_ident
+from contextlib import suppress
+from http.client import HTTPException
+from threading import Event, get_ident
 from urllib.request import urlopen
 
 import pytest
@@ -12,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headscope.errors import HeadscopeError
+from headscope.web import serve
 from headscope.web.serve import CallQueue, listening, serve_on
 
 
@@ -53,3 +56,30 @@ def test_calls_after_the_end_are_answered_by_an_error() -> None:
         calls.refuse(lambda: not late.done())
     with pytest.raises(HeadscopeError, match="was ended"):
         late.result()
+
+
+def test_an_answer_that_never_ends_does_not_keep_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "PATIENCE", 1)
+    calls, asked = CallQueue(), Event()
+
+    async def wait(request: Request) -> Response:
+        asked.set()
+        await asyncio.sleep(3600)
+        return Response()
+
+    async def end(request: Request) -> Response:
+        return Response(str(await calls.call(stop)))
+
+    app = Starlette(routes=[Route("/wait", wait), Route("/end", end)])
+    with listening() as socket, ThreadPoolExecutor(2) as browser:
+        address = f"http://127.0.0.1:{socket.getsockname()[1]}/"
+        waiting = browser.submit(urlopen, f"{address}wait", timeout=60)
+
+        def look() -> None:
+            assert asked.wait(20)
+            with suppress(OSError, HTTPException):
+                urlopen(f"{address}end", timeout=20)
+
+        browser.submit(look)
+        serve_on(app, socket, lambda url: None, calls)
+        assert isinstance(waiting.exception(timeout=20), OSError | HTTPException)

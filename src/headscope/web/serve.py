@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headscope.errors import HeadscopeError
 
 HOST = "127.0.0.1"
+PATIENCE = 3  # seconds that a browser has to take an answer once the server ends; it may keep a connection for ever
 TICK = 0.1  # seconds after which a waiting thread looks whether it is still wanted
 LOCAL = ("127.0.0.1", "localhost")
 HEADERS = {
@@ -105,7 +106,8 @@ def serve_on(
     * `on_start`: receives the address.
     * `calls`: are run by this thread; the server has a thread of its own.
     """
-    server, calls = uvicorn.Server(uvicorn.Config(app, log_level="warning")), calls or CallQueue()
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE)
+    server, calls = uvicorn.Server(config), calls or CallQueue()
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

@@ -14,6 +14,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.studies.patterns.labels import application, opened
 from headscope.studies.patterns.labels.labelled_maps import labels
+from headscope.web.serve import PATIENCE
 from support.unlabelled import EVIL, folder
 
 FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImageData({x}, {y}, 1, 1).data].slice(0, 3)"
@@ -22,7 +23,9 @@ FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImage
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The page of a folder of four maps, served by another thread."""
-    server = uvicorn.Server(uvicorn.Config(application(opened(folder(tmp_path))), port=0, log_level="warning"))
+    app = application(opened(folder(tmp_path)))
+    config = uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=PATIENCE)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
