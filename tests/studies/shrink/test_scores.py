@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from headscope.studies.shrink.answers import change
-from headscope.studies.shrink.scores import Scores, nearest, needed_share, of_similarities, pairs, recall
+from headscope.studies.shrink.scores import nearest, of_similarities, pairs, recall
 
 RANDOM = np.random.default_rng(0)
 
@@ -47,35 +47,6 @@ def test_too_few_texts_have_no_interval_and_no_nearest() -> None:
     assert np.isnan(found.bounds).all() and np.isnan(found.values[:, 1]).all()
     assert nearest(np.eye(20)) is None
     assert recall(np.array([[1, 2], [3, 4]]), np.array([[2, 1], [5, 6]])).tolist() == [1, 0]
-
-
-def changed(*bounds: tuple[float, float], metric: str = "accuracy") -> Scores:
-    """Changes of a score with their intervals, of models of a path, of one that is skipped and of the saved one."""
-    pairs = np.array(bounds)[:, None]
-    return Scores((metric,), pairs.mean(-1), pairs, pairs.mean(-1), pairs)
-
-
-SHARES = np.array([1.0, 0.8, 0.6, 0.4])
-UNTRAINED = (-1.0, -1.0)
-
-
-def test_the_needed_share_ends_at_the_first_size_that_fails() -> None:
-    path = [(0.0, 0.0), (-0.01, 0.0), (-0.03, 0.0), (-0.01, 0.01)]
-    assert needed_share(changed(*path, UNTRAINED, (-0.5, -0.4)), SHARES, 0.02).tolist() == [0.4, 0.4, 0.8]
-    # a loss: what grows is worse
-    losses = [(-upper, -lower) for lower, upper in [*path, UNTRAINED, (-0.5, -0.4)]]
-    assert needed_share(changed(*losses, metric="cross_entropy"), SHARES, 0.02).tolist() == [0.4, 0.4, 0.8]
-
-
-def test_a_saved_model_that_is_as_good_needs_no_more_than_its_size() -> None:
-    path = [(0.0, 0.0), (-0.3, -0.2), (-0.4, -0.3), (-0.5, -0.4)]
-    assert needed_share(changed(*path, UNTRAINED, (-0.01, 0.01)), SHARES, 0.02).tolist() == [0.4, 0.4, 0.4]
-    assert needed_share(changed(*path, UNTRAINED, (-0.5, -0.4)), SHARES, 0.02).tolist() == [1, 1, 1]
-
-
-def test_without_intervals_every_size_may_do_and_none_surely() -> None:
-    unknown = [(0.0, 0.0), *[(np.nan, np.nan)] * 5]
-    assert needed_share(changed(*unknown), SHARES, 0.02)[1:].tolist() == [0.4, 1]
 
 
 def test_pairs_are_drawn_by_the_seed_once_there_are_many() -> None:

@@ -1,10 +1,11 @@
-"""The evidence of a smaller model: held-out scores, the gain that is tested, sizes and timings."""
+"""The evidence of a smaller model: held-out scores, gains that are tested, sizes and timings."""
 
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Float
 
-from headscope.corpora.tasks import Task
+from headscope.corpora.tasks import Task, chance
 from headscope.models import Model
 from headscope.outputs.promise import Promise
 from headscope.outputs.size_and_speed import forward_seconds, megabytes, parameters
@@ -14,6 +15,7 @@ from headscope.studies.shrink.answers import Outputs
 from headscope.studies.shrink.prices import ROUNDS, Shapes
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.splits import Splits
+from headscope.studies.shrink.variables import ShrinkOutcome
 
 
 def scores_of(task: Task | None, outputs: list[Outputs], texts: Splits, settings: Settings) -> scoring.Scores:
@@ -23,15 +25,64 @@ def scores_of(task: Task | None, outputs: list[Outputs], texts: Splits, settings
     return scoring.of_task(task, outputs, task.targets(task.dev), settings.seed, settings.resamples)
 
 
-def gain_of(
-    task: Task | None, outputs: list[Outputs], scores: scoring.Scores, tolerance: float | None, settings: Settings
-) -> np.ndarray:
-    """Gain of the main metric by the saved model, with its interval."""
+def outcome_of(
+    task: Task | None,
+    steps: list[Step],
+    layers: int,
+    outputs: list[Outputs],
+    texts: Splits,
+    tolerance: float,
+    settings: Settings,
+) -> ShrinkOutcome:
+    """What a run has found, of the held-out outputs of the models of all steps and further ones, the saved one last.
+
+    * `layers`: of the whole model; `tolerance`: that the main metric may lose.
+    """
+    scores = scores_of(task, outputs, texts, settings)
+    gains = gains_of(task, outputs, scores, tolerance, settings)
+    shares = np.array([step.megabytes / steps[0].megabytes for step in steps])
+    return ShrinkOutcome(
+        steps,
+        layers,
+        scores,
+        gains[-1],
+        needed_share(gains, shares, tolerance),
+        scores.values[-1],
+        None if task is None else chance(task, task.targets(task.dev)),
+        len(outputs[0]),
+    )
+
+
+def gains_of(
+    task: Task | None, outputs: list[Outputs], scores: scoring.Scores, tolerance: float, settings: Settings
+) -> Float[np.ndarray, "model 3"]:
+    """Gain of the main metric by each model, below 0 where it is worse, with its interval."""
     if task is None:
-        return np.array([scores.changes[-1, 0], *scores.change_bounds[-1, 0]])
+        return np.column_stack([scores.changes[:, 0], scores.change_bounds[:, 0]])
     examples = task.targets(task.dev), task.dev.units
-    promise = Promise(task.metrics[0], *examples, tolerance or 0.0, settings.seed, settings.resamples, in_order=True)
-    return promise.gain(outputs[0], outputs[-1], choosing=True)
+    promise = Promise(task.metrics[0], *examples, tolerance, settings.seed, settings.resamples, in_order=True)
+    return np.stack([promise.gain(outputs[0], after, choosing=True) for after in outputs])
+
+
+def needed_share(
+    gains: Float[np.ndarray, "model 3"], shares: Float[np.ndarray, " step"], tolerance: float
+) -> Float[np.ndarray, " 3"]:
+    """The smallest share of the size at which the main metric falls by less than the tolerance, with its bounds.
+
+    The upper bound is the smallest share at which it surely does so, the lower one that at which it may. Models are
+    tested from the largest on, and the first that fails ends the tests: so they need no correction (see `Promise`).
+
+    * `gains`: of the models of the steps, further ones, and the saved one last, whose share is the last.
+    """
+    gain, lower, upper = gains.T
+    fits = gain > -tolerance, ~(upper <= -tolerance), lower > -tolerance  # without bounds it may, and not surely
+    return np.array([_smallest(models, shares) for models in fits])
+
+
+def _smallest(fits: Bool[np.ndarray, " model"], shares: Float[np.ndarray, " step"]) -> float:
+    """The last share before the first that does not fit; the last of all if the saved model fits."""
+    unfit = np.flatnonzero(~fits[1 : len(shares)])
+    return float(shares[-1] if fits[-1] or not len(unfit) else shares[unfit[0]])
 
 
 def facts_of(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *, epochs: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, intervals, resampled, score
@@ -108,34 +108,7 @@ def recall(before: np.ndarray, after: np.ndarray) -> Float[np.ndarray, " example
 
 def main_change(scores: Scores) -> Float[np.ndarray, " model"]:
     """Gain in the main metric: below 0 where it is worse."""
-    return scores.changes[:, 0] * _sign(scores)
-
-
-def needed_share(
-    scores: Scores, shares: Float[np.ndarray, " step"], tolerance: float
-) -> Float[np.ndarray, "value_lower_upper"]:
-    """The smallest share of the size at which the main metric falls by less than the tolerance, with its bounds.
-
-    The upper bound is the smallest share at which it surely does so, the lower one that at which it may. Models are
-    tested from the largest on, and the first that fails ends the tests: so they need no correction.
-
-    * `scores`: of the models of the path, further ones, and the saved one last, whose share is the last.
-    """
-    gain, ends = main_change(scores), np.sort(scores.change_bounds[:, 0] * _sign(scores), axis=-1)
-    return np.array(
-        [_smallest(fits, shares) for fits in (gain > -tolerance, ~(ends[:, 1] <= -tolerance))]
-        + [_smallest(ends[:, 0] > -tolerance, shares)]
-    )
-
-
-def _smallest(fits: Bool[np.ndarray, " model"], shares: Float[np.ndarray, " step"]) -> float:
-    """The last share before the first that does not fit; the last of all if the saved model fits."""
-    path = np.flatnonzero(~fits[1 : len(shares)])
-    return float(shares[-1] if fits[-1] or not len(path) else shares[path[0]])
-
-
-def _sign(scores: Scores) -> int:
-    return -1 if scores.metrics[0] in LOWER_IS_BETTER else 1
+    return scores.changes[:, 0] * (-1 if scores.metrics[0] in LOWER_IS_BETTER else 1)
 
 
 def _correlation(

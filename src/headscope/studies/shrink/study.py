@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import torch
 import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task, aligned, chance
+from headscope.corpora.tasks import Task, aligned
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
 from headscope.passes import DEFAULTS, Settings
@@ -21,17 +20,15 @@ from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.shrink.answers import ModelAnswers, answers_of
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
-from headscope.studies.shrink.evidence import facts_of, gain_of, scores_of
+from headscope.studies.shrink.evidence import facts_of, outcome_of, scores_of
 from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
-from headscope.studies.shrink.scores import needed_share
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
 from headscope.studies.shrink.target import numbers, target
-from headscope.studies.shrink.variables import ShrinkOutcome
 from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
@@ -101,6 +98,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if task is not None:
         names: Any = model.network.config.id2label
         task = aligned(task, names, model.name)
+    tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
     answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
     training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
@@ -126,23 +124,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     before = [answers.of(original.cut(step.size), held_out, settings) for step in steps]
     after = encode(smaller, texts.held_out)
     before += [answers.of(one, after, settings) for one in (untrained, smaller)]
-    scores = scores_of(task, before, texts, settings)
-    gain = gain_of(task, before, scores, tolerance, settings)
+    outcome = outcome_of(task, steps, len(original.size.layers), before, texts, tolerance, settings)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
-    tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
     facts |= {"tolerance": tolerance, "examples": len(training)}
-    sizes = np.array([step.megabytes for step in steps])
-    outcome = ShrinkOutcome(
-        steps,
-        len(original.size.layers),
-        scores,
-        gain,
-        needed_share(scores, sizes / sizes[0], tolerance),
-        scores.values[-1],
-        None if task is None else chance(task, task.targets(task.dev)),
-        len(held_out),
-    )
     text = notes(xr.Dataset(outcome.to_variables()), facts)
     saved = _saved(smaller, directory / "model", text, head=task is not None)
     reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
