@@ -299,7 +299,7 @@ def _guarded(**variables: tuple[int, ...]) -> None:
         for name, shape in variables.items():
             file.create_dataset(name, shape, "i1", chunks=shape and (1,))
         try:
-            hostile.refuse_hostile(file)
+            hostile.safe_datasets(file)
         except ValueError as error:
             raise HeadscopeError(str(error)) from error
 

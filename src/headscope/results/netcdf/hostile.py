@@ -16,13 +16,13 @@ TOGETHER = 64  # texts that are read at once
 SMALLER = "; use fewer layers, heads or examples"
 
 
-def refuse_hostile(file: h5py.File) -> None:
-    """Raise `ValueError` unless the file is a flat HDF5 file whose values are its own, of bounded size.
+def safe_datasets(file: h5py.File) -> dict[str, h5py.Dataset]:
+    """The datasets of a flat HDF5 file whose values are its own, of bounded size.
 
-    Refused are groups, links by name and into other files, values in external storage and in other datasets, more
-    than `MOST_VARIABLES` variables, more than `LARGEST` bytes in all or `LARGEST_VARIABLE` in one variable, numbers
-    that take far more memory than the file, and a variable whose shape is not that of its dimensions. No number is
-    read.
+    Raises `ValueError` for others. Refused are groups, links by name and into other files, values in external storage
+    and in other datasets, more than `MOST_VARIABLES` variables, more than `LARGEST` bytes in all or `LARGEST_VARIABLE`
+    in one variable, numbers that take far more memory than the file, and a variable whose shape is not that of its
+    dimensions. No number is read.
     """
     if len(file) > MOST_VARIABLES:
         raise ValueError(f"it has {len(file):,} variables, more than {MOST_VARIABLES:,}; keep those of one study")
@@ -40,6 +40,7 @@ def refuse_hostile(file: h5py.File) -> None:
             f"its variables declare {unpacked:,} bytes, more than {PACKED} times the {held:,} of the file; "
             "save it without compression"
         )
+    return datasets
 
 
 def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:

@@ -3,7 +3,7 @@
 h5netcdf asks for all objects again and again: it takes four times as long.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,11 @@ from h5py import h5i, h5r  # pyright: ignore[reportAttributeAccessIssue]
 from xarray.backends import AbstractDataStore, BackendArray
 from xarray.core.indexing import ExplicitIndexer, IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
 
-from headscope.results.netcdf.hostile import refuse_hostile
+from headscope.results.netcdf.hostile import safe_datasets
+from headscope.results.netcdf.writing import ONLY_A_DIMENSION
 
 # What HDF5 and netCDF keep in attributes of their own.
 HIDDEN = {"REFERENCE_LIST", "CLASS", "DIMENSION_LIST", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties"}
-ONLY_A_DIMENSION = b"This is a netCDF dimension but not a netCDF variable."
 
 
 @contextmanager
@@ -29,8 +29,7 @@ def stored(path: Path) -> Iterator[xr.Dataset]:
     Raises `ValueError` if it is hostile, or if a variable has a dimension without a name.
     """
     with h5py.File(path) as file:
-        refuse_hostile(file)
-        yield xr.open_dataset(_Store(file))
+        yield xr.open_dataset(_Store(file, safe_datasets(file)))
 
 
 class _Values(BackendArray):
@@ -47,8 +46,8 @@ class _Values(BackendArray):
 class _Store(AbstractDataStore):
     """The variables and attributes of a file that the netCDF library wrote, or h5netcdf, or `written`."""
 
-    def __init__(self, file: h5py.File):
-        self.file: Any = file
+    def __init__(self, file: h5py.File, datasets: Mapping[str, Any]):
+        self.file, self.datasets = file, datasets
 
     def get_attrs(self) -> dict[str, Any]:
         """The attributes of the data set."""
@@ -56,22 +55,18 @@ class _Store(AbstractDataStore):
 
     def get_variables(self) -> dict[str, xr.Variable]:
         """The variables by name, in the order of the file."""
-        datasets = {name: self.file[name] for name in self.file}
         return {
             name: _variable(self._dims(name, dataset), dataset)
-            for name, dataset in datasets.items()
-            if not ("NAME" in dataset.attrs and dataset.attrs["NAME"].startswith(ONLY_A_DIMENSION))
+            for name, dataset in self.datasets.items()
+            if not ("NAME" in dataset.attrs and dataset.attrs["NAME"].startswith(ONLY_A_DIMENSION.encode()))
         }
 
     def _dims(self, name: str, dataset: Any) -> tuple[str, ...]:
-        if not dataset.shape:
-            return ()
-        if "DIMENSION_LIST" not in dataset.attrs:
-            if dataset.ndim == 1 and "CLASS" in dataset.attrs:
-                return (name,)
-            raise ValueError(f"variable '{name}' has dimensions without a name")
-        scales = dataset.attrs["DIMENSION_LIST"]
-        if not all(map(len, scales)):
+        listed = "DIMENSION_LIST" in dataset.attrs
+        if dataset.ndim == 1 and not listed and "CLASS" in dataset.attrs:  # it labels the dimension
+            return (name,)
+        scales = dataset.attrs["DIMENSION_LIST"] if listed else ()
+        if len(scales) != dataset.ndim or not all(map(len, scales)):
             raise ValueError(f"variable '{name}' has dimensions without a name")
         return tuple(h5i.get_name(h5r.dereference(scale[0], self.file.id)).decode().strip("/") for scale in scales)
 

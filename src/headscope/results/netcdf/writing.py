@@ -4,7 +4,7 @@ The file has what the netCDF library writes: an HDF5 dimension scale for each di
 """
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import h5py
@@ -31,12 +31,12 @@ def written(data: xr.Dataset) -> bytes:
             if dim not in variables
         }
         datasets = {name: _write_variable(file, str(name), variable) for name, variable in variables.items()}
-        scales = {dim: (unlabelled | datasets)[dim] for dim in sizes}
-        for number, (dim, scale) in enumerate(scales.items()):
+        scales = {dim: (number, (unlabelled | datasets)[dim]) for number, dim in enumerate(sizes)}
+        for dim, (number, scale) in scales.items():
             scale.make_scale(f"{ONLY_A_DIMENSION}{sizes[dim]:10}" if dim in unlabelled else str(dim))
             scale.attrs["_Netcdf4Dimid"] = np.int32(number)
         for name, dataset in datasets.items():
-            _attach(dataset, variables[name].dims, scales)
+            _attach(dataset, [scales[dim] for dim in variables[name].dims])
     return content.getvalue()
 
 
@@ -74,11 +74,10 @@ def _write_attributes(item: h5py.HLObject, attributes: Mapping[Any, Any]) -> Non
             item.attrs[name] = value if isinstance(value, list) else np.atleast_1d(value)
 
 
-def _attach(dataset: h5py.Dataset, dims: tuple[Any, ...], scales: dict[Any, h5py.Dataset]) -> None:
-    """Refer to the scales of the dimensions of a variable; a scale cannot refer to itself."""
-    for axis, dim in enumerate(dims):
-        if scales[dim] is not dataset:
-            dataset.dims[axis].attach_scale(scales[dim])
-    if dims:
-        numbers = {dim: number for number, dim in enumerate(scales)}
-        dataset.attrs["_Netcdf4Coordinates"] = np.array([numbers[dim] for dim in dims], np.int32)
+def _attach(dataset: h5py.Dataset, scales: Sequence[tuple[int, h5py.Dataset]]) -> None:
+    """Refer to the scales of the dimensions of a variable, with their numbers; a scale cannot refer to itself."""
+    for axis, (_, scale) in enumerate(scales):
+        if scale is not dataset:
+            dataset.dims[axis].attach_scale(scale)
+    if scales:
+        dataset.attrs["_Netcdf4Coordinates"] = np.array([number for number, _ in scales], np.int32)
