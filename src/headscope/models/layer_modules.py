@@ -11,12 +11,12 @@ from headscope.models.model import Model
 Parts = list[list[nn.Module]]
 
 
-def layer_modules(model: Model) -> Parts:
+def layer_modules(model: Model, remedy: str = "use another model") -> Parts:
     """The modules of each layer of a model; see `modules_by_layer`."""
-    return modules_by_layer(model.network, len(model.capture.heads))
+    return modules_by_layer(model.network, len(model.capture.heads), remedy)
 
 
-def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "leave out --restore") -> Parts:
+def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "use another model") -> Parts:
     """The modules of each layer: one, or several in families with lists of parts (XLM).
 
     * `layers`: how many there are; `remedy`: what a user does where they cannot be identified.

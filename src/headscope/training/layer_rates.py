@@ -25,9 +25,9 @@ def layer_rates(network: PreTrainedModel, recipe: TrainingRecipe) -> dict[int, f
     decay, growth = recipe.layer_rate_decay, recipe.layer_rate_growth
     if decay == growth == 1:
         return {}
-    number = network.config.num_hidden_layers
-    factors = {}
-    for layer, parts in enumerate(modules_by_layer(network, number), 1):
+    number, factors = network.config.num_hidden_layers, {}
+    remedy = "leave out --layer-rate-decay and --layer-rate-growth"
+    for layer, parts in enumerate(modules_by_layer(network, number, remedy), 1):
         factor = decay ** (number - layer) * growth ** (layer - 1)
         factors |= {id(weight): factor for module in parts for weight in module.parameters()}
     below = takewhile(lambda weight: id(weight) not in factors, network.base_model.parameters())

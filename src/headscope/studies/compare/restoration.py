@@ -61,7 +61,7 @@ def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Itera
 
 
 def _parts(model: Model, embeddings: bool) -> Parts:
-    parts = layer_modules(model)
+    parts = layer_modules(model, "leave out --restore")
     if embeddings:
         parts[0] += _embeddings(model)
     return parts
