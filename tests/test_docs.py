@@ -25,6 +25,7 @@ from support import tiny_families
 from support.commands import commands
 from support.pages import WITHOUT_FILES, drawn_once, empty_pages
 from support.shelf import ROWS, put_models, stock
+from support.tiers import chosen
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -133,10 +134,8 @@ def in_order(page: str) -> list[str]:
 WITH_COMMANDS = [name for name, page in PAGES.items() if commands(page)]
 
 
-def in_tiers(names: list[str]) -> list[Any]:
-    """README, the commands of all studies and the how-to pages come first; what other pages run is thorough."""
-    first = ("README.md", "docs/index.md", "docs/commands.md", "docs/how-to")
-    return [pytest.param(name, marks=() if name.startswith(first) else pytest.mark.thorough) for name in names]
+# README, the commands of all studies and the how-to pages run first; what other pages run is thorough.
+FIRST = ("README.md", "docs/index.md", "docs/commands.md", "docs/how-to")
 
 
 @pytest.mark.parametrize("name", WITH_COMMANDS)
@@ -152,7 +151,7 @@ def test_commands_of_the_page_have_known_options(name: str) -> None:
             assert command.make_context(command.name, rest, parent=context), written
 
 
-@pytest.mark.parametrize("name", in_tiers(WITH_COMMANDS))
+@pytest.mark.parametrize("name", chosen(WITH_COMMANDS, lambda name: name.startswith(FIRST)))
 def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
     if "MAPS" in PAGES[name]:
         run("headscope patterns label my-model texts.txt -o maps --number 60")

@@ -1,6 +1,6 @@
 """Tests over many kinds in two tiers: some kinds in turn, and all where tests are thorough."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pytest
@@ -29,6 +29,15 @@ def paired(ones: Collection[Any], others: Sequence[Any]) -> list[Any]:
         for number, one in enumerate(ones)
         for index, other in enumerate(others)
     ]
+
+
+def chosen(values: Collection[Any], first: Callable[[Any], bool]) -> list[Any]:
+    """Values for `parametrize`, of which those are in the first tier that `first` is true of; others are thorough.
+
+    >>> [bool(value.marks) for value in chosen([1, 2, 3], lambda number: number > 1)]
+    [True, False, False]
+    """
+    return [_value((value,), first(value)) for value in values]
 
 
 def _value(values: tuple[Any, ...], first: bool) -> Any:

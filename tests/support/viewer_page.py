@@ -1,14 +1,11 @@
 """The viewer's page: served on this machine, and looked at in Chromium."""
 
 import json
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import urlencode
 
-import uvicorn
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -16,9 +13,9 @@ from headscope import models, read
 from headscope.viewer.example_index import example_index
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
-from headscope.web.serve import PATIENCE, listening
 from support.made_heads import model_of
 from support.profile_result import profile_result
+from support.served import served_app
 from support.tiny import tiny_bert, tiny_tokenizer
 
 READY = """return !document.querySelector('[aria-busy=true]') && !!document.querySelector('.view-place > *')"""
@@ -35,20 +32,9 @@ def session_of(*, seeds: tuple[int, ...] = (0,), max_tokens: int = 64) -> ViewSe
     return ViewSession(tuple(made), (corpus,), (model_of(profile_result(3, 4)),), index)
 
 
-@contextmanager
-def served(session: ViewSession) -> Iterator[str]:
+def served(session: ViewSession) -> AbstractContextManager[str]:
     """The address of the page while the block runs."""
-    with listening(0) as socket:
-        server = uvicorn.Server(
-            uvicorn.Config(application(session), log_level="warning", timeout_graceful_shutdown=PATIENCE)
-        )
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{socket.getsockname()[1]}/"
-        finally:
-            server.should_exit = True
-            thread.join()
+    return served_app(application(session))
 
 
 def opened(

@@ -98,6 +98,11 @@ def listening(port: int = 0) -> Iterator[socket.socket]:
         yield listener
 
 
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """A server that, once it is to end, waits for open connections for `PATIENCE` seconds."""
+    return uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE))
+
+
 def serve_on(
     app: ASGIApp, listener: socket.socket, on_start: Callable[[str], None] = print, calls: CallQueue | None = None
 ) -> None:
@@ -106,8 +111,7 @@ def serve_on(
     * `on_start`: receives the address.
     * `calls`: are run by this thread; the server has a thread of its own.
     """
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=PATIENCE)
-    server, calls = uvicorn.Server(config), calls or CallQueue()
+    server, calls = server_of(app), calls or CallQueue()
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:

@@ -13,6 +13,7 @@ from support.cli import run_command
 from support.pages import not_written
 from support.same import assert_same
 from support.threaded_ray import use_threaded_ray
+from support.tiers import chosen
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 OPTIONS = ("--resamples", 5, "--batch-tokens", 100, "--no-figures")
@@ -44,9 +45,7 @@ def run(*words: object) -> Any:
     return results.read(Path(given[-1])), done.output
 
 
-@pytest.mark.parametrize(
-    "study", [pytest.param(study, marks=pytest.mark.thorough if study in REPEATED else ()) for study in STUDIES]
-)
+@pytest.mark.parametrize("study", chosen(STUDIES, lambda study: study not in REPEATED))
 def test_workers_of_a_cluster_give_the_bits_of_one_process(
     study: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,14 +9,8 @@ import headscope
 from headscope.report.study_page import StudyPage
 from headscope.storage.run_lock import FILE, run_lock
 from support.cli import run_command
-from support.tiny import save_tiny, tiny_bert
 
 OPTIONS = ["--limit", "3", "--resamples", "10", "--examples", "0", "--quiet"]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(num_hidden_layers=2, num_attention_heads=2)))
 
 
 @pytest.fixture(autouse=True)

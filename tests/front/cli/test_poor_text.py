@@ -8,7 +8,6 @@ from headscope import open_result
 from headscope.report.study_page import StudyPage
 from support.cli import run_command
 from support.tiers import in_turn
-from support.tiny import save_tiny, tiny_bert
 
 TEXTS = {
     "negation alone": "The cat did not sleep.\nWe went home early.\nNothing is fine, she said.\n",
@@ -16,11 +15,6 @@ TEXTS = {
     "two sentences": "It rained.\nNo dog was not wet.\n",
     "no feature": "Yes\nNo\n",
 }
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(num_hidden_layers=2, num_attention_heads=2)))
 
 
 def run(*arguments: str) -> tuple[int, str, str]:

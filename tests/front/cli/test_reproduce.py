@@ -1,7 +1,6 @@
 """The command `reproduce`: the plan, the runs, what is missing, the page, and Python."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,17 +11,11 @@ from headscope import results
 from headscope.front.reproduce.plan import planned
 from headscope.papers.reproduction import papers, read_reproduction
 from support.cli import run_command
-from support.pages import empty_pages
 from support.tiny import save_tiny
 
+pytestmark = pytest.mark.usefixtures("empty_study_pages")
+
 TEXT = " The rain fell on the roof all night .\n\n We slept , and the cat did not .\n\n"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def without_pages() -> Iterator[None]:
-    """The pages of the studies are empty; that of the reproduction is written."""
-    with empty_pages():
-        yield
 
 
 @pytest.fixture(scope="module")

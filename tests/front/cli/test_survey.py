@@ -1,7 +1,6 @@
 """The command `survey` and `headscope.survey`: the plan, the results of separate commands, the portrait."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,14 @@ from headscope.front.survey import in_python
 from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.passes import shared_pass
 from support.cli import run_command
-from support.pages import empty_pages
 from support.tiny import save_tiny
+
+pytestmark = pytest.mark.usefixtures("empty_study_pages")
 
 FEW = ("--limit", "12", "--resamples", "20", "--no-figures")
 RAY = ["--workers", "2", "--engine", "ray"]
 TREES = CorpusFacts("treebank.conllu", 9, frozenset({"text", "trees", "links"}))
 TEXT = CorpusFacts("texts.txt", 9, frozenset({"text"}))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def without_pages() -> Iterator[None]:
-    """The pages of the studies are empty; the portrait is written."""
-    with empty_pages():
-        yield
 
 
 @pytest.fixture(scope="module")

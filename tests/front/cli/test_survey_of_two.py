@@ -1,7 +1,6 @@
 """A survey of two models: a portrait of each, and first what differs."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +13,11 @@ from headscope.papers import judge, read_papers
 from headscope.papers.two_models import differences
 from headscope.report.cards.model_results import models_in
 from support.cli import run_command
-from support.pages import empty_pages
 from support.tiny import save_tiny, tiny_bert
 
+pytestmark = pytest.mark.usefixtures("empty_study_pages")
+
 FEW = ("--limit", "24", "--resamples", "20", "--no-figures")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def without_pages() -> Iterator[None]:
-    """The pages of the studies are empty; the portrait is written."""
-    with empty_pages():
-        yield
 
 
 @pytest.fixture(scope="module")

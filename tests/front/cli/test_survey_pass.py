@@ -16,7 +16,6 @@ from headscope.storage.lines import read_lines
 from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn
-from support.tiny import save_tiny, tiny_bert
 
 FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
@@ -30,10 +29,10 @@ MAPS = 1  # batches that relations reads again, for the maps of a sentence
 TIMES = ("duration_s", "started", "command")
 
 
-def commands(model: Path, out: Path, *options: str) -> dict[str, list[str]]:
+def commands(model: str, out: Path, *options: str) -> dict[str, list[str]]:
     """The command of each study that shares."""
     return {
-        study: [study, str(model), "sample", *FEW, *MORE.get(study, ()), *options, "-o", str(out / study)]
+        study: [study, model, "sample", *FEW, *MORE.get(study, ()), *options, "-o", str(out / study)]
         for study in SHARING
     }
 
@@ -58,12 +57,7 @@ def passes_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(num_hidden_layers=2, num_attention_heads=2))
-
-
-@pytest.fixture(scope="module")
-def alone(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+def alone(model: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """The folder of the results of the separate commands, and how many batches they read."""
     folder = tmp_path_factory.mktemp("alone")
     with pytest.MonkeyPatch.context() as patch, models_kept():
@@ -77,7 +71,7 @@ def alone(model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 
 @pytest.mark.parametrize("workers", in_turn(["1", "2"]))
 def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
-    model: Path, alone: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
+    model: str, alone: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
 ) -> None:
     monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 12)
@@ -98,9 +92,7 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
     assert not list(tmp_path.rglob(".headscope.journal/pass-*"))
 
 
-def test_a_shared_pass_goes_on_from_its_checkpoint(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shared_pass_goes_on_from_its_checkpoint(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "EXAMPLES", 12)
     monkeypatch.setattr(pass_journal, "SECONDS", 0)
     monkeypatch.setattr(pass_journal, "TIMES", 0)
@@ -127,7 +119,7 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(
 
 @pytest.mark.thorough
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
     monkeypatch.setattr("headscope.report.write", not_written)

@@ -7,14 +7,8 @@ import pytest
 from typer.testing import Result
 
 from support.cli import run_command
-from support.tiny import save_tiny, tiny_bert
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(save_tiny(tmp_path_factory.mktemp("model"), tiny_bert(num_hidden_layers=2, num_attention_heads=2)))
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:

@@ -1,20 +1,17 @@
 """The page in a browser: labelled by keys, reloaded, undone; nothing of a text runs and nothing leaves the machine."""
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.studies.patterns.labels import application, opened
 from headscope.studies.patterns.labels.labelled_maps import labels
-from headscope.web.serve import PATIENCE
+from support.served import served_app
 from support.unlabelled import EVIL, folder
 
 FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImageData({x}, {y}, 1, 1).data].slice(0, 3)"
@@ -23,16 +20,8 @@ FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImage
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The page of a folder of four maps, served by another thread."""
-    app = application(opened(folder(tmp_path)))
-    config = uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=PATIENCE)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = True
-    thread.join()
+    with served_app(application(opened(folder(tmp_path)))) as page:
+        yield page
 
 
 def opened_page(browser: Chrome, address: str, at: int = 0) -> Chrome:
