@@ -16,8 +16,8 @@ TORCH ?= $(shell grep '^torch==' constraints.txt)
 demo: $(READY)  ## the portrait of the built-in model on the built-in corpus
 	$(BIN)/headscope survey minilm sample --without layers,attributions,probe -o out/demo
 
-# Left out are tests that repeat a proof on more studies, kinds or sizes: they find what others have missed, seldom.
-test: $(READY)  ## the tests; those that repeat a proof on more studies or kinds are left to test-all
+# Left out are slow tests (tests/slow_tests.txt) and those that repeat a proof on more studies, kinds or sizes.
+test: $(READY)  ## the tests; slow ones and those that repeat a proof on more studies or kinds are left to test-all
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not thorough"
 
 test-all: $(READY)  ## all tests
@@ -43,7 +43,7 @@ FAST := $(filter-out %/studies %/py.typed %/__main__.py,$(wildcard src/headscope
 	$(wildcard tests/front/test_*.py tests/studies/*/test_page.py)
 
 test-fast: $(READY)  ## a fifth of the tests, those that fail most often, in about 90 seconds on two cores
-	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(FAST)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not thorough" $(FAST)
 
 # With less memory pyright forgets what it knows of transformers, and takes twice the time to read it again.
 check: $(READY)  ## lint, types and import rules

@@ -1,19 +1,29 @@
 """Processor seconds of the tests, by folder, and of those that take most: a plugin of pytest.
 
-    OMP_NUM_THREADS=1 python -m pytest -n 0 -p benchmarks.seconds_of_tests tests/measures
+    OMP_NUM_THREADS=1 python -m pytest -n 2 -p benchmarks.seconds_of_tests tests/measures
 
-The time on the clock says little on a machine with other work. Seconds are of this process, and of the processes that
-it has waited for: of a browser or a worker that still runs there are none yet.
+With `--slow-tests 1.2` the tests whose body takes longer are written to tests/slow_tests.txt, in the place of those of
+the same files: the second tier (tests/support/tiers.py). The time on the clock says little on a machine with other
+work. Seconds are of the test's process, and of the processes that it has waited for: of a browser or a worker that
+still runs there are none yet.
 """
 
 from collections.abc import Generator
 from operator import itemgetter
+from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 import pytest
 
 MOST = 30
-TAKEN: dict[str, float] = {}
+SLOW_TESTS = Path(__file__).parents[1] / "tests" / "slow_tests.txt"
+TAKEN: dict[str, dict[str, float]] = {}
+SECONDS = pytest.StashKey[float]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the limit above which a test is of the second tier."""
+    parser.addoption("--slow-tests", type=float, metavar="SECONDS", help="write tests/slow_tests.txt")
 
 
 def seconds() -> float:
@@ -22,21 +32,65 @@ def seconds() -> float:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Add what a test takes, with the fixtures that it is the first to ask for."""
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Note what a test takes to set up: the fixtures that it is the first to ask for."""
+    return (yield from _noted(item))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Note what the body of a test takes."""
+    return (yield from _noted(item))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Note what the end of a test takes."""
+    return (yield from _noted(item))
+
+
+def _noted(item: pytest.Item) -> Generator[None, object, object]:
     before = seconds()
-    done = yield
-    TAKEN[item.nodeid] = seconds() - before
-    return done
+    try:
+        return (yield)
+    finally:
+        item.stash[SECONDS] = seconds() - before
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send the seconds with the report, from a process of the tests to the one that prints."""
+    report = yield
+    report.user_properties.append(("seconds", item.stash.get(SECONDS, 0.0)))
+    return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep the seconds of a part of a test."""
+    TAKEN.setdefault(report.nodeid, {})[report.when] = dict(report.user_properties).get("seconds", 0.0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the seconds of all folders, and of the tests that took most."""
+    taken = {test: sum(parts.values()) for test, parts in TAKEN.items()}
     folders = dict[str, list[float]]()
-    for test, taken in TAKEN.items():
-        folders.setdefault(test.partition("::")[0].rpartition("/")[0], []).append(taken)
-    terminalreporter.write_line(f"{seconds():.1f} processor seconds, {sum(TAKEN.values()):.1f} of {len(TAKEN)} tests")
+    for test, number in taken.items():
+        folders.setdefault(test.partition("::")[0].rpartition("/")[0], []).append(number)
+    terminalreporter.write_line(f"{sum(taken.values()):.1f} processor seconds of {len(taken)} tests")
     for folder, parts in sorted(folders.items(), key=lambda pair: -sum(pair[1])):
         terminalreporter.write_line(f"{sum(parts):8.1f} s {len(parts):5} {folder}")
-    for test, taken in sorted(TAKEN.items(), key=itemgetter(1), reverse=True)[:MOST]:
-        terminalreporter.write_line(f"{taken:8.1f} s {test}")
+    for test, number in sorted(taken.items(), key=itemgetter(1), reverse=True)[:MOST]:
+        terminalreporter.write_line(f"{number:8.1f} s {test}")
+    limit = terminalreporter.config.getoption("--slow-tests")
+    if limit is not None:
+        _write_slow(limit)
+
+
+def _write_slow(limit: float) -> None:
+    """Write the slow tests of the files that were run, beside those of other files."""
+    files = {test.partition("::")[0] for test in TAKEN}
+    kept = {
+        test for test in SLOW_TESTS.read_text(encoding="utf-8").splitlines() if test.partition("::")[0] not in files
+    }
+    slow = {test for test, parts in TAKEN.items() if parts.get("call", 0) > limit and test.startswith("tests/")}
+    SLOW_TESTS.write_text("".join(f"{test}\n" for test in sorted(kept | slow)), encoding="utf-8")

@@ -15,6 +15,7 @@ from selenium.webdriver.chrome.service import Service
 
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
+from support.tiers import leave_slow
 
 # A shell that starts the tests in the background makes them deaf to Ctrl-C, which some of them are about.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,8 +54,10 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of long files first, the longest before all."""
+    """Leave slow tests to the second tier, and put those of long files first, the longest before all."""
+    leave_slow(items)
     order = {Path(__file__).parent / name: number for number, name in enumerate(LONG)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
 

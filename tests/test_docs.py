@@ -1,5 +1,6 @@
 """Every command and example of README and the pages in docs/ runs as it stands, on small parts of the data it names."""
 
+import ast
 import json
 import re
 import shlex
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -134,8 +136,8 @@ def in_order(page: str) -> list[str]:
 WITH_COMMANDS = [name for name, page in PAGES.items() if commands(page)]
 
 
-# README, the commands of all studies and the how-to pages run first; what other pages run is thorough.
-FIRST = ("README.md", "docs/index.md", "docs/commands.md", "docs/how-to")
+# The commands of the README and of the first page run first; what other pages run is thorough.
+FIRST = ("README.md", "docs/index.md")
 
 
 @pytest.mark.parametrize("name", WITH_COMMANDS)
@@ -165,7 +167,20 @@ def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
             assert (workplace / words[-1] / page).is_file() or "-o out " in command
 
 
-@pytest.mark.parametrize("name", [name for name, page in PAGES.items() if "```python" in page])
+WITH_PYTHON = [name for name, page in PAGES.items() if "```python" in page]
+
+
+@pytest.mark.parametrize("name", WITH_PYTHON)
+def test_names_of_python_examples_are_there(name: str) -> None:
+    for node in ast.walk(ast.parse("\n".join(python_examples(PAGES[name])))):
+        match node:
+            case ast.Attribute(value=ast.Name(id="headscope"), attr=public):
+                assert hasattr(headscope, public)
+            case ast.ImportFrom(module=str(module), names=names) if module.startswith("headscope"):
+                assert [part.name for part in names if not hasattr(import_module(module), part.name)] == []
+
+
+@pytest.mark.parametrize("name", chosen(WITH_PYTHON, lambda name: name.startswith(FIRST)))
 def test_python_examples_of_the_page_run(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load, read = headscope.load, headscope.read
     monkeypatch.setattr(
@@ -186,6 +201,7 @@ def test_the_demo_is_the_first_command_of_the_readme() -> None:
     assert first == command, "by uv and by make the same command"
 
 
+@pytest.mark.always
 def test_the_survey_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the studies of the demo, which are quick: their lines are those of the README."""
     monkeypatch.chdir(tmp_path)

@@ -82,6 +82,7 @@ def test_a_page_with_figures_does_not(tmp_path):
     assert "This page has no figures" not in write(profile_result(), tmp_path, formats=()).read_text(encoding="utf-8")
 
 
+@pytest.mark.always
 def test_the_main_job_needs_no_extra_but_the_model(tmp_path):
     script = (
         f"import sys; sys.modules.update(dict.fromkeys({sorted(NEEDS)})); from headscope.front.cli import main; "

@@ -10,6 +10,8 @@ import pytest
 from headscope import catalog
 from headscope.catalog import parsed
 
+pytestmark = pytest.mark.always
+
 # The element of what is iterated has a noun of its own (head, relation, index, path).
 VAGUE = {"each", "every", "place", "told", "whole"}
 BANNED = (VAGUE - {"whole"}) | {"found", "said", "its", "asked", "over", "ways", "worth", "known"}

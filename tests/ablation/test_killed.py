@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from headscope import Settings, load
@@ -59,6 +60,7 @@ def step(pipe: Connection) -> None:
     pipe.send("go on")
 
 
+@pytest.mark.always
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     model, task = save_tiny(tmp_path / "model", planted_classifier()), write_planted_task(tmp_path / "task")
     threads, random, sizes = torch.get_num_threads(), Random(0), [0]

@@ -46,6 +46,7 @@ def requested(browser: Chrome) -> list[str]:
     return [urlsplit(params["request"]["url"]).scheme for params in sent]
 
 
+@pytest.mark.always
 def test_all_charts_are_drawn_without_a_word_and_without_a_network(browser: Chrome, page: str) -> None:
     opened(browser, page)
     assert len(browser.find_elements("css selector", "[data-chart] svg.marks")) == FIGURES

@@ -33,6 +33,7 @@ def _judges(path: Path) -> bool:
     return "Finding.judged(" in path.read_text(encoding="utf-8") or "beside_random_seeds(" in path.read_text("utf-8")
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("study", CASES)
 def test_a_claim_holds_of_what_is_planted(study: str) -> None:
     result = run(study, seed=0)

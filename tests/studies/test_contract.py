@@ -23,6 +23,9 @@ from support.every_study import STUDIES, WHOLE_RESULTS, Run, run
 from support.repeating import with_window
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
+# Here every study runs once, with its page.
+pytestmark = pytest.mark.always
+
 FOLDERS = [*STUDIES, "_template"]
 PASSAGE = "made-{n}\t{text}\t{pronoun}\t{at}\tAnn\t0\tTRUE\tTom\t8\tFALSE\tnone"
 FACTS = {

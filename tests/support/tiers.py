@@ -1,9 +1,21 @@
-"""Tests over many kinds in two tiers: some kinds in turn, and all where tests are thorough."""
+"""Tests in two tiers: quick ones and some kinds in turn, and all where tests are thorough."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+# Their bodies take over 1.2 processor seconds: `--slow-tests` of benchmarks/seconds_of_tests.py writes the list.
+SLOW = Path(__file__).parents[1] / "slow_tests.txt"
+
+
+def leave_slow(items: Iterable[pytest.Item]) -> None:
+    """Mark the tests of the list of slow ones as thorough, but those that are always run."""
+    slow = set(SLOW.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid in slow and not item.get_closest_marker("always"):
+            item.add_marker(pytest.mark.thorough)
 
 
 def in_turn(values: Collection[Any], at: int = 0, of: int = 3) -> list[Any]:

@@ -43,6 +43,7 @@ def without_page(monkeypatch):
     monkeypatch.setattr("headscope.report.write", not_written)
 
 
+@pytest.mark.always
 def test_profile_writes_result_page_and_figures(profiled):
     folder, result = profiled
     assert result.exit_code == 0, result.output

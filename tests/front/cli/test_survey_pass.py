@@ -69,6 +69,7 @@ def alone(model: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, i
         return folder, shown()
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("workers", in_turn(["1", "2"]))
 def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
     model: str, alone: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str

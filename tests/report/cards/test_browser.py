@@ -78,6 +78,7 @@ def test_a_card_draws_everything_without_a_word(browser: Chrome, tmp_path: Path)
     assert browser.get_log("browser") == []
 
 
+@pytest.mark.always
 def test_the_page_of_a_result_orders_its_heads_too(browser: Chrome, tmp_path: Path) -> None:
     opened(browser, write(profile_result(), tmp_path))
     browser.execute_script("document.querySelector('#heads details').open = true")

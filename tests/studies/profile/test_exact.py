@@ -1,6 +1,7 @@
 """The means of a profile are those over all maps of the eager model."""
 
 import numpy as np
+import pytest
 import torch
 
 import headscope
@@ -19,6 +20,7 @@ def eager_maps(model: Model, example: Example) -> torch.Tensor:
     return torch.stack(model.network(**inputs, output_attentions=True).attentions)[:, 0].double()
 
 
+@pytest.mark.always
 def test_means_of_the_built_in_model_are_those_over_all_eager_maps() -> None:
     model, corpus = headscope.load("minilm"), headscope.read("sample", limit=40)
     result = headscope.profile(model, corpus, settings=headscope.Settings(resamples=2))
