@@ -31,15 +31,14 @@ HEADER = [*map(str, SIZES), f"{FEW}, not corrected", f"{MANY}, over sentences"]
 
 def covered(numbers: Numbers, samples: int) -> dict[str, list[float]]:
     """The cells of each number's row."""
-    truths = {name: number.value() for name, number in numbers.by_name.items()}
-    cells: dict[str, list[float]] = {name: [] for name in truths}
+    cells: dict[str, list[float]] = {name: [] for name in numbers.by_name}
     for size in SIZES:
         drawn = [_documents(numbers.document, size, number) for number in range(samples)]
         for name, number in numbers.by_name.items():
-            inside = [_contained(number.of(sample)[1], truths[name]) for sample in drawn]
+            inside = [_contained(number.of(sample)[1], number.value(sample)) for sample in drawn]
             cells[name].append(float(np.nanmean(inside)))
     for name, number in numbers.by_name.items():
-        cells[name] += [_uncorrected(numbers, number, truths[name], samples), _alone(numbers, number, samples)]
+        cells[name] += [_uncorrected(numbers, number, samples), _alone(numbers, number, samples)]
     return cells
 
 
@@ -50,17 +49,19 @@ def _documents(document: np.ndarray, size: int, number: int) -> Sample:
     return sample_of(np.concatenate(parts), np.repeat(np.arange(size), list(map(len, parts))), number)
 
 
-def _uncorrected(numbers: Numbers, number: Number, truth: np.ndarray, samples: int) -> float:
-    drawn = (number.of(_documents(numbers.document, FEW, seed))[0] for seed in range(samples))
-    return float(np.nanmean([_contained(interval(resampled), truth) for resampled in drawn]))
+def _uncorrected(numbers: Numbers, number: Number, samples: int) -> float:
+    drawn = [_documents(numbers.document, FEW, seed) for seed in range(samples)]
+    inside = [_contained(interval(number.of(sample)[0]), number.value(sample)) for sample in drawn]
+    return float(np.nanmean(inside))
 
 
 def _alone(numbers: Numbers, number: Number, samples: int) -> float:
     """Where each sentence is drawn by itself."""
-    truth, contained = number.value(), []
+    contained = []
     for seed in range(samples):
         rows = _documents(numbers.document, MANY, seed).rows
-        contained.append(_contained(number.of(sample_of(rows, np.arange(len(rows)), seed))[1], truth))
+        sample = sample_of(rows, np.arange(len(rows)), seed)
+        contained.append(_contained(number.of(sample)[1], number.value(sample)))
     return float(np.nanmean(contained))
 
 

@@ -1,6 +1,7 @@
 """Mean cosines of tokens, and their intervals in samples of a corpus."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from benchmarks.coverage.numbers import Estimate, Sample, Values
@@ -37,8 +38,12 @@ class Anisotropy:
 
     tokens: Tokens
 
-    def value(self) -> Values:
+    def value(self, sample: Sample) -> Values:
         """See `Number`."""
+        return self._of_corpus
+
+    @cached_property
+    def _of_corpus(self) -> Values:
         documents = self.tokens.document[self.tokens.sentence]
         return mean_cosine_score(self.tokens.spaces(), documents, np.ones((1, documents.max() + 1))).mean
 

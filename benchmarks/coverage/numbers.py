@@ -38,8 +38,8 @@ def sample_of(rows: Rows, unit: Int[np.ndarray, " sentence"], number: int) -> Sa
 class Number(Protocol):
     """A number of each head, layer or probe."""
 
-    def value(self) -> Values:
-        """That of the corpus."""
+    def value(self, sample: Sample) -> Values:
+        """That of the corpus, or of what is in it like a sample, where a sample has not all of its kinds."""
         ...
 
     def of(self, sample: Sample) -> Estimate:
@@ -71,7 +71,7 @@ class Sums:
     cases: Int[np.ndarray, " sentence"]
     share: bool = False
 
-    def value(self) -> Values:
+    def value(self, sample: Sample) -> Values:
         """See `Number`."""
         return self.totals.sum(0) / self.cases.sum()
 
@@ -84,14 +84,18 @@ class Sums:
 
 @dataclass(frozen=True)
 class Scores:
-    """A score that a study makes itself, from the numbers of sentences and their draws."""
+    """A score that a study makes itself, from the numbers of sentences and their draws.
+
+    * `kind`: of each sentence, if a score is a mean over the kinds (such as lengths) that a sample has.
+    """
 
     score: Callable[[Rows, Float[np.ndarray, "resample sentence"]], Score]
-    sentences: int
+    kind: Int[np.ndarray, " sentence"]
 
-    def value(self) -> Values:
+    def value(self, sample: Sample) -> Values:
         """See `Number`."""
-        return self.score(np.arange(self.sentences), np.ones((1, self.sentences))).mean
+        rows = np.flatnonzero(np.isin(self.kind, self.kind[sample.rows]))
+        return self.score(rows, np.ones((1, len(rows)))).mean
 
     def of(self, sample: Sample) -> Estimate:
         """See `Number`."""

@@ -39,7 +39,8 @@ def structure(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
         document = from_zero([sentence.unit for sentence in states.test.sentences])
 
     def of(name: str) -> Number:
-        return Scores(partial(_score, found, name), len(document))
+        by_length = name.endswith("spearman")
+        return Scores(partial(_score, found, name), found.length if by_length else np.zeros_like(found.length))
 
     names = ("uuas", "root_accuracy", "distance_spearman", "norm_spearman")
     return Numbers(document, {f"structure: {name}": of(name) for name in names})

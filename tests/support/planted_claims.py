@@ -36,7 +36,10 @@ COORDS: Mapping[str, list[Any]] = {
         *("part_of_speech", "dependency_label", "entity", "coreference", "parent", "great_grandparent", "number_value"),
         *("number_sum", "token_index", "STS-B", "SST-2"),
     ],
-    "phenomenon": ["negation: affirmative", "negation: negated", "role reversal"],
+    "phenomenon": [
+        *("negation: affirmative", "negation: negated", "role reversal"),
+        *("lexical overlap: not entailed", "other words: not entailed"),
+    ],
     "condition": [
         *("npi_licensing: npi_present_1", "npi_licensing: npi_present_2", "npi_licensing: only_npi_licensor_present"),
         "npi_licensing: sentential_negation_npi_licensor_present",
@@ -88,7 +91,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ablate": {
         **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},
         **{"random_head_gain": ("metric",), "special_gain": ("head_source", "metric"), "mean_pair_excess": ("metric",)},
-        **{"one_head_gain": ("layer", "metric")},
+        **{"one_head_gain": ("layer", "metric"), "phenomenon_baseline": ("phenomenon",)},
     },
     "shrink": {"needed_share": ()},
     "prune": {"score_change": ("share_removed", "metric")},

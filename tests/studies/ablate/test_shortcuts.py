@@ -11,6 +11,9 @@ from transformers import BertConfig, BertForSequenceClassification
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.corpora.tasks import Task, read
+from headscope.papers import judge, read_papers
+from headscope.papers.verdicts import Judgement
+from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.study_page import study_page
 from support.findings import texts_of
 from support.planted_overlap import LABELS, overlap_model, overlap_tokenizer, vocabulary
@@ -53,6 +56,24 @@ def test_the_page_says_so_and_names_both_heads(planted: xr.Dataset) -> None:
     for part in ("lexical overlap, head 1-1", "constituent, head 2-1", "-100.0 points of the entailed"):
         assert part in text
     assert study_page(planted).figures()[0].name == "cases"
+
+
+def claim_of_overlap(result: xr.Dataset) -> Judgement:
+    papers = read_papers()
+    model = MeasuredModel(("overlap",), "", (Source(Path("ablate/result.nc"), result),))
+    (judgement,) = (one for one in judge(model, papers) if one.claim.id == "Q9")
+    return judgement
+
+
+def test_the_claim_of_the_paper_holds_and_a_model_that_always_says_yes_does_not_earn_it(
+    planted: xr.Dataset, tmp_path: Path
+) -> None:
+    found = claim_of_overlap(planted)
+    assert found.verdict == "holds" and found.test and found.test.value == 0 and found.test.baseline == 1
+    network: Any = overlap_model()
+    network.classifier.bias.data[0] = 9.0
+    always = claim_of_overlap(ablated(network, tmp_path))
+    assert always.verdict == "fails" and always.test and always.test.value == 0
 
 
 def test_heads_that_do_nothing_carry_no_shortcut(planted: xr.Dataset) -> None:
