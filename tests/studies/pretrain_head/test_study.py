@@ -13,8 +13,9 @@ from transformers import AutoModelForMaskedLM, BertForMaskedLM
 
 import headscope
 from headscope import HeadscopeError, Settings, results
+from headscope.corpora.tasks import metrics
 from headscope.encoding.encoder import Words
-from headscope.encoding.masking import IGNORED
+from headscope.encoding.masking import IGNORED, Masking
 from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
 from headscope.studies.pretrain_head.text import held_out_text, log_frequencies, piece_counts
@@ -110,6 +111,15 @@ def test_later_results_and_pages_have_the_mark(finished: tuple[xr.Dataset, Path]
 def test_gradients_use_the_loss_of_masked_words(finished: tuple[xr.Dataset, Path], folder: str) -> None:
     losses = [headscope.gradients(path, TEXT[:4], QUICK).attrs["loss"] for path in (folder, str(finished[1] / "model"))]
     assert [loss.partition(":")[0] for loss in losses] == ["sentence embedding", "masked words"]
+
+
+def test_the_best_epoch_is_kept_where_asked(folder: str, tmp_path: Path) -> None:
+    losses = pretrained(folder, tmp_path, keep="best", learning_rate=0.3, warmup=0.0)["loss"].values[1:]
+    model = headscope.load(str(tmp_path / "model"), head=True)
+    held_out = held_out_text(model, headscope.read(TEXT), 0.1, 128, QUICK)
+    examples = held_out.examples(model.tokenizer, Masking(), QUICK.seed)
+    kept = metrics.loss(examples.outputs(model, QUICK), examples.targets)
+    assert losses.argmin() < len(losses) - 1 and kept == pytest.approx(losses.min(), abs=1e-4)
 
 
 def test_frozen_encoder_stays_as_it_was(folder: str, tmp_path: Path) -> None:

@@ -66,10 +66,9 @@ def squared_error(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*var
 
 
 def loss(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
-    """Mean loss of masked words, in nats; the two outputs of an example are its summed loss and its masked words."""
-    # [*variant, example, 2] -> two of [*variant]
-    total, count = np.moveaxis(outputs.astype(np.float64).sum(-2), -1, 0)
-    return total / count
+    """Mean loss of masked words, in nats; the first outputs of an example are its summed loss and its masked words."""
+    totals = outputs[..., :2].astype(np.float64).sum(-2)
+    return totals[..., 0] / totals[..., 1]
 
 
 def margin(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
