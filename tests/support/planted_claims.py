@@ -26,7 +26,7 @@ COORDS: Mapping[str, list[Any]] = {
     "mention_type": ["all", "pronoun"],
     "baseline": ["nearest", "head_match", "rules", "decay"],
     "metric": ["accuracy", "pearson", "uas"],
-    "head_source": ["relations", "syntax"],
+    "head_source": ["relations", "syntax", "profile: same word"],
     "half": ["first", "second"],
     "share_removed": [0.0, 0.1, 0.2, 0.3],
     "gap": ["same", "17+"],
@@ -90,7 +90,8 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "landscape": {"width": ("init",)},
     "ablate": {
         **{"head_gain": (*HEADS, "metric"), "layer_gain": ("layer", "metric"), "chosen_gain": ("half", "metric")},
-        **{"random_head_gain": ("metric",), "special_gain": ("head_source", "metric"), "mean_pair_excess": ("metric",)},
+        **{"random_head_gain": ("metric",), "mean_pair_excess": ("metric",)},
+        **{name: ("head_source", "metric") for name in ("special_gain", "special_lead")},
         **{"one_head_gain": ("layer", "metric"), "phenomenon_baseline": ("phenomenon",)},
     },
     "shrink": {"needed_share": ()},

@@ -240,10 +240,15 @@ def listed(readings: list[Reading]) -> str:
 def spread(array: xr.DataArray) -> str:
     """The smallest and the largest value of an array, and the median: of a description, which names no head.
 
-    >>> spread(xr.DataArray([0.1, 0.9, 0.25]))
-    '0.10 to 0.90, median 0.25'
+    All have the decimals of the one that is farthest from 0.
+
+    >>> spread(xr.DataArray([0.1, 0.9, 0.25])), spread(xr.DataArray([-0.0081, 0.22, 0.00058]))
+    ('0.10 to 0.90, median 0.25', '-0.01 to 0.22, median 0.00')
     """
-    return f"{number(float(array.min()))} to {number(float(array.max()))}, median {number(float(array.median()))}"
+    least, most, median = (float(value) for value in (array.min(), array.max(), array.median()))
+    farthest = number(max(abs(least), abs(most)))
+    spec = f".{len(farthest.partition('.')[2])}f" if farthest.replace(".", "").isdigit() else ""
+    return f"{number(least, spec)} to {number(most, spec)}, median {number(median, spec)}"
 
 
 def examples(array: xr.DataArray) -> str:

@@ -171,5 +171,16 @@ def test_results_that_mark_no_head_or_others_are_refused(tmp_path: Path) -> None
         special_heads([marked(tmp_path / "none")], COUNTS, 2, 0)
     with pytest.raises(HeadscopeError, match="marks head 2-4, which the model does not have"):
         special_heads([marked(tmp_path / "big", (2, 4))], (4, 3), 2, 0)
+    with pytest.raises(HeadscopeError, match="marks no head as same word; leave it out"):
+        special_heads([f"{tmp_path / 'big'}:same word"], COUNTS, 2, 0)
+    with pytest.raises(HeadscopeError, match="no kind of heads 'neded'; did you mean 'needed'"):
+        special_heads([f"{tmp_path / 'big'}:neded"], COUNTS, 2, 0)
     (one,) = special_heads([marked(tmp_path / "all", (1, 1), (2, 2), (2, 3))], COUNTS, 5, 0)
     assert all(drawn.sum(1).tolist() == [1, 2] for drawn in one.random)
+
+
+def test_heads_of_one_kind_are_those_that_the_result_marks_so(tmp_path: Path) -> None:
+    folder = marked(tmp_path / "needed", (1, 1), (2, 3))
+    alone, of_kind = special_heads([folder, f"{folder}:needed"], COUNTS, 2, 0)
+    assert (alone.name, of_kind.name) == ("ablate", "ablate: needed")
+    assert np.argwhere(of_kind.heads).tolist() == np.argwhere(alone.heads).tolist() == [[0, 0], [1, 2]]

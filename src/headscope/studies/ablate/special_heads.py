@@ -9,8 +9,9 @@ import xarray as xr
 from jaxtyping import Bool
 
 from headscope import results
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 from headscope.models.heads import existing
+from headscope.report.kinds import NAMES
 from headscope.report.study_page import study_page
 from headscope.results.variables import PAIRED, Count, Label, Variables
 from headscope.statistics.intervals import equal_units, interval
@@ -53,35 +54,54 @@ class SpecialHeads:
 def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, seed: int) -> list[SpecialHeads]:
     """The special heads of the results in some folders.
 
+    * `folders`: each with `:KIND` behind it if heads of one kind are meant (`out/profile:same_word`).
     * `counts`: the number of heads of each layer of the model; `draws`: how many random sets there are for each result.
 
-    Raises `HeadscopeError` for a result that marks no head, and for one of a model with other heads.
+    Raises `HeadscopeError` for a result that marks no head, for an unknown kind, and for a result of a model with other
+    heads.
     """
     found: list[SpecialHeads] = []
     for number, folder in enumerate(dict.fromkeys(folders)):
-        result = results.read(folder)
-        heads = _marked(result, folder, counts)
-        name = str(result.attrs["study"])
-        name = f"{name} ({Path(folder).name})" if name in (other.name for other in found) else name
+        path, kind = _with_kind(folder)
+        result = results.read(path)
+        heads = _marked(result, folder, kind, counts)
+        name = str(result.attrs["study"]) + (f": {NAMES[kind]}" if kind else "")
+        name = f"{name} ({Path(path).name})" if name in (other.name for other in found) else name
         random = np.random.default_rng([seed, number])
         found.append(SpecialHeads(name, heads, tuple(_drawn(heads, counts, random) for _ in range(draws))))
     return found
 
 
-def _marked(result: xr.Dataset, folder: str, counts: tuple[int, ...]) -> Heads:
-    """The heads that the page of a result gives a kind."""
+def _with_kind(folder: str) -> tuple[str, str]:
+    """A folder, and the kind of heads that is named behind it, or "".
+
+    Raises `HeadscopeError` with near-miss names if there is no such kind.
+    """
+    path, colon, kind = folder.rpartition(":")
+    if not colon or Path(folder).exists():
+        return folder, ""
+    kind = kind.strip().replace(" ", "_")
+    if kind not in NAMES:
+        raise HeadscopeError(f"no folder '{folder}', and no kind of heads '{kind}'; {suggest(kind, NAMES)}")
+    return path, kind
+
+
+def _marked(result: xr.Dataset, folder: str, kind: str, counts: tuple[int, ...]) -> Heads:
+    """The heads that the page of a result gives a kind, or this kind."""
     there, heads = existing(counts), np.zeros((len(counts), max(counts)), dtype=bool)
-    for kind in study_page(result).kinds():
-        layer, head = kind.layer - 1, kind.head - 1
+    for marked in study_page(result).kinds():
+        if kind not in ("", marked.kind):
+            continue
+        layer, head = marked.layer - 1, marked.head - 1
         if layer >= len(there) or head >= there.shape[1] or not there[layer, head]:
             raise HeadscopeError(
-                f"result '{folder}' marks head {kind.layer}-{kind.head}, which the model does not have; "
+                f"result '{folder}' marks head {marked.layer}-{marked.head}, which the model does not have; "
                 "name a result of a model with the same heads"
             )
         heads[layer, head] = True
     if not heads.any():
-        study = result.attrs["study"]
-        raise HeadscopeError(f"result '{folder}' of {study} marks no head as special; leave it out of --heads-of")
+        study, marks = result.attrs["study"], NAMES[kind] if kind else "special"
+        raise HeadscopeError(f"result '{folder}' of {study} marks no head as {marks}; leave it out of --heads-of")
     return heads
 
 
