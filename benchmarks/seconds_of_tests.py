@@ -3,9 +3,9 @@
     OMP_NUM_THREADS=1 python -m pytest -n 2 -p benchmarks.seconds_of_tests tests/measures
 
 With `--slow-tests 1.2` the tests whose body takes longer are written to tests/slow_tests.txt, the second tier
-(tests/support/tiers.py); tests that were not run stay as they are there. The time on the clock says little on a machine with other
-work. Seconds are of the test's process, and of the processes that it has waited for: of a browser or a worker that
-still runs there are none yet.
+(tests/support/tiers.py); tests that were not run stay as they are there. The time on the clock says little on a machine
+with other work. Seconds are of the test's process, and of the processes that it has waited for: of a browser or a
+worker that still runs there are none yet.
 """
 
 from collections.abc import Generator
@@ -18,6 +18,7 @@ import pytest
 MOST = 30
 SLOW_TESTS = Path(__file__).parents[1] / "tests" / "slow_tests.txt"
 TAKEN: dict[str, dict[str, float]] = {}
+ALWAYS: set[str] = set()
 SECONDS = pytest.StashKey[float]()
 
 
@@ -66,7 +67,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Keep the seconds of a part of a test."""
+    """Keep the seconds of a part of a test; examples of docstrings and tests that are always run are never slow."""
+    if "always" in report.keywords or not report.nodeid.startswith("tests/"):
+        ALWAYS.add(report.nodeid)
     TAKEN.setdefault(report.nodeid, {})[report.when] = dict(report.user_properties).get("seconds", 0.0)
 
 
@@ -87,10 +90,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _write_slow(limit: float) -> None:
-    """Write the slow tests of the files that were run, beside those of other files."""
-    files = {test.partition("::")[0] for test in TAKEN}
-    kept = {
-        test for test in SLOW_TESTS.read_text(encoding="utf-8").splitlines() if test.partition("::")[0] not in files
-    }
-    slow = {test for test, parts in TAKEN.items() if parts.get("call", 0) > limit and test.startswith("tests/")}
+    """Write the slow tests of those that were run, beside the listed ones that were not."""
+    kept = set(SLOW_TESTS.read_text(encoding="utf-8").splitlines()) - TAKEN.keys()
+    slow = {test for test, parts in TAKEN.items() if parts.get("call", 0) > limit and test not in ALWAYS}
     SLOW_TESTS.write_text("".join(f"{test}\n" for test in sorted(kept | slow)), encoding="utf-8")

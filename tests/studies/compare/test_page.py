@@ -42,7 +42,7 @@ def test_the_last_two_within_the_intervals_of_others_are_undecided() -> None:
 
 def test_heads_have_the_range_of_their_changes() -> None:
     texts = texts_of(compare_result())
-    assert texts["Heads"].startswith("Changes: 0.010 to 0.40, median 0.080; ")
+    assert texts["Heads"].startswith("Changes: 0.01 to 0.40, median 0.08; ")
     assert "heads with a similarity below 0.9: 5 of 12" in texts["Heads"]
     assert " to 0.20, median " in texts["Jensen-Shannon divergence"]
     assert "0.69 nats: nothing in common" in texts["Jensen-Shannon divergence"]

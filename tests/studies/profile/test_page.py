@@ -77,7 +77,7 @@ def test_a_feature_says_how_far_heads_reach_and_how_many_are_above_the_median_he
     result["feature_attention"].loc[{"layer": 4, "head": 2, "feature": "neg"}] = 0.75
     attention = result["feature_attention"].sel(feature="neg")
     above = int((attention - float(attention.median()) > 0.01).sum())
-    reach = f"negation {float(attention.min()):.2g} to 0.75, median {float(attention.median()):.2f}"
+    reach = f"negation {float(attention.min()):.2f} to 0.75, median {float(attention.median()):.2f}"
     assert f"{reach}, {above} heads give clearly more" in texts_of(result)["Linguistic features"]
 
 
