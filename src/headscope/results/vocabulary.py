@@ -87,6 +87,7 @@ DIMENSIONS = {
     "phenomenon": "class of the items of a suite",
     "perturbation": "how examples of a task are changed",
     "case": "kind of pair within a heuristic of inference",
+    "choice": "how the parts that a smaller model keeps are chosen",
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
     "pieces": "number of pieces of an answer",

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from jaxtyping import Bool, Float
 
 from headscope.corpora.tasks import Task, chance
@@ -10,6 +11,7 @@ from headscope.models import Model
 from headscope.outputs.promise import Promise
 from headscope.outputs.size_and_speed import forward_seconds, megabytes, parameters
 from headscope.passes import Settings
+from headscope.studies.shrink import choices
 from headscope.studies.shrink import scores as scoring
 from headscope.studies.shrink.answers import Outputs
 from headscope.studies.shrink.prices import ROUNDS, Shapes
@@ -51,6 +53,17 @@ def outcome_of(
         None if task is None else chance(task, task.targets(task.dev)),
         len(outputs[0]),
     )
+
+
+def choices_of(task: Task | None, outputs: list[Outputs], texts: Splits, settings: Settings) -> dict[str, xr.DataArray]:
+    """Scores by how parts are chosen; none without other choices.
+
+    * `outputs`: of the whole model, of that of the search, and of the others.
+    """
+    if len(outputs) < 3:
+        return {}
+    units = texts.units if task is None else task.dev.units
+    return choices.variables(scores_of(task, outputs, texts, settings), units)
 
 
 def gains_of(

@@ -23,7 +23,7 @@ PAIRS, NEAREST = 20_000, 10
 class Scores:
     """Scores of models; the first is the whole one.
 
-    * `changes`: scores less those of the whole model, paired.
+    * `changes`: scores less those of the whole model, paired; `drawn`: scores in resamples of the examples.
     """
 
     metrics: tuple[str, ...]
@@ -31,6 +31,7 @@ class Scores:
     bounds: Float[np.ndarray, "model metric 2"]
     changes: Float[np.ndarray, "model metric"]
     change_bounds: Float[np.ndarray, "model metric 2"]
+    drawn: Float[np.ndarray, "resample model metric"]
 
 
 def of_task(
@@ -42,7 +43,7 @@ def of_task(
     values = np.stack([score(metric, stacked, targets) for metric in task.metrics], axis=-1)
     drawn = np.stack([resampled(metric, stacked, targets, draws) for metric in task.metrics], axis=-1)
     changes = interval(drawn - drawn[:, :1], few)
-    return Scores(task.metrics, values, intervals(task.metrics, values, drawn, few), values - values[0], changes)
+    return Scores(task.metrics, values, intervals(task.metrics, values, drawn, few), values - values[0], changes, drawn)
 
 
 def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int, resamples: int) -> Scores:
@@ -76,7 +77,7 @@ def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int,
     if number < 3:  # two texts are one pair
         bounds = np.full_like(bounds, np.nan)
     bounds = np.clip(bounds, -1, 1)
-    return Scores(AGREEMENT, values, bounds, values - 1, bounds - 1)
+    return Scores(AGREEMENT, values, bounds, values - 1, bounds - 1, drawn)
 
 
 def pairs(number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -53,6 +53,7 @@ class Original:
     """The model before anything is removed, and what its parts add to its states.
 
     * `moments`: of the neurons of each layer; none where these cannot be found.
+    * `of_neurons`: what the neurons of each layer add.
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`.
     """
@@ -60,6 +61,7 @@ class Original:
     model: Model
     parts: RemovableParts
     moments: Sequence[Moments]
+    of_neurons: Sequence[Float[np.ndarray, " neuron"]]
     of_heads: Sequence[Float[np.ndarray, " head"]]
     ridge: float
 
@@ -69,16 +71,11 @@ class Original:
         heads, maps = self.model.capture.heads, self.parts.feed_forward
         return Size(tuple(range(len(heads))), maps[0].width if maps else 0, max(heads))
 
-    @cached_property
-    def _added(self) -> list[Float[np.ndarray, " neuron"]]:
-        maps = self.parts.feed_forward or ()
-        return [added(part, moments) for part, moments in zip(maps, self.moments, strict=True)]
-
     def kept(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Kept:
         """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""
         return Kept(
             layers=None if size.layers == self.size.layers else size.layers,
-            neurons=None if size.width == self.size.width else ranked(self._added, size.width),
+            neurons=None if size.width == self.size.width else ranked(self.of_neurons, size.width),
             heads=None if size.heads == self.size.heads else ranked(self.of_heads, size.heads),
             pieces=pieces,
             tokens=tokens,
@@ -101,5 +98,6 @@ def original_of(model: Model, inputs: Sequence[Encoded], settings: Settings, rid
     """
     parts, inputs = parts_of(model), inputs[:MOST_TEXTS]
     moments = moments_of(model, parts, inputs, settings)
+    of_neurons = [added(part, one) for part, one in zip(parts.feed_forward or (), moments, strict=True)]
     of_heads = added_by_heads(model, inputs, settings) if parts.heads else []
-    return Original(model, parts, moments, of_heads, ridge)
+    return Original(model, parts, moments, of_neurons, of_heads, ridge)

@@ -19,8 +19,9 @@ from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.shrink.answers import ModelAnswers, answers_of
+from headscope.studies.shrink.choices import outputs_of_others
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
-from headscope.studies.shrink.evidence import facts_of, outcome_of, scores_of
+from headscope.studies.shrink.evidence import choices_of, facts_of, outcome_of, scores_of
 from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
@@ -88,7 +89,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
 
     Returns: `path_score[step, metric]` and its change, with intervals; what each removed part costs; and of the saved
-    model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`.
+    model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
+    has models of the saved size whose parts are chosen by the search, by the length of their weights, and at random.
 
     Raises `HeadscopeError` for a target that no size reaches, a task without a train split, or a model that cannot lose
     any part.
@@ -122,9 +124,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = _examples(original, smaller, answers, texts, stopping, steps[-1], pieces, settings)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
     before = [answers.of(original.cut(step.size), held_out, settings) for step in steps]
+    others = outputs_of_others(original, steps[-1].size, answers, held_out, settings)
     after = encode(smaller, texts.held_out)
     before += [answers.of(one, after, settings) for one in (untrained, smaller)]
     outcome = outcome_of(task, steps, len(original.size.layers), before, texts, tolerance, settings)
+    choices = choices_of(task, [before[0], before[len(steps) - 1], *others], texts, settings)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
     facts |= {"tolerance": tolerance, "examples": len(training)}
@@ -143,7 +147,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "skipped": json.dumps({}),
         "duration_s": round(time.monotonic() - started, 3),
     }
-    return results.check(xr.Dataset(replace(outcome, reloaded=reloaded).to_variables(), attrs=attributes))
+    variables = replace(outcome, reloaded=reloaded).to_variables() | choices
+    return results.check(xr.Dataset(variables, attrs=attributes))
 
 
 def _examples(

@@ -5,12 +5,14 @@ import xarray as xr
 
 from headscope.figures import matrix, with_interval
 from headscope.figures.curve import curve
+from headscope.figures.dot_rows import dot_rows
 from headscope.figures.labels import label
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
 from headscope.studies.shrink.page.findings import facts
 
-PATH, PARTS = "Score against speed and size", "What was removed"
+PATH, PARTS, CHOICES = "Score against speed and size", "What was removed", "Other choices of parts"
+UNTRAINED = "With 95% intervals, before any training; of random parts the mean over draws."
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -45,6 +47,12 @@ def figures(result: xr.Dataset) -> list[Figure]:
                 "layer_neurons",
             )
         )
+    scores = measured(result, "choice_score", metric=result["metric"].values[0])
+    if scores is not None and bool((scores >= 0).all()):
+        scores = with_interval(result, "choice_score").isel(metric=[0]).rename(metric="series")
+        scores = scores.drop_vars("n_examples", errors="ignore").transpose("choice", "series")
+        caption = f"Held-out {name} of models of the saved size, by how their parts are chosen. " + UNTRAINED
+        charts.append(Figure("choice_score", CHOICES, dot_rows(scores), caption, "choice_score"))
     return charts
 
 

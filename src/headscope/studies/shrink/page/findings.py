@@ -35,6 +35,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_needed(result),
         _removed(result),
         *_parts(result),
+        *_choices(result),
         *_vocabulary(result),
         *_training(result),
     ]
@@ -165,6 +166,22 @@ def _parts(result: xr.Dataset) -> Iterator[Finding]:
         "Change of the outputs at each step, on examples of the search; estimated for the part alone, without a fit: "
     )
     yield Finding("What each part cost", f"{text}{'; '.join(rows)}.")
+
+
+def _choices(result: xr.Dataset) -> Iterator[Finding]:
+    """The scores of models of the saved size whose parts are chosen otherwise."""
+    metric = str(result["metric"].values[0])
+    scores, gains = measured(result, "choice_score", metric=metric), measured(result, "choice_gain")
+    if scores is None or gains is None:
+        return
+    search, weights, random = (of_array(scores.sel(choice=one)).text for one in ("search", "weights", "random"))
+    gain = of_array(gains.sel(choice="random")).text
+    text = (
+        f"A model of the saved size, before any training, has {label('metric', metric)} {search} with the parts of the "
+        f"search, {weights} with those of the longest weights, and {random} with random ones (mean over 5 draws): a "
+        f"difference of {gain} from these.{examples(scores)}"
+    )
+    yield Finding("Other choices of parts", text)
 
 
 def _vocabulary(result: xr.Dataset) -> Iterator[Finding]:

@@ -1,0 +1,99 @@
+"""Models of one size whose parts are chosen otherwise: by the length of their weights, or at random."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from headscope.corpora.tasks import LOWER_IS_BETTER
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
+from headscope.passes.settings import Settings
+from headscope.results.variables import Label, Variables
+from headscope.statistics.intervals import equal_units, interval
+from headscope.studies.shrink.answers import ModelAnswers, Outputs
+from headscope.studies.shrink.moments import written
+from headscope.studies.shrink.scores import Scores
+from headscope.studies.shrink.sizes import Original, Size
+
+SEARCH, WEIGHTS, RANDOM = "search", "weights", "random"
+CHOICES = (SEARCH, WEIGHTS, RANDOM)
+DRAWS = 5
+SOURCE = "models of the saved size, whose parts are chosen in three ways; after Michel et al. 2019, section 3"
+HELD_OUT = f"held-out examples, before any training, with the whole vocabulary; of random parts the mean of {DRAWS}"
+LABELS = {
+    "choice_score": Label(
+        "score of a model of the saved size, by how its parts are chosen", "score", ("choice", "metric"), HELD_OUT
+    ),
+    "choice_gain": Label(
+        "gain of the main metric by the parts of the search over others", "score", ("choice",), HELD_OUT
+    ),
+}
+
+
+def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
+    """Models of a size: of the parts with the longest weights, then of random parts, drawn so often.
+
+    * `seed`: of the draws.
+    """
+    yield _chosen(original, size, _by_weights(original), _lengths(original))
+    for draw in range(DRAWS):
+        random = np.random.default_rng([seed, draw])
+        neurons = [random.random(part.width) for part in original.parts.feed_forward or ()]
+        heads = [random.random(len(values)) for values in original.of_heads]
+        others = replace(original, of_neurons=neurons, of_heads=heads)
+        yield _chosen(original, size, others, random.random(len(original.size.layers)))
+
+
+def _chosen(original: Original, size: Size, others: Original, layers: Float[np.ndarray, " layer"]) -> Model:
+    """The model of a size with the layers, neurons and heads of the largest values; its output maps are fitted."""
+    most = np.argsort(-layers, kind="stable")[: len(size.layers)]
+    kept = size.layers if size.layers == original.size.layers else tuple(sorted(most.tolist()))
+    return others.cut(replace(size, layers=kept))
+
+
+def _by_weights(original: Original) -> Original:
+    """The same model, whose neurons and heads are valued by the length of the weights that write their output."""
+    neurons = [_columns(part.output, part.width) for part in original.parts.feed_forward or ()]
+    projections = original.model.projections if len(original.of_heads) else ()
+    return replace(original, of_neurons=neurons, of_heads=[_columns(one.output, one.heads) for one in projections])
+
+
+def _columns(output: object, parts: int) -> Float[np.ndarray, " part"]:
+    """The squared length of the weights of each part's columns."""
+    squares = written(output)[0].square().sum(0)
+    return squares.reshape(parts, -1).sum(1).numpy()
+
+
+def _lengths(original: Original) -> Float[np.ndarray, " layer"]:
+    """The squared length of all weights of each layer."""
+    layers = original.parts.stack.layers
+    return np.array([sum(float(weight.detach().square().sum()) for weight in layer.parameters()) for layer in layers])
+
+
+def outputs_of_others(
+    original: Original, size: Size, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings
+) -> list[Outputs]:
+    """The outputs of the models of other choices; none where nothing was removed."""
+    if size == original.size:
+        return []
+    return [answers.of(model, inputs, settings) for model in other_choices(original, size, settings.seed)]
+
+
+def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:
+    """The scores of all choices, and what the search gains over the others.
+
+    * `scores`: of the whole model, of that of the search, and of the others in their order.
+    """
+    few = equal_units(units)
+    by_choice = np.stack([scores.values[1], scores.values[2], scores.values[3:].mean(0)])  # [choice, metric]
+    drawn = np.stack([scores.drawn[:, 1], scores.drawn[:, 2], scores.drawn[:, 3:].mean(1)], axis=1)
+    sign = -1 if scores.metrics[0] in LOWER_IS_BETTER else 1
+    gain, gain_drawn = (sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
+    gain[0], gain_drawn[:, 0] = np.nan, np.nan
+    made = Variables({"choice": CHOICES, "metric": scores.metrics}, SOURCE, LABELS)
+    made.add("choice_score", by_choice, interval=interval(drawn, few), count=len(units))
+    made.add("choice_gain", gain, interval=interval(gain_drawn, few), count=len(units))
+    return made.arrays

@@ -1,0 +1,99 @@
+"""Parts of a model of one size, chosen by the search, by weights and at random: closed forms, and what is planted."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import headscope
+from headscope import Model, Settings
+from headscope.report.study_page import study_page
+from headscope.studies.shrink.choices import CHOICES, DRAWS, other_choices, variables
+from headscope.studies.shrink.scores import Scores
+from headscope.studies.shrink.sizes import Original, Size, original_of
+from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.study import run
+from support.findings import texts_of
+from support.tiny import tiny_bert, tiny_tokenizer
+
+QUICK = Settings(resamples=50)
+WORDS = ("cat", "dog", "house", "river", "story", "town")
+TEXTS = [f"The {one} {verb} the {other}." for one in WORDS for other in WORDS for verb in ("saw", "was")]
+
+
+def model() -> Model:
+    """An encoder whose odd neurons write nothing."""
+    network: Any = tiny_bert(num_hidden_layers=3)
+    with torch.no_grad():
+        for layer in network.encoder.layer:
+            layer.output.dense.weight[:, 1::2] = 0
+    return headscope.wrap(network, tiny_tokenizer())
+
+
+@pytest.fixture(scope="module")
+def original() -> Original:
+    whole = model()
+    return original_of(whole, encode(whole, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1)
+
+
+def layers_of(made: Model) -> Any:
+    """The layers of a model."""
+    network: Any = made.network
+    return network.encoder.layer
+
+
+def written_by(made: Model, layer: int) -> np.ndarray:
+    """The output weights of the neurons of a layer."""
+    return layers_of(made)[layer].output.dense.weight.detach().numpy()
+
+
+def test_neurons_with_the_longest_weights_are_kept_without_a_change_where_others_write_nothing(
+    original: Original,
+) -> None:
+    size = Size((0, 1, 2), 16, 4)
+    by_weights, *random = other_choices(original, size, 0)
+    assert len(random) == DRAWS
+    for layer in range(3):
+        kept = written_by(original.model, layer)[:, ::2]
+        np.testing.assert_allclose(written_by(by_weights, layer), kept, atol=1e-5)
+    firsts = [layers_of(one)[0].intermediate.dense.weight.detach().numpy() for one in random]
+    assert {len(first) for first in firsts} == {16} and not np.array_equal(firsts[0], firsts[1])
+
+
+def test_layers_with_the_shortest_weights_go(original: Original) -> None:
+    longest = layers_of(original.model)[1].attention.self.query.weight
+    with torch.no_grad():
+        longest.mul_(3)
+    by_weights, *random = other_choices(original, Size((0,), 32, 4), 0)
+    torch.testing.assert_close(layers_of(by_weights)[0].attention.self.query.weight, longest)
+    assert all(len(layers_of(one)) == 1 for one in random)
+
+
+def test_gains_are_scores_of_the_search_less_those_of_others() -> None:
+    values = np.array([[1.0], [0.9], [0.7], *[[0.1 * draw] for draw in range(5)]])
+    drawn = np.stack([values - 0.01, values, values + 0.01])
+    scores = Scores(("cross_entropy",), values, values[..., None] + [0, 0], values, values[..., None] + [0, 0], drawn)
+    made = variables(scores, range(10))
+    assert made["choice_score"].dims == ("choice", "metric") and tuple(made["choice_score"]["choice"].values) == CHOICES
+    np.testing.assert_allclose(made["choice_score"][:, 0], [0.9, 0.7, 0.2])
+    np.testing.assert_allclose(made["choice_gain"], [np.nan, -0.2, -0.7])  # a loss: lower is better
+    assert int(made["choice_score_n_examples"]) == 10
+
+
+def test_the_page_has_all_choices_and_random_parts_lose_what_is_planted(tmp_path: Any) -> None:
+    options: dict[str, Any] = {"size": "0.0655MB", "epochs": 0, "groups": 2, "batches": "1", "tokens": "8"}
+    result = run(model(), headscope.read(TEXTS), QUICK, directory=tmp_path, vocabulary=1.0, **options)
+    assert result["part"].values.tolist() == ["the whole model", "neurons"]
+    agreement = result["choice_score"].sel(metric="similarity_agreement")
+    assert agreement.sel(choice="search") == pytest.approx(1, abs=1e-3)
+    assert agreement.sel(choice="weights") == pytest.approx(1, abs=1e-3) and agreement.sel(choice="random") < 0.95
+    assert float(result["choice_gain_ci"].sel(choice="random", bound="lower")) > 0
+    assert "random ones (mean over 5 draws)" in texts_of(result)["Other choices of parts"]
+    assert [figure for figure in study_page(result).figures() if figure.name == "choice_score"]
+
+
+def test_a_model_that_lost_nothing_has_no_other_choices(tmp_path: Any) -> None:
+    options: dict[str, Any] = {"speed": "1.0x", "epochs": 0, "batches": "1", "tokens": "8", "vocabulary": 1.0}
+    result = run(model(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
+    assert "choice_score" not in result and "Other choices of parts" not in texts_of(result)
