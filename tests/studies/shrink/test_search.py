@@ -16,7 +16,7 @@ from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps, step_from
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.target import SizeTarget, numbers, target
+from headscope.studies.shrink.target import SizeTarget, kinds, numbers, target
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUIET = Settings()
@@ -145,3 +145,14 @@ def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original)
 def test_shapes_are_all_batches_with_all_lengths() -> None:
     assert shapes_of([4, 6, 8, 30], [1, 32], [], 20) == ((1, 7), (1, 20), (32, 7), (32, 20))
     assert shapes_of([4], [8], [64], 20) == ((8, 20),)
+
+
+def test_only_the_named_parts_go(original: Original, tmp_path: Path) -> None:
+    layers = replace(original, kinds=kinds("layers"))
+    assert [part for part, _ in layers.size.smaller(layers, 2)] == ["layer 1", "layer 2", "layer 3"]
+    found = found_steps(search_of(layers, SizeTarget(1.2, None)), record(tmp_path), None, best_effort=True)
+    assert len(found) > 1 and {step.part.split()[0] for step in found[1:]} == {"layer"}
+    with pytest.raises(HeadscopeError, match="without layers that its class can hold"):
+        found_steps(search_of(layers, SizeTarget(9.0, None)), record(tmp_path / "far"), None, best_effort=False)
+    with pytest.raises(HeadscopeError, match="part 'layer' is unknown; did you mean 'layers'"):
+        kinds("neurons,layer")

@@ -18,7 +18,7 @@ from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
 from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.sizes import Original, Size, size_from
-from headscope.studies.shrink.target import SizeTarget
+from headscope.studies.shrink.target import KINDS, SizeTarget
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
@@ -183,9 +183,10 @@ def found_steps(
 def unmet(search: SizeSearch, nearest: Step) -> str:
     """The line for a target that is not reached, with the nearest size that was found."""
     speed = 1 / nearest.share if nearest.share else inf
-    name, wanted = search.original.model.name, search.target.words()
+    name, wanted, kinds = search.original.model.name, search.target.words(), search.original.kinds
+    alone = "" if kinds == KINDS else f" without {' or '.join(kinds)}"
     return (
-        f"model '{name}' cannot be {wanted}: the smallest that its class can hold is "
+        f"model '{name}' cannot be {wanted}: the smallest{alone} that its class can hold is "
         f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"
     )
 

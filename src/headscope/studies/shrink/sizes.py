@@ -14,6 +14,7 @@ from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
+from headscope.studies.shrink.target import KINDS
 
 # Neurons and heads are measured on at most so many texts.
 MOST_TEXTS = 1024
@@ -30,11 +31,11 @@ class Size:
     def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
         """The next smaller sizes, each with the name of the part that it lacks; layers count from 1."""
         step = max(1, original.size.width // groups)
-        if original.moments and self.width > step:
+        if "neurons" in original.kinds and original.moments and self.width > step:
             yield "neurons", replace(self, width=self.width - step)
-        if original.parts.heads and self.heads > 1:
+        if "heads" in original.kinds and original.parts.heads and self.heads > 1:
             yield "heads", replace(self, heads=self.heads - 1)
-        if len(self.layers) > 1:
+        if "layers" in original.kinds and len(self.layers) > 1:
             for layer in self.layers:
                 yield f"layer {layer + 1}", replace(self, layers=tuple(kept for kept in self.layers if kept != layer))
 
@@ -55,7 +56,7 @@ class Original:
     * `moments`: of the neurons of each layer; none where these cannot be found.
     * `of_neurons`: what the neurons of each layer add.
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
-    * `ridge`: see `moments.fitted`.
+    * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
     """
 
     model: Model
@@ -64,6 +65,7 @@ class Original:
     of_neurons: Sequence[Float[np.ndarray, " neuron"]]
     of_heads: Sequence[Float[np.ndarray, " head"]]
     ridge: float
+    kinds: tuple[str, ...]
 
     @cached_property
     def size(self) -> Size:
@@ -91,8 +93,12 @@ class Original:
         return cut(self.model, kept, outputs=outputs)
 
 
-def original_of(model: Model, inputs: Sequence[Encoded], settings: Settings, ridge: float) -> Original:
+def original_of(
+    model: Model, inputs: Sequence[Encoded], settings: Settings, ridge: float, kinds: tuple[str, ...] = KINDS
+) -> Original:
     """Measure what the parts of a model add on some inputs.
+
+    * `kinds`: the parts that may go.
 
     Raises `HeadscopeError` for a model that can lose no part, see `models.smaller.parts_of`.
     """
@@ -100,4 +106,4 @@ def original_of(model: Model, inputs: Sequence[Encoded], settings: Settings, rid
     moments = moments_of(model, parts, inputs, settings)
     of_neurons = [added(part, one) for part, one in zip(parts.feed_forward or (), moments, strict=True)]
     of_heads = added_by_heads(model, inputs, settings) if parts.heads else []
-    return Original(model, parts, moments, of_neurons, of_heads, ridge)
+    return Original(model, parts, moments, of_neurons, of_heads, ridge, kinds)

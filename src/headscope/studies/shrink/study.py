@@ -29,7 +29,7 @@ from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
-from headscope.studies.shrink.target import numbers, target
+from headscope.studies.shrink.target import kinds, numbers, target
 from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
@@ -50,6 +50,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task: Task | None = None,
     speed: str | None = None,
     size: str | None = None,
+    parts: str = "neurons,heads,layers",
     vocabulary: Annotated[float, Range(0, 1)] = 0.6,
     max_tokens: Annotated[int, Range(3)] | None = None,
     groups: Annotated[int, Range(2)] = 12,
@@ -76,6 +77,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
     * `size`: Have at most this size, such as 10MB.
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
     * `groups`: Remove this fraction of a layer's neurons in a step: one of so many.
@@ -108,10 +110,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    original = original_of(model, training, settings, ridge)
+    original = original_of(model, training, settings, ridge, kinds(parts))
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
-    options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else ""}
+    options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     unused = unused_megabytes(original, pieces, max_tokens)

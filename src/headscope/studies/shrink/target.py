@@ -1,15 +1,16 @@
-"""What a smaller model has to reach: so many times the speed, or at most so many megabytes."""
+"""What a smaller model has to reach, so many times the speed or at most so many megabytes, and what may go for it."""
 
 import re
 from dataclasses import dataclass
 
-from headscope.errors import HeadscopeError
+from headscope.errors import HeadscopeError, suggest
 
 SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)x?", re.ASCII)
 SIZE = re.compile(r"(\d{1,7}(?:\.\d{1,6})?)(KB|MB|GB)?", re.ASCII | re.IGNORECASE)
 UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Without a target: half as fast again.
 DEFAULT = 1.5
+KINDS = ("neurons", "heads", "layers")
 
 
 @dataclass(frozen=True)
@@ -70,3 +71,17 @@ def numbers(name: str, text: str) -> tuple[int, ...]:
     if not all(word.isascii() and word.isdigit() and 0 < int(word) < 100_000 for word in words):
         raise HeadscopeError(f"{name} '{text[:40]}': write whole numbers from 1 on, as in 1,32")
     return tuple(map(int, words))
+
+
+def kinds(parts: str) -> tuple[str, ...]:
+    """The kinds of parts of a list such as "neurons,layers".
+
+    Raises `HeadscopeError` for a name that is none.
+
+    >>> kinds("layers, neurons")
+    ('neurons', 'layers')
+    """
+    wanted = [name.strip() for name in parts.split(",") if name.strip()]
+    if unknown := next((name for name in wanted or [parts] if name not in KINDS), None):
+        raise HeadscopeError(f"part '{unknown[:40]}' is unknown; {suggest(unknown, KINDS)}")
+    return tuple(kind for kind in KINDS if kind in wanted)
