@@ -33,8 +33,8 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def original() -> Original:
-    whole = model()
-    return original_of(whole, encode(whole, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1)
+    encoder = model()
+    return original_of(encoder, encode(encoder, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1)
 
 
 def layers_of(made: Model) -> Any:
