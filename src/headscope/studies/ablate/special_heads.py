@@ -78,7 +78,7 @@ def _with_kind(folder: str) -> tuple[str, str]:
     Raises `HeadscopeError` with near-miss names if there is no such kind.
     """
     path, colon, kind = folder.rpartition(":")
-    if not colon or Path(folder).exists():
+    if not colon or "/" in kind or Path(folder).exists():  # hf://USER/NAME names no kind
         return folder, ""
     kind = kind.strip().replace(" ", "_")
     if kind not in NAMES:

@@ -21,7 +21,7 @@ from headscope.studies.shrink.sizes import Original, Size
 SEARCH, WEIGHTS, RANDOM = "search", "weights", "random"
 CHOICES = (SEARCH, WEIGHTS, RANDOM)
 DRAWS = 5
-SOURCE = "models of the saved size, whose parts are chosen in three ways; after Michel et al. 2019, section 3"
+SOURCE = "models of the saved size, whose parts are chosen in three ways"
 HELD_OUT = f"held-out examples, before any training, with the whole vocabulary; of random parts the mean of {DRAWS}"
 LABELS = {
     "choice_score": Label(
