@@ -12,6 +12,7 @@ from collections.abc import Generator
 from operator import itemgetter
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from typing import Any
 
 import pytest
 
@@ -70,7 +71,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep the seconds of a part of a test; examples of docstrings and tests that are always run are never slow."""
     if "always" in report.keywords or not report.nodeid.startswith("tests/"):
         ALWAYS.add(report.nodeid)
-    TAKEN.setdefault(report.nodeid, {})[report.when] = dict(report.user_properties).get("seconds", 0.0)
+    taken: Any = dict(report.user_properties).get("seconds", 0.0)
+    TAKEN.setdefault(report.nodeid, {})[report.when] = taken
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
