@@ -211,7 +211,8 @@ def test_the_survey_prints_what_the_readme_shows(tmp_path: Path, monkeypatch: py
     (shown,) = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     first, *_, last = shown.splitlines()
     assert (first, last) == (printed[0], printed[-1])
-    same = [line for line in shown.splitlines() if line.startswith(("[CLS] gets", "Attention to [CLS] hardly"))]
+    of_these = "Head 3-10 looks at the same word", "Attention to [CLS] hardly"
+    same = [line for line in shown.splitlines() if line.startswith(of_these)]
     assert len(same) == 2 and set(same) <= {*printed}
     counts = [
         re.findall(r"^Of (\d+) claims", "\n".join(lines), re.MULTILINE) for lines in (shown.splitlines(), printed)
