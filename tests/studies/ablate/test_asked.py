@@ -175,7 +175,7 @@ def test_results_that_mark_no_head_or_others_are_refused(tmp_path: Path) -> None
         special_heads([f"{tmp_path / 'big'}:same word"], COUNTS, 2, 0)
     with pytest.raises(HeadscopeError, match="no kind of heads 'neded'; did you mean 'needed'"):
         special_heads([f"{tmp_path / 'big'}:neded"], COUNTS, 2, 0)
-    with pytest.raises(HeadscopeError, match="^(?!.*kind of heads)"):
+    with pytest.raises(HeadscopeError, match=r"^(?!.*kind of heads)"):
         special_heads(["hf://someone/results"], COUNTS, 2, 0)
     (one,) = special_heads([marked(tmp_path / "all", (1, 1), (2, 2), (2, 3))], COUNTS, 5, 0)
     assert all(drawn.sum(1).tolist() == [1, 2] for drawn in one.random)
