@@ -9,6 +9,7 @@ import pytest
 
 from headscope import catalog
 from headscope.catalog import parsed
+from support.defined import definitions, functions
 
 pytestmark = pytest.mark.always
 
@@ -19,16 +20,6 @@ BANNED = (VAGUE - {"whole"}) | {"found", "said", "its", "asked", "over", "ways",
 BARE = {"MOST"}
 FILES = sorted(path for path in catalog.ROOT.rglob("*.py"))
 TESTS, BENCHMARKS = Path(__file__).parent, Path(__file__).parents[1] / "benchmarks"
-
-
-def definitions(path: Path, *kinds: type) -> list[str]:
-    """The names of all definitions of some kinds in a file."""
-    return [getattr(node, "name", "") for node in ast.walk(parsed(path)) if isinstance(node, kinds)]
-
-
-def functions(path: Path) -> list[str]:
-    """The names of the functions of a file."""
-    return definitions(path, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def test_class_names_are_unique() -> None:

@@ -1,17 +1,11 @@
 """The list of slow tests names tests that there are."""
 
-import ast
 from pathlib import Path
 
-from headscope.catalog import parsed
+from support.defined import functions
 from support.tiers import SLOW
 
 ROOT = Path(__file__).parents[2]
-
-
-def functions(path: Path) -> set[str]:
-    """The names of all functions of a file."""
-    return {node.name for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)}
 
 
 def test_every_slow_test_is_there() -> None:

@@ -15,25 +15,14 @@ from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from support.findings import texts_of
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.idle_neurons import TEXTS, idle
 
 QUICK = Settings(resamples=50)
-WORDS = ("cat", "dog", "house", "river", "story", "town")
-TEXTS = [f"The {one} {verb} the {other}." for one in WORDS for other in WORDS for verb in ("saw", "was")]
-
-
-def model() -> Model:
-    """An encoder whose odd neurons write nothing."""
-    network: Any = tiny_bert(num_hidden_layers=3)
-    with torch.no_grad():
-        for layer in network.encoder.layer:
-            layer.output.dense.weight[:, 1::2] = 0
-    return headscope.wrap(network, tiny_tokenizer())
 
 
 @pytest.fixture(scope="module")
 def original() -> Original:
-    encoder = model()
+    encoder = idle()
     return original_of(encoder, encode(encoder, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1)
 
 
@@ -83,7 +72,7 @@ def test_gains_are_scores_of_the_search_less_those_of_others() -> None:
 
 def test_the_page_has_all_choices_and_random_parts_lose_what_is_planted(tmp_path: Any) -> None:
     options: dict[str, Any] = {"size": "0.0655MB", "epochs": 0, "groups": 2, "batches": "1", "tokens": "8"}
-    result = run(model(), headscope.read(TEXTS), QUICK, directory=tmp_path, vocabulary=1.0, **options)
+    result = run(idle(), headscope.read(TEXTS), QUICK, directory=tmp_path, vocabulary=1.0, **options)
     assert result["part"].values.tolist() == ["the whole model", "neurons"]
     agreement = result["choice_score"].sel(metric="similarity_agreement")
     assert agreement.sel(choice="search") == pytest.approx(1, abs=1e-3)
@@ -95,5 +84,5 @@ def test_the_page_has_all_choices_and_random_parts_lose_what_is_planted(tmp_path
 
 def test_a_model_that_lost_nothing_has_no_other_choices(tmp_path: Any) -> None:
     options: dict[str, Any] = {"speed": "1.0x", "epochs": 0, "batches": "1", "tokens": "8", "vocabulary": 1.0}
-    result = run(model(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
+    result = run(idle(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
     assert "choice_score" not in result and "Other choices of parts" not in texts_of(result)

@@ -20,27 +20,17 @@ from headscope.studies.shrink.sizes import Size, original_of
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.vocabulary import pieces_to_keep
+from support.idle_neurons import TEXTS, idle
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)
 TIMED: dict[str, Any] = {"batches": "1", "tokens": "8"}
-WORDS = ("cat", "dog", "house", "river", "story", "town")
-TEXTS = [f"The {one} {verb} the {other}." for one in WORDS for other in WORDS for verb in ("saw", "was")]
 
 
 def tiny(seed: int = 0) -> Model:
     """A tiny encoder."""
     return headscope.wrap(tiny_bert(seed), tiny_tokenizer())
-
-
-def idle(layers: int = 3) -> Model:
-    """An encoder in which the odd neurons of each layer and its second layer do nothing."""
-    network: Any = tiny_bert(num_hidden_layers=layers)
-    with torch.no_grad():
-        for layer in network.encoder.layer:
-            layer.output.dense.weight[:, 1::2] = 0
-    return headscope.wrap(network, tiny_tokenizer())
 
 
 def facts(result: xr.Dataset) -> dict[str, Any]:

@@ -7,14 +7,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.corpora.tasks import LOWER_IS_BETTER
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.passes.settings import Settings
 from headscope.results.variables import Label, Variables
 from headscope.statistics.intervals import equal_units, interval
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
-from headscope.studies.shrink.moments import written
+from headscope.studies.shrink.moments import ranked, written
 from headscope.studies.shrink.scores import Scores
 from headscope.studies.shrink.sizes import Original, Size
 
@@ -38,19 +37,18 @@ def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
 
     * `seed`: of the draws.
     """
-    yield _chosen(original, size, _by_weights(original), _lengths(original))
+    yield _chosen(_by_weights(original), size, _lengths(original))
     for draw in range(DRAWS):
         random = np.random.default_rng([seed, draw])
         neurons = [random.random(part.width) for part in original.parts.feed_forward or ()]
         heads = [random.random(len(values)) for values in original.of_heads]
         others = replace(original, of_neurons=neurons, of_heads=heads)
-        yield _chosen(original, size, others, random.random(len(original.size.layers)))
+        yield _chosen(others, size, random.random(len(original.size.layers)))
 
 
-def _chosen(original: Original, size: Size, others: Original, layers: Float[np.ndarray, " layer"]) -> Model:
+def _chosen(others: Original, size: Size, layers: Float[np.ndarray, " layer"]) -> Model:
     """The model of a size with the layers, neurons and heads of the largest values; its output maps are fitted."""
-    most = np.argsort(-layers, kind="stable")[: len(size.layers)]
-    kept = size.layers if size.layers == original.size.layers else tuple(sorted(most.tolist()))
+    (kept,) = ranked([layers], len(size.layers))
     return others.cut(replace(size, layers=kept))
 
 
@@ -90,8 +88,7 @@ def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:
     few = equal_units(units)
     by_choice = np.stack([scores.values[1], scores.values[2], scores.values[3:].mean(0)])  # [choice, metric]
     drawn = np.stack([scores.drawn[:, 1], scores.drawn[:, 2], scores.drawn[:, 3:].mean(1)], axis=1)
-    sign = -1 if scores.metrics[0] in LOWER_IS_BETTER else 1
-    gain, gain_drawn = (sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
+    gain, gain_drawn = (scores.sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
     gain[0], gain_drawn[:, 0] = np.nan, np.nan
     made = Variables({"choice": CHOICES, "metric": scores.metrics}, SOURCE, LABELS)
     made.add("choice_score", by_choice, interval=interval(drawn, few), count=len(units))

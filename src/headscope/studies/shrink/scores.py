@@ -33,6 +33,11 @@ class Scores:
     change_bounds: Float[np.ndarray, "model metric 2"]
     drawn: Float[np.ndarray, "resample model metric"]
 
+    @property
+    def sign(self) -> int:
+        """1, or -1 where a lower value of the main metric is better."""
+        return -1 if self.metrics[0] in LOWER_IS_BETTER else 1
+
 
 def of_task(
     task: Task, outputs: Sequence[Outputs], targets: Float[np.ndarray, " example"], seed: int, resamples: int
@@ -109,7 +114,7 @@ def recall(before: np.ndarray, after: np.ndarray) -> Float[np.ndarray, " example
 
 def main_change(scores: Scores) -> Float[np.ndarray, " model"]:
     """Gain in the main metric: below 0 where it is worse."""
-    return scores.changes[:, 0] * (-1 if scores.metrics[0] in LOWER_IS_BETTER else 1)
+    return scores.changes[:, 0] * scores.sign
 
 
 def _correlation(
