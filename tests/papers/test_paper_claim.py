@@ -42,6 +42,7 @@ def test_a_file_of_ones_own_is_read_beside_the_papers(tmp_path):
     ("change", "message"),
     [
         ({"rule": "abov"}, "entry 1: no rule 'abov'; did you mean 'above'"),
+        ({"rule": "below over labels"}, "entry 1: rule 'below over labels' compares two numbers; name the second in"),
         ({"limits": 1}, "entry 1: no field 'limits'; did you mean 'limit'"),
         ({"claim": ""}, "entry 1: it has no claim"),
         ({"limit": "high"}, "entry 1: limit 'high' is no number"),

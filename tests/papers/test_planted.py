@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from scipy.stats import t
 
+from headscope.errors import HeadscopeError
 from headscope.papers import judge, read_papers
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
@@ -49,6 +51,23 @@ def test_a_number_that_is_only_reported_decides_nothing(claim):
     assert judgement.wanted is None and judgement.test
     assert judgement.test.value == pytest.approx(0.2 * claim.number.times)
     assert measured(judgement) == f"{judgement.test.difference.text}; a description: no limit decides it"
+
+
+def test_means_over_labels_are_compared_by_welchs_test():
+    high, low = np.array([0.5, 0.7, 0.6, 0.9]), np.array([0.1, 0.3, 0.2])
+    parts = [xr.DataArray(values, dims="task") for values in (low, high)]
+    claim, words = RULES["below over labels"].test(*parts, 0.0, 90)
+    errors = [part.var(ddof=1) / part.size for part in (low, high)]
+    freedom = sum(errors) ** 2 / sum(error**2 / (size - 1) for error, size in zip(errors, (3, 4), strict=True))
+    half = t.ppf(0.975, freedom) * sum(errors) ** 0.5
+    assert (claim.difference.lower, claim.difference.upper) == pytest.approx((0.475 - half, 0.475 + half))
+    assert (claim.value, claim.baseline, words) == (pytest.approx(0.2), pytest.approx(0.675), "3 labels, and 4 others")
+    assert RULES["below over labels"].test(*parts[::-1], 0.0, 90)[0].verdict == "fails"
+
+
+def test_an_order_of_too_few_labels_is_refused():
+    with pytest.raises(HeadscopeError, match="takes 4 to 8 labels, 'entropy' has 3"):
+        RULES["in order"].test(xr.DataArray([1.0, 2.0, 3.0], dims="layer", name="entropy"), None, 0.0, 90)
 
 
 def test_a_result_without_the_number_is_not_measured():

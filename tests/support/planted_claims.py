@@ -1,7 +1,7 @@
 """Results in which a claim of a paper is planted: it surely holds, or surely fails."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,8 @@ COORDS: Mapping[str, list[Any]] = {
     "root": ["gold", "best"],
     "task": [
         *("part_of_speech", "dependency_label", "entity", "coreference", "parent", "great_grandparent", "number_value"),
-        *("number_sum", "token_index", "STS-B", "SST-2"),
+        *("number_sum", "token_index", "STS-B", "SST-2", "tense", "subject_number", "object_number", "odd_word"),
+        *("dependency_arc", "grandparent", "tree_depth", "order_shifted"),
     ],
     "phenomenon": [
         *("negation: affirmative", "negation: negated", "role reversal"),
@@ -104,7 +105,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "trees": {"chosen_gain": ("metric", "special_tokens", "root")},
     "layers": {
         **{"score": ("task", "layer"), "gain": ("task",), "last_layer_fall": ("task",), "centre_of_gravity": ("task",)},
-        **{"mix_gain": ("task",)},
+        **{name: ("task",) for name in ("mix_gain", "mix_concentration")},
     },
     "cloze": {
         **{name: ("phenomenon",) for name in ("accuracy", "consistency")},
@@ -156,6 +157,8 @@ def _values(claim: PaperClaim, *, holds: bool) -> list[tuple[ClaimedNumber, Any]
         case _ if claim.rule in UPWARDS:
             extra = 0.0 if claim.rule.startswith("most") else claim.limit
             return [*other, (number, extra + base + sign * FAR)]
+        case "below over labels":
+            return [(number, _near(0.3 - sign * FAR)), *[(one, _near(0.3)) for one, _ in other]]
         case "below":
             return [*other, (number, (base - claim.limit if than else claim.limit) - sign * FAR)]
         case "not below":
@@ -171,6 +174,11 @@ def _values(claim: PaperClaim, *, holds: bool) -> list[tuple[ClaimedNumber, Any]
         case "peaks in the middle":
             return [(number, lambda size: np.where(np.arange(size) == (3 if holds else 5), 0.6, 0.3))]
     raise AssertionError(f"no plan for '{claim.rule}'")
+
+
+def _near(middle: float) -> Callable[[int], np.ndarray]:
+    """Values of labels that differ a little."""
+    return lambda size: middle + 0.01 * np.arange(size)
 
 
 def _set(result: xr.Dataset, number: ClaimedNumber, value: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import norm, rankdata
 
+from headscope.errors import HeadscopeError
 from headscope.report.claims import Claim, above, apart
 from headscope.report.wording import Estimate, of_array
 from headscope.statistics.interval_tests import standard_error
@@ -43,7 +44,9 @@ def in_order(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: in
     """Numbers rise in the order in which the entry lists their labels (exact permutation test)."""
     values = array.values.ravel()
     if not 3 < len(values) <= LONGEST_ORDER:
-        raise ValueError("an order has 4 to 8 labels")
+        raise HeadscopeError(
+            f"rule 'in order' takes 4 to {LONGEST_ORDER} labels, '{array.name}' has {len(values)}; name them in `at`"
+        )
     ranks = np.arange(len(values))
     value = float(np.corrcoef(ranks, rankdata(values))[0, 1])
     others = [np.corrcoef(ranks, order)[0, 1] for order in permutations(np.argsort(np.argsort(values)).tolist())]

@@ -92,6 +92,8 @@ def _complete(claim: PaperClaim, bad: Any) -> PaperClaim:
         raise bad(f"no rule '{claim.rule}'; {suggest(claim.rule, list(RULES))}")
     if claim.study and claim.number is None:
         raise bad("it has a study but no number")
+    if claim.study and RULES[claim.rule].compares and claim.than is None:
+        raise bad(f"rule '{claim.rule}' compares two numbers; name the second in `than`")
     if not (claim.study or claim.needs):
         raise bad("it has no study; name one, or in `needs` what it would need")
     return claim

@@ -7,7 +7,9 @@ claim with its difference. No rule reads a file or runs code of an entry.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import xarray as xr
+from scipy.stats import ttest_ind
 
 from headscope.papers.head_rules import (
     most_are_positive,
@@ -48,6 +50,16 @@ def not_below(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: i
     return _by(difference, -limit), ""
 
 
+def below_over_labels(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """The mean over some labels is below that over others, by the limit; its interval is over labels (Welch's t)."""
+    assert than is not None  # an entry without it is refused
+    lower, higher = (part.values[np.isfinite(part.values)] for part in (array, than))
+    value, baseline = float(lower.mean()), float(higher.mean())
+    bounds = ttest_ind(higher, lower, equal_var=False).confidence_interval()
+    difference = Estimate(baseline - value, float(bounds.low), float(bounds.high))
+    return _by(Claim(value, baseline, difference, n), limit), f"{len(lower)} labels, and {len(higher)} others"
+
+
 def reported(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """The number alone: the claim describes, and no limit decides it."""
     one = of_array(array)
@@ -59,12 +71,14 @@ class Rule:
     """A rule: its test, and the dimensions of the number that it takes.
 
     * `dims`: names of dimensions, or None for a number with any.
-    * `over_layers`: whether its error is mostly that of few layers, so that more examples hardly decide it.
+    * `over_layers`: whether its error is mostly that of few layers (or labels), so that more examples hardly decide it.
+    * `compares`: whether it takes two numbers, the second by `than`.
     """
 
     test: Test
     dims: tuple[str, ...] | None = None
     over_layers: bool = False
+    compares: bool = False
 
     @property
     def decides(self) -> bool:
@@ -77,6 +91,7 @@ RULES: Mapping[str, Rule] = {
     "above": Rule(above_limit, ()),
     "below": Rule(below_limit, ()),
     "not below": Rule(not_below, ()),
+    "below over labels": Rule(below_over_labels, over_layers=True, compares=True),
     "two neighbouring layers above": Rule(layers_above, ("layer",)),
     "rises over layers": Rule(rises, ("layer",), over_layers=True),
     "falls over layers": Rule(falls, ("layer",), over_layers=True),
