@@ -63,7 +63,7 @@ WHOLE = {
     ),
     "landscape": ("--random", "{model}"),
     "compare": ("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
-    "film": ("--task", "made", "--data", "{folder}/task"),
+    "film": ("--task", "made", "--data", "{folder}/task", "--studies", "profile,geometry"),
     "finetune": ("--seeds", "2", "--task", "rte", "--data", "{folder}/glue"),
     "geometry": ("--other", "{folder}/other"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),

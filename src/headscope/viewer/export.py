@@ -87,7 +87,7 @@ def offline_page(
     content, styles = script("page.js"), style()
     template = jinja2.Environment(autoescape=True).from_string(TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
-        title=" and ".join(names),
+        title=session.training or " and ".join(names),
         height=height,
         state=state.removeprefix("#"),
         json=script_json(data),

@@ -37,11 +37,13 @@ def picture(session: ViewSession, text: str, state: ViewState) -> Any:
         return LISTINGS[state.view](session, text, state)
     kept = session.kept(text)
     state = replace(state, words=kept.by_words if state.words is None else state.words)
-    models = range(len(kept.maps)) if state.view == "compare" else [state.model]
+    compared = [0, max(1, state.model)][: len(kept.maps)]
+    models = compared if state.view == "compare" else [state.model]
     names = [model["name"] for model in session.description()["models"]]
     units = {model: _units(session.maps(text, model), state) for model in models}
     if state.words and len(units) > 1:
-        units = dict(enumerate(_shared([session.maps(text, model).text for model in models], units[0])))
+        shared = _shared([session.maps(text, model).text for model in models], units[0])
+        units = dict(zip(models, shared, strict=True))
     sides = [[_labels(session.maps(text, model), state, part) for part in units[model]] for model in models]
     if any(side != sides[0] for side in sides):
         raise HeadscopeError(

@@ -1,6 +1,7 @@
 """The models, corpora and results that the viewer shows; no web here."""
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -37,6 +38,10 @@ PAGE = 20
 SECONDS = 120.0
 
 
+def no_change(number: int) -> None:
+    """Models that have networks of their own are ready."""
+
+
 class Missing(HeadscopeError):
     """A text, head, corpus or result that is not there."""
 
@@ -48,6 +53,8 @@ class ViewSession:
     * `measured`: the results about each model, None for a model without results.
     * `index`: the examples on which heads are most themselves; see `example_index`.
     * `seconds`: the most time of a request that runs a model.
+    * `training`: what the training is called whose steps the models are, in their order; "" of other models.
+    * `prepare`: called with the number of a model before it runs: steps may share one network.
     * `stored`: descriptions of models that are not loaded: maps of texts are kept, and no other text can be read.
 
     One thread at a time may call `text` and `try_heads`; the others read what is kept.
@@ -60,12 +67,15 @@ class ViewSession:
     seconds: float = SECONDS
     texts: TextStore = field(default_factory=TextStore)
     stored: tuple[dict[str, Any], ...] = ()
+    training: str = ""
+    prepare: Callable[[int], None] = no_change
     _fragments: dict[tuple[int, int], str] = field(default_factory=dict, repr=False)
 
     def description(self) -> dict[str, Any]:
         """The models, the corpora and the results."""
         sources = [source for measured in self.measured if measured for source in measured.sources]
         return {
+            "training": self.training or None,
             "models": [*(interventions.description for interventions in self.interventions), *self.stored],
             "corpora": [corpus.name for corpus in self.corpora],
             "results": [{name: str(source.result.attrs[name]) for name in ("study", "corpus")} for source in sources],
@@ -81,7 +91,7 @@ class ViewSession:
         key = identifier(first, second)
         kept = self.texts.get(key)
         if kept is None:
-            maps = tuple(self._maps(model, first, second) for model in self.models)
+            maps = tuple(self._maps(number, first, second) for number in range(len(self.models)))
             kept = KeptText(first, second, maps)
             self.texts.add(kept)
         parts = [maps.description for maps in kept.maps]
@@ -91,7 +101,7 @@ class ViewSession:
         if parts[1:]:
             texts = [maps.text for maps in kept.maps]
             answer["same_tokens"] = texts[0].tokens == texts[1].tokens
-            answer["word_pairs"] = word_pairs(*texts)
+            answer["word_pairs"] = word_pairs(*texts[:2])
         return answer
 
     def overview(self, text: str, model: int = 0) -> bytes:
@@ -135,6 +145,7 @@ class ViewSession:
         interventions = self.interventions[model]
         heads = interventions.model.capture.heads
         disabled = parse(names, heads)
+        self.prepare(model)
         with time_limit(interventions.model.network, self.seconds):
             before, after = interventions.predictions(encoded), interventions.without(encoded, disabled, mode)
         return {
@@ -260,7 +271,9 @@ class ViewSession:
     def _focus(self) -> list[str]:
         return [] if self.index is None else self.index["focus"].values.tolist()
 
-    def _maps(self, model: Model, first: str, second: str | None) -> TextMaps:
+    def _maps(self, number: int, first: str, second: str | None) -> TextMaps:
+        model = self.models[number]
+        self.prepare(number)
         text = text_tokens(model.tokenizer, most_tokens(model), first, second)
         with time_limit(model.network, self.seconds):
             return text_maps(model, text)

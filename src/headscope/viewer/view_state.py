@@ -21,7 +21,7 @@ class ViewState:
     * `heads`: layer and head, from 1, of the chosen heads.
     * `words`: maps between words, not pieces; None where the text decides.
     * `special`: with special tokens; `across`: first to second text only.
-    * `model`: 0, or 1 for the second model.
+    * `model`: the number of the model on show, from 0.
     * `off`, `mode`: the heads that "try" disables, and how; `by`: the class or relation of "examples".
     """
 
@@ -58,11 +58,16 @@ def parse_state(fragment: str) -> ViewState:
         words={"words": True, "pieces": False}.get(given.get("w", "")),
         special=given.get("s") != "0",
         across=given.get("b", "0") != "0",
-        model=1 if given.get("m", "0") not in ("", "0") else 0,
+        model=_count(given.get("m", "")),
         off=given.get("x", ""),
         mode=next((mode for mode in get_args(Mode) if mode == given.get("xm")), "uniform"),
         by=given.get("e", ""),
     )
+
+
+def _count(text: str) -> int:
+    """A number of at most six digits; 0 for anything else, as `state.js` reads it."""
+    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else 0
 
 
 def _head_index(name: str) -> tuple[int, int]:

@@ -52,6 +52,8 @@ def test_what_is_wrong_is_reported_before_torch_is_imported(folder: Path) -> Non
         "has no results (result.nc)": ["minilm", f"{folder}/empty"],
         "is no folder and no hub name": [f"{folder}/no-such"],
         "the folder has no config.json": ["--with", f"{folder}/empty"],
+        "leave out --with": ["--steps", f"{folder}/empty", "--with", "minilm"],
+        "holds no kept steps; train with finetune --keep-steps 8": ["--steps", f"{folder}/empty"],
         "does not exist": ["--corpus", f"{folder}/no-such.txt"],
     }
     command = [sys.executable, "-c", CHECKED, json.dumps([*lines.values()])]

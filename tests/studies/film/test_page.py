@@ -7,6 +7,7 @@ import pytest
 import xarray as xr
 
 from headscope.figures.theme import shades
+from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.claims import Claim
 from headscope.studies.film.moments import half_change, order_of_layers
 from headscope.studies.film.page import card, figures, tables
@@ -88,6 +89,33 @@ def test_figures_tables_and_kinds() -> None:
     assert table.rows[-1][0] == (6,) and table.rows[-1][1][-1] == ("0.400", "0.390, 0.410")
     assert len(list(card.kinds(result))) == LAYERS * HEADS
     assert card.main_numbers(result) == ("step_similarity.40", "half_change_of_head")
+
+
+def with_studies(result: xr.Dataset) -> xr.Dataset:
+    """The film with a number of heads, which rises at head 6-4 alone, and a number of layers."""
+    heads = np.full((len(STEPS), LAYERS, HEADS), 0.25)
+    heads[:, -1, -1] = np.linspace(0.25, 0.75, len(STEPS))
+    names = {"main_number": ["syntax: accuracy: all"], "layer_number": ["geometry: Length"]}
+    result = result.assign_coords(names | {"number_unit": ("main_number", ["share of words"])})
+    for name, values in {"step_number": heads, "step_layer_number": heads.mean(2)}.items():
+        result[name] = (LABELS[name].dims, values[None], {"long_name": LABELS[name].long_name, "units": ""})
+        result[f"{name}_ci"] = ((*LABELS[name].dims, "bound"), values[None, ..., None] + [-0.1, 0.1])
+    return result
+
+
+def test_numbers_of_other_studies_are_shown() -> None:
+    result = with_studies(film([0.0] * LAYERS))
+    *_, last = findings(result)
+    assert last.topic == "syntax: accuracy: all" and last.verdict is None
+    assert "step 0 0.25" in last.text and "0.00 to 0.50, median 0.00" in last.text
+    shown = {figure.name: figure.chart.to_dict() for figure in figures.figures(result) if "number" in figure.name}
+    assert list(shown) == ["main-number-1", "layer-number-1"]
+    assert "accuracy: all" in str(shown["main-number-1"]) and "share of words" in str(shown["main-number-1"])
+    of_head = [row for row in rows(numbers(result)) if (row.layer, row.head) == (6, 4)]
+    sentence = list(card.sentences(result, of_head))[-1]
+    assert sentence.text.startswith(
+        "syntax: accuracy: all 0.25 [0.15, 0.35] at step 0, 0.75 [0.65, 0.85] at step 40 (1st"
+    )
 
 
 def test_layers_are_told_apart_by_shade() -> None:

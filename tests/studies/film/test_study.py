@@ -11,7 +11,11 @@ import xarray as xr
 
 import headscope
 from headscope import HeadscopeError, Settings
+from headscope.passes import shared_pass
 from headscope.passes.pass_journal import PassJournal
+from headscope.report.study_page import study_page
+from headscope.studies.film import other_studies
+from headscope.studies.film.other_studies import StudyNumbers
 from headscope.studies.film.reading import StepReader
 from headscope.studies.finetune.study import run as finetune
 from headscope.training.kept_steps import KeptSteps
@@ -89,6 +93,52 @@ def test_each_step_has_the_numbers_of_profile_and_compare() -> None:
             np.testing.assert_allclose(film[f"step_{name}_ci"].isel(step=step), own[f"{name}_ci"], atol=1e-6)
 
 
+@pytest.mark.always
+def test_numbers_of_other_studies_are_those_of_each_study_alone() -> None:
+    before, after = {(1, 1): looks_at_offset(1)}, {(1, 1): looks_at_offset(-1), (2, 3): looks_at_piece("[SEP]")}
+    corpus = headscope.read("sample", limit=9)
+    models = tuple(
+        headscope.wrap(planted(some), tiny_tokenizer(), f"step-{n}") for n, some in enumerate((before, after))
+    )
+    film = headscope.film(models, corpus, QUICK, studies="profile,syntax,geometry")
+    to_sep = film["step_number"].sel(main_number="profile: attention to: [SEP]")
+    np.testing.assert_allclose(to_sep, film["step_attention_to"].sel(token_class="sep"), atol=1e-6)
+    assert float(to_sep.sel(step=1, layer=2, head=3)) > float(to_sep.sel(step=0, layer=2, head=3)) + 0.3
+    for step, model in enumerate(models):
+        syntax = headscope.syntax(model, corpus, QUICK)
+        best = syntax["accuracy"].sel(relation="all").max("direction")
+        ours = film["step_number"].sel(main_number="syntax: accuracy: all").isel(step=step)
+        np.testing.assert_array_equal(ours.transpose(*best.dims), best)
+        geometry = headscope.geometry(model, corpus, QUICK)
+        lengths = {one.words: one.array for one in study_page(geometry).layer_numbers()}["Length"]
+        ours = film["step_layer_number"].sel(layer_number="geometry: Length").isel(step=step)
+        np.testing.assert_array_equal(ours, lengths.sel(layer=ours["layer"]))
+        bounds = film["step_layer_number_ci"].sel(layer_number="geometry: Length").isel(step=step)
+        np.testing.assert_array_equal(bounds.sel(bound="upper"), lengths["upper"].sel(layer=ours["layer"]))
+    units = film["number_unit"].sel(main_number=["profile: entropy", "syntax: accuracy: all"])
+    assert units.values.tolist() == ["nats", "share of words"]
+
+
+def test_studies_that_share_a_pass_read_each_step_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    original = shared_pass.read_together
+
+    def counting(passes: Any, settings: Settings) -> None:
+        read.append(len(passes))
+        original(passes, settings)
+
+    monkeypatch.setattr(other_studies, "read_together", counting)
+    film_of({}, {(1, 1): looks_at_offset(1)}, studies="profile,patterns,geometry")
+    assert read == [3, 3]
+
+
+def test_a_study_that_a_film_cannot_show_is_refused() -> None:
+    with pytest.raises(HeadscopeError, match="cannot show the study 'prune'; it can show profile, patterns, syntax"):
+        film_of({}, {}, studies="profile,prune")
+    with pytest.raises(HeadscopeError, match="study 'syntax': corpus 'list' has no dependency trees"):
+        film_of({}, {}, studies="syntax")
+
+
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a fine-tuning of six steps, of which three are kept."""
@@ -145,6 +195,27 @@ def test_a_film_that_is_killed_goes_on_with_the_same_bits(
     settings = Settings(resamples=20, journal=journal, on_notice=lines.append)
     again = headscope.film((str(tuned),), task.dev, settings, task=task)
     assert sum("goes on from there" in line for line in lines) == 2
+    assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))
+
+
+def test_studies_of_a_film_that_is_killed_go_on(tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is killed as the second study of the second step begins, after the pass that both share."""
+
+    def film(folder: Path, lines: list[str]) -> xr.Dataset:
+        journal = PassJournal(folder, {"study": "film"})
+        settings = Settings(resamples=20, journal=journal, on_notice=lines.append)
+        return headscope.film((str(tuned),), TEXTS, settings, studies="profile,geometry")
+
+    once = film(tmp_path / "once", [])
+    with monkeypatch.context() as patched:
+        kill(patched, StudyNumbers, "_add", 4)
+        with pytest.raises(Killed):
+            film(tmp_path / "killed", [])
+    lines: list[str] = []
+    with monkeypatch.context() as patched:
+        kill(patched, other_studies, "read_together", 3)  # two steps are left
+        again = film(tmp_path / "killed", lines)
+    assert sum("goes on from there" in line for line in lines) == 1  # the pass of the film itself
     assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))
 
 

@@ -44,12 +44,20 @@ State = Annotated[
     str,
     typer.Option(metavar="STATE", help="With --export: what follows '#' in the page's address, e.g. 'v=map&h=4-7'."),
 ]
+Steps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="The folder of a fine-tuning that kept its steps, in the place of MODEL: a slider chooses the step.",
+    ),
+]
 With = Annotated[str | None, typer.Option("--with", metavar="MODEL", help="A second model, to compare with.")]
 
 
 def view(  # noqa: PLR0913 (each is an option of the command line)
     places: Places = None,
     with_: With = None,
+    steps: Steps = None,
     corpora: Corpora = None,
     port: Port = 0,
     no_browser: NoBrowser = False,
@@ -69,7 +77,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
-            subject = (places, with_, corpora or ["sample"])
+            subject = (places, with_, steps, corpora or ["sample"])
             typer.echo(escaped(_exported(export, subject, (text, second, state), given)))
             return
         for package in ("starlette", "uvicorn"):
@@ -78,35 +86,50 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         from headscope.web.serve import CallQueue, listening, serve_on
 
         with listening(port) as socket:
-            session, calls = _session(places, with_, corpora or ["sample"], given), CallQueue()
+            session, calls = _session(places, with_, steps, corpora or ["sample"], given), CallQueue()
             from headscope.viewer.server import application
 
             serve_on(application(session, calls.call), socket, lambda url: _started(url, no_browser), calls)
 
 
-def _session(places: list[str] | None, with_: str | None, corpora: list[str], given: dict[str, Any]) -> "ViewSession":
+def _session(
+    places: list[str] | None, with_: str | None, steps: str | None, corpora: list[str], given: dict[str, Any]
+) -> "ViewSession":
     """The models, the texts and the results of a view; `given` are the options of loading."""
-    name, folders = split(places or [])
+    if steps and with_:
+        raise HeadscopeError(f"--steps '{steps}' has models of its own; leave out --with")
+    name, folders = ("", places or []) if steps else split(places or [])
     with loading("reading"):
+        if steps:
+            _refuse_without_steps(steps)
         checkpoints = [_checkpoint(model, given["remote_code"]) for model in (name, with_) if model]
         measured, indexes = _results(folders)
         texts = _corpora(corpora)
     with loading("loading"):
         from headscope.viewer.loading import load_with_head
         from headscope.viewer.saved_index import index_about, results_about
-        from headscope.viewer.session import ViewSession
+        from headscope.viewer.session import ViewSession, no_change
+        from headscope.viewer.steps import steps_of
 
-        models = tuple(load_with_head(checkpoint, **given) for checkpoint in checkpoints)
-        return ViewSession(models, texts, results_about(models, measured), index_about(models[0], indexes))
+        if steps:
+            title, models, prepare = steps_of(steps, given)
+        else:
+            models = tuple(load_with_head(checkpoint, **given) for checkpoint in checkpoints)
+            title, prepare = "", no_change
+        about, index = results_about(models, measured), index_about(models[0], indexes)
+        return ViewSession(models, texts, about, index, training=title, prepare=prepare)
 
 
 def _exported(
     path: Path,
-    subject: tuple[list[str] | None, str | None, list[str]],
+    subject: tuple[list[str] | None, str | None, str | None, list[str]],
     view: tuple[str, str | None, str],
     given: dict[str, Any],
 ) -> Path:
-    """Write a view to a file; `subject` are places, second model and corpora, `view` the two texts and the state."""
+    """Write a view to a file.
+
+    * `subject`: places, second model, steps and corpora; `view`: the two texts and the state.
+    """
     from headscope.figures.export import FORMATS
     from headscope.viewer.view_state import parse_state
 
@@ -114,9 +137,9 @@ def _exported(
     format = path.suffix.removeprefix(".").casefold()
     if format not in ("html", *FORMATS):
         raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
-    places, with_, corpora = subject
+    places, with_, steps, corpora = subject
     # a wrong state is refused before a model is loaded; predictions alone may need a corpus
-    session = _session(places, with_, corpora if parse_state(state).view == "try" else [], given)
+    session = _session(places, with_, steps, corpora if parse_state(state).view == "try" else [], given)
     from headscope.viewer.export import export_file
 
     return export_file(session, session.text(first, second)["id"], path, state, notice)
@@ -154,6 +177,13 @@ def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
     from headscope.models.checkpoint import locate
 
     return locate(name, remote_code=remote_code)
+
+
+def _refuse_without_steps(folder: str) -> None:
+    from headscope.models.step_folder import steps_folder
+
+    if not steps_folder(folder):
+        raise HeadscopeError(f"--steps '{folder}' holds no kept steps; train with finetune --keep-steps 8")
 
 
 def _results(folders: list[str]) -> "tuple[list[MeasuredModel], list[xr.Dataset]]":

@@ -88,9 +88,14 @@ def main_numbers(result: xr.Dataset, numbers: pd.DataFrame) -> list[tuple[str, x
 
     * `numbers`: all numbers of the result.
     """
+    return list(main_numbers_by_address(result, numbers).values())
+
+
+def main_numbers_by_address(result: xr.Dataset, numbers: pd.DataFrame) -> dict[str, tuple[str, xr.DataArray]]:
+    """The same by their addresses, which are those of any result of the study."""
     addresses = study_page(result).card().main_numbers(result)
-    chosen = [addressed(numbers, address) for address in addresses if has_number(numbers, address)]
-    return [(column_name(found), _array(found)) for found in chosen]
+    chosen = {address: addressed(numbers, address) for address in addresses if has_number(numbers, address)}
+    return {address: (column_name(rows), _array(rows)) for address, rows in chosen.items()}
 
 
 def column_name(numbers: pd.DataFrame) -> str:

@@ -11,9 +11,10 @@ from headscope.corpora.tasks import Task
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import ComparedCorpus, StepLoading, Steps
+from headscope.studies.film.other_studies import StudyNumbers, studies_of
 from headscope.studies.film.reading import StepReader
 from headscope.studies.film.scores import StepScores
-from headscope.studies.film.variables import to_variables
+from headscope.studies.film.variables import of_other_studies, to_variables
 from headscope.training.step_models import StepModels, step_models
 
 ABOUT = "training"
@@ -28,6 +29,7 @@ def run(
     *,
     loading: StepLoading,
     task: Task | None = None,
+    studies: str | None = None,
     maps: bool = True,
 ) -> xr.Dataset:
     """Read the attention of a model at each step of its training, beside its start, in one pass a step.
@@ -40,30 +42,37 @@ def run(
     * `settings`: Set the seed, the batch size, the resamples and the progress.
     * `loading`: Set the device, the dtype, the revision and remote code of the models.
     * `task`: Score each step on this task.
+    * `studies`: Also show the main numbers of these studies at each step, separated by commas: profile, patterns,
+      syntax, relations, coreference, geometry, trees.
     * `maps`: Keep the attention maps of one typical input at each step, for the atlas.
 
     Returns: `step_similarity[step, layer, head]`, the cosine of attention and that of the start; statistics of
     attention, changes of weights and scores at each step; `half_change[layer]` and `half_change_of_head`, when half
-    of the last step's change was there.
+    of the last step's change was there; `step_number` and `step_layer_number` of other studies.
 
-    Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, or no example fits.
+    Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, no example fits, or a study
+    cannot be shown.
     """
-    started = time.monotonic()
+    started, named = time.monotonic(), studies_of(studies)
     opened = step_models(steps, loading, head=task is not None)
     later = range(1, len(opened.numbers))
-    settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * (task.dev.n_examples if task else 0))
+    own = (task.dev.n_examples if task else 0) + (corpus.n_examples if named else 0)
+    settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * own)
     if settings.journal:  # a pass that is done stays so, until the result is written
         run_of = {**settings.journal.run, "steps": " ".join(opened.hashes)}
         settings = replace(settings, journal=replace(settings.journal, run=run_of, kept=True))
     settings = replace(settings, keep_interrupted=False)
     attributes = provenance("film", opened.start, corpus, settings)
     reader, scores = StepReader(opened.start, corpus, settings, maps=maps), StepScores(task, settings)
-    scores.add(opened.start)
-    for index in later:
-        model = opened.open(index)
-        reader.read(model)
+    others = StudyNumbers(named, corpus, settings)
+    for index in range(len(opened.numbers)):
+        model = opened.open(index) if index else opened.start
+        if index:
+            reader.read(model)
         scores.add(model)
+        others.add(model)
     variables = to_variables(opened.numbers, task.metrics if task else (), reader, scores)
+    variables |= of_other_studies(opened.numbers, others, opened.start.capture.heads)
     attributes |= _named(opened, task) | reader.attributes | {"duration_s": round(time.monotonic() - started, 3)}
     return results.check(xr.Dataset(variables | reader.coverage, attrs=attributes))
 

@@ -9,8 +9,10 @@ from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
 from headscope.statistics.intervals import ONE_UNIT, interval
 from headscope.studies.film.moments import half_change, order_of_layers
+from headscope.studies.film.other_studies import StudyNumbers
 from headscope.studies.film.reading import LAYER_SIMILARITY, SIMILARITY, StepReader
 from headscope.studies.film.scores import StepScores
+from headscope.studies.film.study_arrays import common_name, stacked
 
 HEADS, LAYERS = ("step", "layer", "head"), ("step", "layer")
 SOURCE = "after Kovaleva et al. 2019, section 4.3"
@@ -31,6 +33,10 @@ LABELS = {
         "change of a head's weights, as a share of their length", "share of the norm", HEADS
     ),
     "step_score": Label("score at each step", "score", ("step", "metric")),
+    "step_number": Label("main number of a study at each step", "unit of the number", ("main_number", *HEADS)),
+    "step_layer_number": Label(
+        "number of layers in a study at each step", "unit of the number", ("layer_number", *LAYERS)
+    ),
     "half_change": Label("when half of a layer's change was there", "share of the steps", ("layer",)),
     "half_change_of_head": Label("when half of a head's change was there", "share of the steps", ("layer", "head")),
     "order_of_layers": Label("correlation of a layer's number with when it changed", "correlation"),
@@ -55,6 +61,31 @@ def to_variables(
         variables.add("step_score", values, interval=bounds, count=scores.n_examples)
     _add_moments(variables, np.array(numbers) / numbers[-1], reader)
     return variables.arrays | _maps(numbers, reader)
+
+
+def of_other_studies(numbers: Sequence[int], others: StudyNumbers, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    """The main numbers of other studies at the steps of these `numbers`.
+
+    * `heads`: number of heads of each layer.
+    """
+    variables = {}
+    keys, values = stacked(others.heads, {"layer": len(heads), "head": max(heads)})
+    if keys:
+        names = {"main_number": [common_name(others.names[key]) for key in keys]}
+        units = {"number_unit": ("main_number", [others.units[key] for key in keys])}
+        made = _of_numbers("step_number", numbers, names, values)
+        variables |= {name: array.assign_coords(units) for name, array in made.items()}
+    keys, values = stacked(others.layers, {"layer": len(heads)})
+    return variables | (_of_numbers("step_layer_number", numbers, {"layer_number": keys}, values) if keys else {})
+
+
+def _of_numbers(
+    variable: str, numbers: Sequence[int], names: dict[str, list[str]], values: np.ndarray
+) -> dict[str, xr.DataArray]:
+    """A variable with its interval, from values and bounds along the last axis."""
+    made = Variables({"step": list(numbers), **names}, SOURCE, LABELS, interval="95% interval of")
+    made.add(variable, values[..., 0], interval=values[..., 1:])
+    return made.arrays
 
 
 def _add_moments(variables: Variables, shares: np.ndarray, reader: StepReader) -> None:

@@ -130,7 +130,8 @@ function paint(canvas, width, height, fill) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
-export function differenceOfHeads({ data: { overviews: [one, other] }, model: { models: [{ heads: counts }] } }) {
+export function differenceOfHeads({ data: { overviews }, pair, model: { models: [{ heads: counts }] } }) {
+  const [one, other] = pair().map((model) => overviews[model]);
   const heads = counts.flatMap((count, at) => Array.from({ length: count }, (_, head) => [at + 1, head + 1]));
   const values = heads.map(([layer, head]) => [layer, head, smallDifference(one, other, layer, head)]);
   return { name: "difference", long_name: "difference on this text", units: "", values };

@@ -59,13 +59,15 @@ export function compareView(context) {
 /** The maps of the chosen head in both models, and their difference where they share tokens or words. */
 function comparedHead(context) {
   const [name] = context.store.get().heads;
-  const { tiles, unitsOf } = context.data;
-  const shared = sharedUnits(context.data);
+  const { tiles, text } = context.data;
+  const pair = context.pair();
+  const unitsOf = pair.map((model) => context.data.unitsOf[model]);
+  const shared = sharedUnits(text, unitsOf);
   const units = shared?.units ?? unitsOf;
-  const names = context.model.models.map((each) => each.name);
+  const names = pair.map((model) => context.model.models[model].name);
   const titles = shared ? [...names, "difference"] : names;
-  const places = [0, 1].map((model) => context.place(name, model));
-  const largestOfBoth = () => [0, 1].map((model) => context.maximum(name, model, units[model]));
+  const places = pair.map((model) => context.place(name, model));
+  const largestOfBoth = () => pair.map((model, at) => context.maximum(name, model, units[at]));
   let maxima = largestOfBoth();
   let bitmaps = paint(context.dark());
 
@@ -83,10 +85,10 @@ function comparedHead(context) {
   function say(place) {
     if (!place) return POINT_BOTH;
     const { labels, rows, columns } = units[2];
-    const pair = `${quoted(labels[rows[place[0]]])} → ${quoted(labels[columns[place[1]]])}`;
-    const [one, other] = [0, 1].map((model) => cellValue(tiles, places[model], units[model].rows[place[0]], units[model].columns[place[1]]));
-    if (one === null || other === null) return pair;
-    return `${pair}: ${share(one)} in ${names[0]}, ${share(other)} in ${names[1]}, difference ${(one - other > 0 ? "+" : "") + share(one - other)}.`;
+    const cell = `${quoted(labels[rows[place[0]]])} → ${quoted(labels[columns[place[1]]])}`;
+    const [one, other] = [0, 1].map((at) => cellValue(tiles, places[at], units[at].rows[place[0]], units[at].columns[place[1]]));
+    if (one === null || other === null) return cell;
+    return `${cell}: ${share(one)} in ${names[0]}, ${share(other)} in ${names[1]}, difference ${(one - other > 0 ? "+" : "") + share(one - other)}.`;
   }
 
   return {

@@ -23,6 +23,8 @@ export function createContext(source, state, options, complain) {
     kindsOf: (name) => context.numbers().kindsOf.get(name) ?? [],
     place: (name, model = store.get().model) => ({ ...headPlace(name), model, words: context.data.unitsOf[model].words }),
     maximum: (name, model = store.get().model, units = context.data.unitsOf[model]) => largest(context, name, model, units),
+    names: () => context.model.training ?? context.model.models.map((each) => each.name).join(" and "),
+    pair: () => [0, Math.max(1, store.get().model)], // the models that are compared
     sameHeads: () => new Set(context.model.models.map((each) => String(each.heads))).size === 1,
     comparable: () => context.data.overviews.length > 1 && context.sameHeads() && context.data.text.same_tokens !== false,
     destroy() {

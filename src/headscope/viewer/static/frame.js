@@ -5,6 +5,7 @@ import { gridSvg } from "./grid_svg.js";
 import { headGrid } from "./head_grid.js";
 import { headPane } from "./pane.js";
 import { headPlace } from "./state.js";
+import { stepSlider } from "./step_slider.js";
 import { textForm } from "./text_form.js";
 import { tileStore } from "./tile_store.js";
 import { unitsOf } from "./units.js";
@@ -18,7 +19,8 @@ export function createFrame(context) {
   const form = source.live ? textForm(context) : null;
   const words = make("p", { class: "text-line" });
   const grid = headGrid(context);
-  const pane = headPane(context, () => gridSvg(grid.pictures(), context.model.models.map((each) => each.name).join(" and ")));
+  const pane = headPane(context, () => gridSvg(grid.pictures(), context.names()));
+  const steps = stepSlider(context);
   const columns = make("div", { class: "columns" }, grid.element, pane.element);
   let loads = 0;
 
@@ -55,6 +57,7 @@ export function createFrame(context) {
     const state = store.get();
     context.data.unitsOf = context.data.texts.map((each) => unitsOf(each, state));
     context.data.units = context.data.unitsOf[state.model];
+    steps?.update();
     columns.classList.toggle("alone", !state.grid);
     grid.element.hidden = !state.grid;
     if (names.some((name) => OF_THE_GRID.includes(name))) grid.update();
@@ -73,5 +76,5 @@ export function createFrame(context) {
     store.set({ model, heads: heads.length ? heads : [usual] }, true);
   }
 
-  return { elements: [form ? form.element : words, columns], loadText, update };
+  return { elements: [form ? form.element : words, steps?.element, columns].filter(Boolean), loadText, update };
 }

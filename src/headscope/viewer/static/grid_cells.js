@@ -43,9 +43,10 @@ export function gridPictures(grid) {
 
 function paintHead(context, canvas, place, dark) {
   const { view, model } = context.store.get();
-  const [one, other] = context.data.overviews;
+  const { overviews } = context.data;
+  const [one, other] = context.pair().map((at) => overviews[at]);
   if (view === "compare" && context.comparable()) paintSmallDifference(canvas, one, other, place, dark);
-  else paintSmall(canvas, context.data.overviews[model] ?? one, place, dark);
+  else paintSmall(canvas, overviews[model] ?? one, place, dark);
 }
 
 /** The colour of a head's frame by the number or the kind that frames show; undefined without one. */

@@ -16,9 +16,8 @@ export function headGrid(context) {
     status: make("output", { class: "readout", "aria-live": "polite" }),
     rows: make("div", { class: "grid-rows", role: "grid", "aria-label": "All heads, layers from top to bottom", "aria-multiselectable": "true", onkeydown: (event) => pressOnGrid(grid, event) }),
   };
-  const names = context.model.models.map((each) => each.name).join(" and ");
   const element = make("section", { class: "grid-section", "aria-label": "All heads" },
-    make("h2", {}, `All heads of ${names}`), grid.explain, grid.controls, sideways(grid.rows), grid.legend.element, grid.status, grid.layers.element);
+    make("h2", {}, `All heads of ${context.names()}`), grid.explain, grid.controls, sideways(grid.rows), grid.legend.element, grid.status, grid.layers.element);
   return { element, update: () => updateGrid(grid), choose: () => chooseCells(grid), pictures: () => gridPictures(grid) };
 }
 

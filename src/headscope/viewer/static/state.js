@@ -23,7 +23,7 @@ const FIELDS = {
   sort: ["o", "", plainWords],
   all: ["a", false, flag],
   kind: ["k", "", plainWords],
-  model: ["m", 0, { read: (text) => Math.min(1, count(text)), write: String }],
+  model: ["m", 0, { read: count, write: String }],
   grid: ["g", true, flag],
   off: ["x", "", plainWords],
   mode: ["xm", "uniform", oneOf(["uniform", "zero", "mean"])],

@@ -20,13 +20,13 @@ export function toolbar(context) {
     const pairs = text.segment.includes(1);
     const picture = ["lines", "map", "compare"].includes(view);
     const several = context.model.models.length > 1;
-    element.hidden = !picture && !(several && ["card", "try"].includes(view));
+    element.hidden = !picture && !(several && !context.model.training && ["card", "try"].includes(view));
     redraw(element, ...[
       picture && wordsPossible(text) && select("Show", [["pieces", "pieces"], ["words", "words"]], "unit", undefined, context.data.units.words ? "words" : "pieces"),
       picture && check("special tokens", "special"),
       picture && pairs && check("first to second sentence only", "across"),
       view === "map" && select("Strongest colour", [["map", "largest of the map"], ["row", "largest of each row"]], "scale"),
-      view !== "compare" && several && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
+      view !== "compare" && several && !context.model.training && select("Model", context.model.models.map(({ name }, at) => [String(at), name]), "model", Number),
     ].filter(Boolean));
   }
   return { element, update };

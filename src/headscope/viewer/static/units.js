@@ -42,10 +42,10 @@ export function runsOf(units) {
 }
 
 /**
- * Units of the first model, of the second and of their difference; places in their rows and columns are the same.
+ * Units of two models and of their difference; places in their rows and columns are the same.
  * `pairs` are the words of both, [first, second], where the tokens differ. Null where nothing is shared.
  */
-export function sharedUnits({ text, unitsOf: [one, other] }) {
+export function sharedUnits(text, [one, other]) {
   if (text.same_tokens !== false) return { units: [one, other, one], pairs: null };
   const pairs = text.word_pairs ?? [];
   if (!one.words || !other.words || !pairs.length) return null;

@@ -29,6 +29,21 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     if halves:
         text += f" Half of the last one was there after {value(halves[0])} of the steps ({ranked(halves[0])})."
     yield Finding("Change by step", text)
+    yield from _of_other_studies(of_variable(numbers, "step_number"))
+
+
+def _of_other_studies(rows: list[Row]) -> Iterator[Finding]:
+    """Each main number of other studies at the first and the last step at which the head has it."""
+    by_name: dict[str, list[Row]] = {}
+    for row in rows:
+        by_name.setdefault(row.labels[0], []).append(row)
+    texts = [
+        f"{name} {value(of_steps[0])} at step {of_steps[0].labels[1]}, {value(of_steps[-1])} at step "
+        f"{of_steps[-1].labels[1]} ({ranked(of_steps[-1])})"
+        for name, of_steps in by_name.items()
+    ]
+    if texts:
+        yield Finding("Other studies", f"{'; '.join(texts)}.")
 
 
 def kinds(result: xr.Dataset) -> Iterator[HeadKind]:

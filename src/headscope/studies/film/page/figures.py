@@ -10,8 +10,9 @@ from headscope.figures.curve import curve
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
 from headscope.studies.film.page.findings import change
+from headscope.studies.film.page.study_numbers import study_numbers
 
-STRIP, CURVES, WHEN = "Step by step", "Curves by layer", "When heads change"
+STRIP, CURVES, WHEN, OTHERS = "Step by step", "Curves by layer", "When heads change", "Numbers of other studies"
 MOST_PANELS = 12
 LATER = "Steps from left to right; darker where attention changed more since the start."
 CURVE = {
@@ -23,19 +24,22 @@ CLASSES = {"cls": "[CLS]", "sep": "separators", "punct": "punctuation"}
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The strip of steps, curves of layers and of the score, and when each head changed."""
-    return [*_strip(result), *_curves(result), *_score(result), *_when(result)]
+    return [*_strip(result), *_curves(result), *_score(result), *_when(result), *_of_other_studies(result)]
 
 
 def _strip(result: xr.Dataset) -> Iterator[Figure]:
     changes = change(result, "step_similarity")
     if changes is None:
         return
-    later = changes.isel(step=slice(1, None))
-    chosen = np.unique(np.linspace(0, later.sizes["step"] - 1, MOST_PANELS).round().astype(int))
-    later = later.isel(step=chosen)
-    named = later.assign_coords(step=[f"step {step}" for step in later["step"].values])
-    chart = heatmap(named if len(chosen) > 1 else named.isel(step=0, drop=True), columns=min(6, len(chosen)))
-    yield Figure("strip", STRIP, chart, LATER, "step_similarity")
+    yield Figure("strip", STRIP, _strip_of(changes.isel(step=slice(1, None))), LATER, "step_similarity")
+
+
+def _strip_of(array: xr.DataArray) -> object:
+    """A panel of all heads for each step, or for some of many."""
+    chosen = np.unique(np.linspace(0, array.sizes["step"] - 1, MOST_PANELS).round().astype(int))
+    array = array.isel(step=chosen)
+    named = array.assign_coords(step=[f"step {step}" for step in array["step"].values])
+    return heatmap(named if len(chosen) > 1 else named.isel(step=0, drop=True), columns=min(6, len(chosen)))
 
 
 def _curves(result: xr.Dataset) -> Iterator[Figure]:
@@ -74,3 +78,12 @@ def _when(result: xr.Dataset) -> Iterator[Figure]:
     if halves is not None:
         caption = "The share of the steps after which half of the last step's change was there; darker: later."
         yield Figure("half_change_of_head", WHEN, heatmap(halves), caption, "half_change_of_head")
+
+
+def _of_other_studies(result: xr.Dataset) -> Iterator[Figure]:
+    """A strip of each main number of heads, and a curve of each number of layers."""
+    for index, array in enumerate(study_numbers(result, "step_number"), 1):
+        yield Figure(f"main-number-{index}", OTHERS, _strip_of(array), "From the start on.", "step_number")
+    for index, array in enumerate(study_numbers(result, "step_layer_number"), 1):
+        caption = "With 95% intervals, where the study has them."
+        yield Figure(f"layer-number-{index}", OTHERS, _curve(array), caption, "step_layer_number")

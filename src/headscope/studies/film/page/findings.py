@@ -11,6 +11,7 @@ from headscope.report.claims import POINT, Claim, apart, most_of_many
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, examples, measured, n_examples, number, of_array, spread, strongest
 from headscope.statistics.significance import RATE
+from headscope.studies.film.page.study_numbers import of_other_studies
 
 NO_ORDER = "It cannot be told in which order layers change"
 SURE = 0.999
@@ -25,8 +26,8 @@ def highlights(result: xr.Dataset) -> list[Finding]:
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
-    """The highlights, how much each layer changed, when heads did, and how far weights moved."""
-    return [*highlights(result), *_layers(result), *_heads(result), *_weights(result)]
+    """The highlights, how much each layer changed, when heads did, how far weights moved, and numbers of studies."""
+    return [*highlights(result), *_layers(result), *_heads(result), *_weights(result), *of_other_studies(result)]
 
 
 def change(result: xr.Dataset, name: str) -> xr.DataArray | None:
