@@ -27,7 +27,8 @@ def inputs(draw: st.DrawFn) -> Encoded:
     links = draw(st.lists(st.tuples(st.sampled_from(RELATIONS), token, token), unique=True, max_size=5))
     pair = draw(st.text("aab.", min_size=len(classes), max_size=len(classes)) | st.just(""))
     upos = draw(st.lists(st.sampled_from(["NOUN", "VERB", ""]), min_size=len(classes), max_size=len(classes)))
-    return tokens(classes, features, links, pair=pair, upos=upos)
+    counts = draw(st.lists(st.integers(-1, 8), min_size=len(classes), max_size=len(classes)) | st.just([]))
+    return tokens(classes, features, links, pair=pair, upos=upos, counts=counts)
 
 
 batches = st.lists(inputs(), min_size=1, max_size=5)

@@ -11,6 +11,7 @@ from scipy import stats
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.linguistics.sentence import Example
+from support import reference_frequency as frequency
 from support import reference_segments as segments
 from support.reference_tokens import RELATIONS, Read, read_example, texts_of
 
@@ -24,6 +25,7 @@ def profile(
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Each variable's mean over the examples that have it [layer, head, ...], and how many have it [...]."""
     read = [read_example(network, tokenizer, example) for example in examples if fits(tokenizer, example, max_tokens)]
+    frequency.count(read)
     unknown = [kind in ("cls", "sep") and kind not in read[0].classes for kind in CLASSES]
     results = {}
     for name, (statistic, _) in STATISTICS.items():
@@ -145,6 +147,8 @@ STATISTICS: dict[str, tuple[Callable[[Read], np.ndarray], dict[str, list]]] = {
     "sink_by_part_of_speech": (_sink_by_part_of_speech, {"part_of_speech": UPOS}),
     "same_word": (segments.same_word, {"word_pair": ["copies", "as_far_apart", "from_others"]}),
     "same_word_gain": (segments.same_word_gain, {"baseline": ["as_far_apart", "from_others"]}),
+    "frequency_attention": (frequency.attention, {"frequency": frequency.CLASSES}),
+    "frequency_correlation": (frequency.correlation, {}),
     "segment_attention": (segments.segment_attention, {"segments": ["same", "different"]}),
 }
 

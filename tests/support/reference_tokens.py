@@ -28,11 +28,14 @@ class Read:
     """An example as a model reads it: its maps, the class and features of each token, the linked tokens, its words."""
 
     maps: np.ndarray
+    ids: list[int]
     classes: list[str]
     features: list[set[str]]
     links: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: {relation: set() for relation in RELATIONS})
     words: list[Word] = field(default_factory=list)
     upos: dict[int, str] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+    frequency: dict[int, str] = field(default_factory=dict)
 
     def tokens(self, kind: str) -> list[int]:
         return [token for token, of in enumerate(self.classes) if of == kind]
@@ -64,7 +67,7 @@ def read_example(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, e
         else:
             form = str(texts[1] if segment else texts[0])[start:end].strip(" ")
             classes.append("punct" if form in [".", ","] else "other")
-    read = Read(maps, classes, [{kind} - {"other"} for kind in classes])
+    read = Read(maps, encoding["input_ids"], classes, [{kind} - {"other"} for kind in classes])
     for number, segment in enumerate(example.segments):
         for index, sentence in enumerate(segment):
             before = sum(len(earlier.text) + 1 for earlier in segment[:index])

@@ -35,6 +35,9 @@ class Batch:
       sentences of an example; only where the words are asked for (`Words(aligned=True)`).
     * `upos`: the number of the part of speech of each token in `results.UPOS`; -1 where it has none.
     * `pair_words`: rows (example, word, form, segment, token) of the words of pairs of segments.
+    * `count`: how often the piece of each token stands in the corpus; `frequency`: the number of its class in
+      `results.FREQUENCIES`; -1 where it is not counted.
+    * `seen`: how many tokens each token sees, from the first on; -1 in a pass without counts, and for padding.
     """
 
     inputs: Mapping[str, Int[Tensor, "example token"]]
@@ -50,6 +53,9 @@ class Batch:
     pieces: Int[Tensor, "piece_row 3"] | None = None
     pair_words: Int[Tensor, "pair_row 5"] | None = None
     upos: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
+    count: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
+    frequency: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
+    seen: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
 
     @cached_property
     def lengths(self) -> Float[Tensor, " example"]:

@@ -17,7 +17,7 @@ from headscope.results.vocabulary import TOKEN_CLASSES, UPOS
 UPOS_NUMBER = {name: number for number, name in enumerate(UPOS)}
 CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
 NO_PIECES = np.empty((0, 2), dtype=np.int64)
-NO_UPOS = np.empty(0, dtype=np.int64)  # of an input without annotation
+NO_UPOS = NOT_COUNTED = np.empty(0, dtype=np.int64)  # of an input without annotation, or in a pass without counts
 NO_PAIR_WORDS = np.empty((0, 4), dtype=np.int64)
 
 
@@ -31,6 +31,9 @@ class Encoded:
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
     * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
     * `upos`: the number of the part of speech of each token in `results.UPOS`, of its first word; -1 where it has none.
+    * `count`: how often the piece of each token stands in the corpus, `frequency`: the number of its class in
+      `results.FREQUENCIES`; -1 where it is not counted, nothing where none is (see `frequencies`).
+    * `seen`: how many tokens each token sees, from the first on; nothing where no piece is counted.
     * `pair_words`: rows (word, form, segment, token), see `pair_words`; none where the example is no pair.
     * `example`: what it is an input of, and `pieces`: rows (word, token), see `pieces`; only where the
       words are asked for.
@@ -46,6 +49,9 @@ class Encoded:
     document: int | None = None
     pair_words: Int[np.ndarray, "pair_row 4"] = field(default_factory=lambda: NO_PAIR_WORDS)
     upos: Int[np.ndarray, " token"] = field(default_factory=lambda: NO_UPOS)
+    count: Int[np.ndarray, " token"] = field(default_factory=lambda: NOT_COUNTED)
+    frequency: Int[np.ndarray, " token"] = field(default_factory=lambda: NOT_COUNTED)
+    seen: Int[np.ndarray, " token"] = field(default_factory=lambda: NOT_COUNTED)
 
     def __len__(self) -> int:
         return len(self.token_class)
@@ -63,7 +69,7 @@ def encoded(
     inputs = {"input_ids": encoding.ids}
     if "token_type_ids" in tokenizer.model_input_names:
         inputs["token_type_ids"] = encoding.type_ids
-    token_class = _token_classes(example, encoding, tokenizer)
+    token_class = token_classes(example, encoding, tokenizer)
     specials = [
         (NUMBER[name], token) for name in ("cls", "sep") for token in np.flatnonzero(token_class == CLASS[name])
     ]
@@ -97,9 +103,10 @@ def special_roles(tokenizer: PreTrainedTokenizerBase) -> dict[int, str]:
     return {token: role for name, role in roles.items() if isinstance(token := getattr(tokenizer, name), int)}
 
 
-def _token_classes(
+def token_classes(
     example: Example, encoding: Encoding, tokenizer: PreTrainedTokenizerBase
 ) -> Int[np.ndarray, " token"]:
+    """The number of the class of each token in `results.TOKEN_CLASSES`."""
     specials, texts = special_roles(tokenizer), [segment_text(sentences) for sentences in example.segments]
     classes = []
     for token, segment, (start, end), special in zip(

@@ -11,6 +11,7 @@ from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.encoded import Encoded, encoded, special_roles
+from headscope.encoding.frequencies import Frequencies
 from headscope.linguistics.features import Span
 from headscope.linguistics.sentence import Example, number_of, segment_text
 from headscope.models.checkpoint import Checkpoint
@@ -35,6 +36,7 @@ class Words:
       `counts` also has the `words without a token` of the examples that are read, which the tokenizer drops or that
       are cut off, and the `words that share a token` with another.
     * `by_document`: whether the inputs of a document are resampled together.
+    * `frequencies`: of the pieces of the corpus, for measures of attention by frequency.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -43,6 +45,7 @@ class Words:
     counts: Counter[str] = field(default_factory=Counter)
     aligned: bool = False
     by_document: bool = False
+    frequencies: Frequencies | None = None
 
     def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:
         """The inputs in the order of the examples; `counts` counts those left out or cut, by reason.
@@ -66,6 +69,7 @@ class Words:
     def encoded(self, index: int, example: Example, encoding: Encoding) -> Encoded:
         """One input of an example; see `encoding.encoded`."""
         input = encoded(index, example, encoding, self.tokenizer, words=self.aligned)
+        input = self.frequencies.added_to(input) if self.frequencies else input
         named = self.by_document and example.document
         return replace(input, document=number_of(example.document)) if named else input
 

@@ -15,3 +15,5 @@ SURFACE = (
     "segment_end",
     "sink_by_part_of_speech",
 )
+# Of a pass that knows how frequent pieces are.
+FREQUENCY = ("frequency_attention", "frequency_correlation")

@@ -152,16 +152,17 @@ def measure(
     settings: Settings = DEFAULTS,
     *,
     further: Iterable[Measure] = (),
+    words: Words | None = None,
 ) -> xr.Dataset:
     """The result of a study that consists of measures: one pass over the corpus.
 
-    * `measures`: names of the catalog; `further`: measures of a user's own.
+    * `measures`: names of the catalog; `further`: measures of a user's own; `words`: see `Pass`.
 
     Raises `HeadscopeError` if no example fits into the model, or two measures have one name.
     """
     named = together(measures, further)
     attributes = provenance(study, model, corpus, settings)
-    result = Pass(model, corpus, settings).collect(MeasureObserver(named))
+    result = Pass(model, corpus, settings, words).collect(MeasureObserver(named))
     variables = {}
     for name, one in named.items():
         variables |= label(one.VARIABLE, result.value[name], model.capture.heads)

@@ -63,6 +63,7 @@ class ShardReader(Generic[State]):
         """Model, corpus, settings and machine, and how the corpus is cut into inputs and shards."""
         inputs = {"max_tokens": self.words.max_tokens, "words": self.words.aligned, "pad_to": self.pad_to}
         inputs |= {"examples of a shard": self.size, "shards together": self.together}
+        inputs |= {"piece counts": self.words.frequencies.sha256} if self.words.frequencies else {}
         return of_pass(self.model, self.corpus, self.settings) | inputs
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:

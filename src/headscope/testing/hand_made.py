@@ -18,7 +18,7 @@ from headscope.encoding.encoded import UPOS_NUMBER, Encoded
 from headscope.linguistics.features import LINK, NUMBER
 from headscope.passes.batches import collate
 from headscope.passes.observing import MeasureObserver
-from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES
+from headscope.results.vocabulary import FEATURES, FREQUENCIES, RELATIONS, TOKEN_CLASSES
 
 Map = Float[Tensor, "head token token"]
 CLASSES = "".join(name[0] for name in TOKEN_CLASSES)
@@ -41,11 +41,15 @@ def tokens(
     index: int = 0,
     pair: str = "",
     upos: Sequence[str] = (),
+    counts: Sequence[int] = (),
+    causal: bool = False,
 ) -> Encoded:
     """An input from the class of each token (c: cls, s: sep, p: punct, o: other), its features and its links.
 
     * `pair`: for a pair of segments, whose second one begins behind the first separator, a letter for each token: the
       form of a word of one token, or "." for a token of no word; `upos`: the part of speech of each token, or "".
+    * `counts`: how often the piece of each token stands in a corpus, or -1; its class is this, at most 4.
+    * `causal`: whether a token sees only those up to itself.
     """
     second = classes.find("s")
     words = [(letter, int(token > second), token) for token, letter in enumerate(pair) if letter != "."]
@@ -59,6 +63,9 @@ def tokens(
             -1, 4
         ),
         upos=np.array([UPOS_NUMBER.get(name, -1) for name in upos], dtype=np.int64),
+        count=np.array(counts, dtype=np.int64),
+        seen=np.arange(1, len(classes) + 1) if causal else np.full(len(classes), len(classes)),
+        frequency=np.minimum(np.array(counts, dtype=np.int64), len(FREQUENCIES) - 1),
     )
 
 
@@ -73,7 +80,8 @@ def random_input(random: np.random.Generator) -> Encoded:
     links = {(str(random.choice(RELATIONS)), token(), token()) for _ in range(random.integers(6))}
     pair = "".join(random.choice([*"aab."], len(classes))) if random.random() < 0.5 else ""
     upos = [str(random.choice(["NOUN", "VERB", ""])) for _ in classes]
-    return tokens(classes, sorted(features), sorted(links), pair=pair, upos=upos)
+    counts = [int(random.integers(-1, 9)) for _ in classes]
+    return tokens(classes, sorted(features), sorted(links), pair=pair, upos=upos, counts=counts)
 
 
 def maps_of(inputs: Sequence[Encoded], heads: int, seed: int = 0) -> list[Map]:

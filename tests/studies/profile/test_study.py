@@ -20,6 +20,8 @@ from support.tiny import tiny_network
 from support.trained import tokenizer_of
 
 TOLERANCE = 1e-5
+# Two tokens that get almost the same attention may have either order.
+OF_RANKS = 1e-3
 # A few resamples: the intervals have tests of their own.
 QUICK = Settings(resamples=10, batch_tokens=600)
 # Each with the number of examples that are compared; HEADSCOPE_MANY multiplies it.
@@ -79,8 +81,9 @@ def some(corpus: Corpus, number: int) -> Corpus:
 def compared(models: tuple[Model, PreTrainedModel], corpus: Corpus) -> dict[str, float]:
     """The largest difference of each variable from the reference."""
     model, plain = models
-    result = headscope.profile(model, corpus, QUICK)
+    result = headscope.profile(model, corpus, QUICK, frequency=True)
     found = differences(result, profile(plain, model.tokenizer, corpus, model.max_tokens))
+    found["frequency_correlation"] *= TOLERANCE / OF_RANKS
     print(f"{model.network.config.model_type} {corpus.name}: {max(found.values()):.1e}, {found}")
     return found
 

@@ -2,12 +2,16 @@
 
 import xarray as xr
 
+from headscope import results
 from headscope.corpora import Corpus
-from headscope.measures import SURFACE
+from headscope.encoding.encoder import Words
+from headscope.measures import FREQUENCY, SURFACE
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure
 from headscope.passes.settings import Measures
+from headscope.studies.profile.counting import frequencies_of
+from headscope.studies.profile.variables import frequency_variables
 
 ABOUT = "heads"
 REQUIRED = ("token_attention",)
@@ -19,6 +23,7 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     measures: Measures = (),
+    frequency: bool = False,
 ) -> xr.Dataset:
     """Every surface statistic of every head, each with its 95% interval and its number of examples.
 
@@ -29,6 +34,8 @@ def run(
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `measures`: Measures of your own: modules or objects with `VARIABLE`, `observe` and `finish`, or names of
       installed ones.
+    * `frequency`: Also attention to tokens by how frequent their pieces are in the corpus, which is read once more for
+      it.
 
     Raises `HeadscopeError` if no example fits into the model.
 
@@ -38,4 +45,9 @@ def run(
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """
-    return measure("profile", model, corpus, SURFACE, settings, further=measures)
+    if not frequency:
+        return measure("profile", model, corpus, SURFACE, settings, further=measures)
+    counted = frequencies_of(model, corpus, settings)
+    words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=counted)
+    result = measure("profile", model, corpus, (*SURFACE, *FREQUENCY), settings, further=measures, words=words)
+    return results.check(result.assign(frequency_variables(counted)))

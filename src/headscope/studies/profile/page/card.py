@@ -27,6 +27,7 @@ COLUMNS = (
     "cls_entropy",
     "segment_end",
     "same_word.copies",
+    "frequency_correlation",
 )
 
 
@@ -70,6 +71,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     if (row := of_labels(numbers, "entropy")) is not None:
         uniform = "" if pd.isna(row.baseline) else f", uniform attention {number(row.baseline)}"
         yield Finding("Breadth", f"Entropy {value(row)} nats ({ranked(row)}{uniform}); {cases(row)}.")
+    yield from _frequency(numbers)
     yield from _same_word(numbers)
     yield from _features(numbers)
 
@@ -86,6 +88,17 @@ def _sink(numbers: list[Row]) -> Iterator[Finding]:
             "Special tokens",
             f"Most from {first.words} {value(first)}, least from {last.words} {value(last)}; {cases(first)} and "
             f"{cases(last)}.",
+        )
+
+
+def _frequency(numbers: list[Row]) -> Iterator[Finding]:
+    row, classes = of_labels(numbers, "frequency_correlation"), of_variable(numbers, "frequency_attention")
+    if row is not None and classes:
+        shares = ", ".join(f"{one.words} {value(one)}" for one in classes)
+        yield Finding(
+            "Frequency",
+            f"A token gets, as a multiple of uniform attention, by the frequency of its piece: {shares}; rank "
+            f"correlation {value(row)} ({ranked(row)}); {cases(row)}.",
         )
 
 

@@ -13,6 +13,7 @@ from headscope.results.vocabulary import FEATURES
 GOES, NEAR, BROAD, WORDS = "Where attention goes", "Neighbouring tokens", "Broad or focused", "Features and links"
 SPOKEN = ("NOUN", "VERB", "ADJ", "PRON", "DET", "ADP")
 PAIRS = "The other segment"
+RARE = "Rare and frequent pieces"
 LINGUISTIC, SPECIAL = FEATURES[:6], FEATURES[6:]
 CAPTIONS = {
     "attention_to-by_layer": "A dot for each head, a line for the layer's mean. After Clark et al. (2019), Figure 2.",
@@ -35,6 +36,10 @@ CAPTIONS = {
     "token_attention": "The maximum over an example's pairs. After Kovaleva et al. (2019), section 4.5.",
     "same_word": "A word and its copy in the other segment; other words as far apart; other words and the same copy. "
     "After Kovaleva et al. (2019), section 5.",
+    "frequency_attention-by_layer": "As a multiple of uniform attention, which is 1. Each class has about a fifth of "
+    "the tokens; special tokens, '.' and ',' are in none.",
+    "frequency_correlation": "Below 0 a head looks at rare pieces, above 0 at frequent ones, whatever it gives special "
+    "tokens.",
     "segment_attention-by_layer": "Between tokens of words; what is missing to 1 goes to special tokens.",
 }
 
@@ -69,6 +74,10 @@ def _plan(result: xr.Dataset) -> Iterator[tuple[str, str, xr.DataArray, Callable
         yield f"{name}-words", WORDS, array[name].sel(feature=list(LINGUISTIC)), heatmap
         yield f"{name}-special", WORDS, array[name].sel(feature=list(SPECIAL)), heatmap
     yield "token_attention", WORDS, array["token_attention"], heatmap
+    if "frequency_attention" in array:
+        multiples = partial(by_layer, reference=1.0, reference_label="uniform attention")
+        yield "frequency_attention-by_layer", RARE, array["frequency_attention"], multiples
+        yield "frequency_correlation", RARE, array["frequency_correlation"], heatmap
     if "same_word" in array:
         yield "same_word", PAIRS, array["same_word"], heatmap
         yield "segment_attention-by_layer", PAIRS, array["segment_attention"], by_layer

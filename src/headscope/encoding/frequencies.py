@@ -1,0 +1,69 @@
+"""How often the pieces of a corpus stand in it, and five classes of frequency with about as many tokens each.
+
+Counted are the tokens of the class "other": no special token, no "." and ",", nor the first token of an input without
+special tokens. Heads look at these in any case, and `attention_to` has them.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from headscope.encoding.encoded import CLASS, Encoded
+from headscope.results.vocabulary import FREQUENCIES
+from headscope.storage.hashes import hash_of
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """The frequencies of the pieces of a corpus.
+
+    * `counts`: how often each piece stands in it, by its id.
+    * `causal`: whether the tokens of the model see none that are after them.
+
+    >>> pieces = Frequencies(np.array([0, 1, 1, 2, 4]))
+    >>> pieces.classes[pieces.counts].tolist()
+    [-1, 0, 0, 1, 3]
+    """
+
+    counts: Int[np.ndarray, " piece"]
+    causal: bool = False
+
+    @cached_property
+    def tokens(self) -> Int[np.ndarray, " count"]:
+        """How many tokens are of pieces with each count."""
+        return np.bincount(self.counts) * np.arange(int(self.counts.max(initial=0)) + 1)
+
+    @cached_property
+    def classes(self) -> Int[np.ndarray, " count"]:
+        """The number of the class in `results.FREQUENCIES` of each count; -1 for one that no piece has.
+
+        A class has a fifth of the tokens, as nearly as pieces of the same count allow, which stay together.
+        """
+        middle = (np.cumsum(self.tokens) - self.tokens / 2) / max(1, self.tokens.sum())
+        return np.where(self.tokens > 0, (middle * len(FREQUENCIES)).astype(int), -1)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The first characters of a hash of the counts."""
+        return hash_of([self.counts.tobytes()])
+
+    def added_to(self, encoded: Encoded) -> Encoded:
+        """The input with the count and the class of each of its counted tokens, -1 for others; what each token sees."""
+        known, count = counted(encoded.token_class), np.full(len(encoded), -1)
+        count[known] = self.counts[encoded.inputs["input_ids"][known]]
+        seen = np.arange(1, len(encoded) + 1) if self.causal else np.full(len(encoded), len(encoded))
+        return replace(encoded, count=count, frequency=np.where(known, self.classes[count], -1), seen=seen)
+
+
+def counted(token_class: Int[np.ndarray, " token"]) -> Bool[np.ndarray, " token"]:
+    """Mask of the tokens of the class "other", without the first token of an input that has no special tokens.
+
+    >>> counted(np.array([0, 3, 2, 3, 1])).tolist(), counted(np.array([3, 2, 3])).tolist()
+    ([False, True, False, True, False], [False, False, True])
+    """
+    known = token_class == CLASS["other"]
+    if not np.isin(token_class, [CLASS["cls"], CLASS["sep"]]).any():
+        known[:1] = False
+    return known

@@ -1,0 +1,35 @@
+"""Attention to a token by how frequent its piece is, as a multiple of its share of uniform attention.
+
+Clark et al. 2019, section 3.2, look at frequent tokens as targets: separators and punctuation. Here the class "other"
+of `attention_to` is divided into five by the count of pieces in the corpus (see `encoding.frequencies`). For an
+example, the attention that the tokens of a class get from all tokens of the text, over what uniform attention gives
+them: 1 is no more and no less. A head that mostly looks at special tokens is below 1 for all classes.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.encoding.batch import Batch, Values
+from headscope.measures._frequency import from_text, multiples, uniform
+from headscope.results.variables import Variable
+from headscope.results.vocabulary import FREQUENCIES
+
+VARIABLE = Variable(
+    name="frequency_attention",
+    long_name="attention to a token by the frequency of its piece",
+    units="times uniform attention",
+    source="after Clark et al. 2019, section 3.2",
+    coords={"frequency": FREQUENCIES},
+)
+
+
+observe = from_text
+
+
+def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
+    """The multiples; examples without a token of the class, and those of a pass without counts, are not valid."""
+    classes = torch.arange(len(FREQUENCIES), device=batch.frequency.device)
+    of_class = (batch.frequency[..., None] == classes).to(observed.dtype)  # [example, key, class]
+    even = (uniform(batch)[:, None] @ of_class)[:, 0]
+    return Values(multiples(observed @ of_class, even), even > 0)
