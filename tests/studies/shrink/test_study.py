@@ -78,7 +78,9 @@ def test_page_names_what_is_gone_and_says_no_nan(made: tuple[Path, xr.Dataset]) 
     assert any("of the parameters" in one for one in said) and any("times as fast" in one for one in said)
     assert any("pieces of the vocabulary" in one for one in said) and not any("nan" in one for one in said)
     assert page.figures()[0].name == "path_score"
-    assert len(page.tables()[0].rows) == result.sizes["step"]
+    tables = {table.name: table for table in page.tables()}
+    assert len(tables["steps"].rows) == result.sizes["step"]
+    assert tables["changed"].columns[0].words == "Other text" and 0 < len(tables["changed"].rows) <= 10
 
 
 def test_training_lowers_the_change_of_outputs(tmp_path: Path) -> None:

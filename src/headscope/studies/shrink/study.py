@@ -18,11 +18,13 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
+from headscope.studies.shrink import removed
 from headscope.studies.shrink.answers import ModelAnswers, answers_of
 from headscope.studies.shrink.choices import outputs_of_others
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
 from headscope.studies.shrink.evidence import choices_of, facts_of, outcome_of, scores_of
 from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
+from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
@@ -130,10 +132,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     after = encode(smaller, texts.held_out)
     before += [answers.of(one, after, settings) for one in (untrained, smaller)]
     outcome = outcome_of(task, steps, len(original.size.layers), before, texts, tolerance, settings)
-    choices = choices_of(task, [before[0], before[len(steps) - 1], *others], texts, settings)
+    found = choices_of(task, [before[0], before[len(steps) - 1], *others], texts, settings)
+    both = HeldOut(texts.held_out, texts.units, (model, smaller), (held_out, after), (before[0], before[-1]))
+    found |= removed.variables(original, steps[-1].size) | both.variables(task, settings)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
-    facts |= {"tolerance": tolerance, "examples": len(training)}
+    facts |= {"tolerance": tolerance, "examples": len(training), "changed": both.changed(task, settings.seed)}
     text = notes(xr.Dataset(outcome.to_variables()), facts)
     saved = _saved(smaller, directory / "model", text, head=task is not None)
     reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
@@ -149,7 +153,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "skipped": json.dumps({}),
         "duration_s": round(time.monotonic() - started, 3),
     }
-    variables = replace(outcome, reloaded=reloaded).to_variables() | choices
+    variables = replace(outcome, reloaded=reloaded).to_variables() | found
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool, Int
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
@@ -28,21 +29,40 @@ def held_out_counts(
     * `tokens`: of the whole vocabulary; `more_tokens`: that the smaller one needs beside them.
     * `unknown`: tokens that become unknown; `changed_texts`: the share of texts that are read in other pieces.
     """
-    old, new = ([encoded.inputs["input_ids"].tolist() for encoded in inputs] for inputs in (before, after))
+    old, new = _pieces(before), _pieces(after)
     tokens = sum(map(len, old))
-    changed = [
-        model.tokenizer.convert_ids_to_tokens(one) != smaller.tokenizer.convert_ids_to_tokens(other)
-        for one, other in zip(old, new, strict=True)
-    ]
     return {
         "tokens": tokens,
         "more_tokens": sum(map(len, new)) - tokens,
-        "unknown": _unknown(smaller, new) - _unknown(model, old),
-        "changed_texts": float(np.mean(changed)),
+        "unknown": int(_unknown(smaller, new).sum() - _unknown(model, old).sum()),
+        "changed_texts": float(read_otherwise(model, smaller, before, after).mean()),
     }
 
 
-def _unknown(model: Model, texts: Sequence[list[int]]) -> int:
-    """The number of unknown tokens in some texts."""
+def read_otherwise(
+    model: Model, smaller: Model, before: Sequence[Encoded], after: Sequence[Encoded]
+) -> Bool[np.ndarray, " text"]:
+    """Which texts have other pieces in the smaller vocabulary."""
+    return np.array(
+        [
+            model.tokenizer.convert_ids_to_tokens(one) != smaller.tokenizer.convert_ids_to_tokens(other)
+            for one, other in zip(_pieces(before), _pieces(after), strict=True)
+        ]
+    )
+
+
+def with_new_unknown(
+    model: Model, smaller: Model, before: Sequence[Encoded], after: Sequence[Encoded]
+) -> Bool[np.ndarray, " text"]:
+    """Which texts have more unknown tokens in the smaller vocabulary."""
+    return _unknown(smaller, _pieces(after)) > _unknown(model, _pieces(before))
+
+
+def _pieces(inputs: Sequence[Encoded]) -> list[list[int]]:
+    return [encoded.inputs["input_ids"].tolist() for encoded in inputs]
+
+
+def _unknown(model: Model, texts: Sequence[list[int]]) -> Int[np.ndarray, " text"]:
+    """The number of unknown tokens in each text."""
     unknown: Any = model.tokenizer.unk_token_id
-    return sum(ids.count(unknown) for ids in texts)
+    return np.array([ids.count(unknown) for ids in texts])

@@ -12,6 +12,7 @@ from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import not_learned
 from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
+from headscope.studies.shrink.page.held_out import changed, lossier_groups
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
@@ -36,6 +37,8 @@ def findings(result: xr.Dataset) -> list[Finding]:
         _removed(result),
         *_parts(result),
         *_choices(result),
+        *changed(result),
+        *([] if unlearned(result) else lossier_groups(result)),
         *_vocabulary(result),
         *_training(result),
     ]

@@ -1,4 +1,6 @@
-"""The steps of the search as a table."""
+"""Tables: the steps of the search, groups of inputs, and examples that are answered otherwise."""
+
+from collections.abc import Iterator
 
 import xarray as xr
 
@@ -11,6 +13,11 @@ BY_LAYER = ()
 
 
 def tables(result: xr.Dataset) -> list[Table]:
+    """The steps of the search, what groups lose, and examples that are answered otherwise."""
+    return [_steps(result), *_groups(result), *_changed(result)]
+
+
+def _steps(result: xr.Dataset) -> Table:
     """A row for each step: the part, what it cost, and the score, the speed and the size after it."""
     metric = str(result["metric"].values[0])
     titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Estimated", "Speed", "MB"]
@@ -20,7 +27,7 @@ def tables(result: xr.Dataset) -> list[Table]:
     )
     speeds = facts(result)["speeds"]
     rows = [(str(step), _cells(result, step, metric, speeds[step])) for step in result["step"].values.tolist()]
-    return [titled("steps", caption, "Step", titles, rows)]
+    return titled("steps", caption, "Step", titles, rows)
 
 
 def _cells(result: xr.Dataset, step: int, metric: str, speed: float) -> Cells:
@@ -33,3 +40,41 @@ def _cells(result: xr.Dataset, step: int, metric: str, speed: float) -> Cells:
         (number(speed, ".2f"), ""),
         estimate(result, "megabytes", step=step).known_cell(".1f"),
     ]
+
+
+def _groups(result: xr.Dataset) -> Iterator[Table]:
+    """A row for each group: how many inputs it has, what they lose, and what all others lose."""
+    if "group_loss" not in result:
+        return
+    titles = ["Inputs", "Loss", "95% interval", "Loss of others", "95% interval of others"]
+    caption = f"What groups of held-out inputs lose in the saved model ({result['group_loss'].attrs['units']})."
+    counts = result["group_loss_n_examples"].sel(within="group")
+    rows = []
+    for group in result["input_group"].values.tolist():
+        cells: Cells = [(f"{int(counts.sel(input_group=group)):,}", "")]
+        for within in ("group", "others"):
+            loss = estimate(result, "group_loss", input_group=group, within=within)
+            cells += [(number(loss.value, ".3f"), ""), (loss.cell(".3f")[1], "")]
+        rows.append((group, cells))
+    yield titled("groups", caption, "Group", titles, rows)
+
+
+def _changed(result: xr.Dataset) -> Iterator[Table]:
+    """A row for each example that is kept: its text, its label or the other text, and both answers."""
+    if not (rows := facts(result).get("changed")):
+        return
+    beside = "other" if "other" in rows[0] else "label"
+    words = {"other": "Other text", "label": "Label"}[beside]
+    caption = {
+        "other": "Pairs of held-out texts by how far the cosine of their embeddings moved; each text is in one pair.",
+        "label": "Held-out examples by how far their answer moved.",
+    }[beside]
+    titles = [words, "Whole model", "Saved model"]
+    cells = [
+        (row["text"], [(row[beside], ""), *((_answer(row[when]), "") for when in ("before", "after"))]) for row in rows
+    ]
+    yield titled("changed", caption, "Text", titles, cells)
+
+
+def _answer(value: str | float) -> str:
+    return value if isinstance(value, str) else number(value, ".2f")

@@ -1,0 +1,42 @@
+"""How much of each layer stays: as a share of its parts, and of what these add to the states."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from headscope.results.variables import Label, Variables
+from headscope.studies.shrink.moments import ranked
+from headscope.studies.shrink.sizes import Original, Size
+
+KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
+SOURCE = "parts of the saved model, and what they add to the states of texts of the search"
+LABELS = {"kept_share": Label("share of a layer that stays, 0 of a removed layer", "share", ("layer", "kept"))}
+
+
+def variables(original: Original, size: Size) -> dict[str, xr.DataArray]:
+    """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add."""
+    whole, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
+    neurons = np.full(len(stays), size.width / whole.width if whole.width else np.nan)
+    heads = np.full(len(stays), size.heads / whole.heads)
+    columns = [
+        neurons,
+        share_added(original.of_neurons, size.width) if len(original.of_neurons) else neurons,
+        heads,
+        share_added(original.of_heads, size.heads) if len(original.of_heads) else heads,
+    ]
+    made = Variables({"kept": KEPT}, SOURCE, LABELS)
+    made.add("kept_share", np.stack(columns, axis=1) * stays[:, None])
+    return made.arrays
+
+
+def share_added(values: Sequence[Float[np.ndarray, " part"]], number: int) -> Float[np.ndarray, " layer"]:
+    """The share of the sum of each layer's values that its `number` largest have.
+
+    >>> share_added([np.array([1.0, 3.0]), np.array([0.0, 0.0])], 1)
+    array([0.75, 1.  ])
+    """
+    both = zip(values, ranked(values, number), strict=True)
+    sums = [(float(of_layer[list(some)].sum()), float(of_layer.sum())) for of_layer, some in both]
+    return np.array([part / whole if whole else 1.0 for part, whole in sums])
