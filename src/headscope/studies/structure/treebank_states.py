@@ -39,7 +39,9 @@ def distances(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, "word word"]:
            [2, 1, 0]])
     """
     dependents = np.flatnonzero(heads != ROOT)
-    edges = csr_array((np.ones(len(dependents)), (dependents, heads[dependents] - 1)), shape=(len(heads), len(heads)))
+    # scipy 1.14 takes indices of 32 bits alone.
+    ends = (dependents.astype(np.int32), (heads[dependents] - 1).astype(np.int32))
+    edges = csr_array((np.ones(len(dependents)), ends), shape=(len(heads), len(heads)))
     found = shortest_path(edges, method="D", directed=False, unweighted=True)
     # Two roots, which a broken tree may have, are as far apart as a sentence is long.
     return np.where(np.isfinite(found), found, len(heads)).astype(np.int64)
