@@ -40,8 +40,8 @@ def test_a_training_without_records_has_no_values() -> None:
     assert layer_changes([EMPTY]) == {}
 
 
-def page(runs: list[TrainedOutputs]) -> list[tuple[str, str | None]]:
-    """What the page says of these seeds."""
+def made(runs: list[TrainedOutputs]) -> xr.Dataset:
+    """The result of these seeds."""
     variables = {}
     for name, values in layer_changes(runs).items():
         dims = LAYER_LABELS[name].dims
@@ -49,7 +49,12 @@ def page(runs: list[TrainedOutputs]) -> list[tuple[str, str | None]]:
     coords = {"task": ["birds"], "init": ["finetuned"], "layer": [1, 2, 3], "bound": ["lower", "upper"]}
     result = xr.Dataset(variables, coords | {"seed": list(range(len(runs)))})
     result["score_n_examples"] = (("task", "init"), [[200]])
-    return [(finding.topic, finding.verdict) for finding in of_layers(result)]
+    return result
+
+
+def page(runs: list[TrainedOutputs]) -> list[tuple[str, str | None]]:
+    """What the page says of these seeds."""
+    return [(finding.topic, finding.verdict) for finding in of_layers(made(runs))]
 
 
 def test_the_page_tells_updates_from_attention() -> None:
@@ -63,3 +68,12 @@ def test_the_page_tells_updates_from_attention() -> None:
 
 def test_one_seed_decides_nothing() -> None:
     assert {verdict for _, verdict in page([trained([0.1, 0.2, 0.6], [0.1, 0.1, 0.1])])} == {"undecided"}
+
+
+def test_pairs_of_seeds_are_counted_as_the_runs_that_they_are() -> None:
+    result = made([trained([0.1, 0.2, 0.6 + noise], [0.01, 0.02, 0.3]) for noise in (0.0, 0.01, 0.02, 0.03)])
+    result = result.isel(seed=[0, 1]).assign_coords(order_seed=[0, 1], metric=["accuracy"])
+    dims = ("task", "init", "seed", "order_seed", "metric")
+    result["score_by_pair"] = (dims, np.full((1, 1, 2, 2, 1), 0.5))
+    texts = [finding.text for finding in of_layers(result)]
+    assert texts and all(text.endswith("the mean of the others; 4 runs.") for text in texts)

@@ -35,13 +35,20 @@ def of_layers(result: xr.Dataset) -> Iterator[Finding]:
             yield from _of_task(one.sel(init=init), f" on {task}" if several_tasks else "")
 
 
+def _runs(result: xr.Dataset) -> tuple[int, str]:
+    """The number of runs that the interval is over, and their noun: each is a seed, or a pair of seeds."""
+    if "score_by_pair" in result:
+        return int(result["score_by_pair"].isel(metric=0).count()), "run"
+    return result.sizes.get("seed", 1), "seed"
+
+
 def _has(result: xr.Dataset, init: str) -> bool:
     return init in result["init"].values and bool(result["change_per_update"].sel(init=init).notnull().any())
 
 
 def _of_task(result: xr.Dataset, on_task: str) -> Iterator[Finding]:
-    seeds = result.sizes.get("seed", 1)
-    few = "" if seeds >= LEAST_SEEDS else f" {LEAST_SEEDS} seeds are wanted for an interval; --seeds sets them."
+    runs, noun = _runs(result)
+    few = "" if runs >= LEAST_SEEDS else f" {LEAST_SEEDS} seeds are wanted for an interval; --seeds sets them."
     texts = {
         "last_layer_change": f"Change of attention (1 minus the cosine): {_by_layer(result, 'attention_change')}",
         "last_layer_per_update": (
@@ -56,7 +63,7 @@ def _of_task(result: xr.Dataset, on_task: str) -> Iterator[Finding]:
         ratio = of_array(array)
         yield Finding.judged(
             _above_the_others(ratio, _n(result)),
-            f"{texts[name]}. The last layer has {_times(ratio)} the mean of the others; {several(seeds, 'seed')}.{few}",
+            f"{texts[name]}. The last layer has {_times(ratio)} the mean of the others; {several(runs, noun)}.{few}",
             holds=f"{holds}{on_task}",
             fails=f"{fails}{on_task}",
             undecided=f"It cannot be told whether {holds[0].lower()}{holds[1:]}{on_task}",
