@@ -18,11 +18,11 @@ def by_frequency(result: xr.Dataset) -> Iterator[Finding]:
     if array is None or ranks is None:
         return
     means = array.mean(("layer", "head"))
-    each = ", ".join(_of_class(result, one) for one in means if bool(one.notnull()))
+    classes = ", ".join(_of_class(result, one) for one in means if bool(one.notnull()))
     yield Finding(
         "Rare and frequent pieces",
         f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in the "
-        f"corpus: {each}. Not counted are special tokens, '.' and ','. Below 1 the rest goes to these."
+        f"corpus: {classes}. Not counted are special tokens, '.' and ','. Below 1 the rest goes to these."
         f"{_directions(ranks)} A correlation does not say why: rare pieces also are nouns, names and parts of words, "
         f"frequent ones function words.{examples(ranks)}",
     )
