@@ -18,7 +18,9 @@ def count(read: list[Read]) -> None:
     for one, tokens in zip(read, kept, strict=True):
         for token in tokens:
             one.counts[token] = number = counts[one.ids[token]]
-            middle = np.mean([place + 0.5 for place, other in enumerate(in_order) if other == number]) / len(in_order)
+            middle = np.mean(
+                [number_before + 0.5 for number_before, other in enumerate(in_order) if other == number]
+            ) / len(in_order)
             one.frequency[token] = CLASSES[int(middle * 5 + 1e-9)]
 
 

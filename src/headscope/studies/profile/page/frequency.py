@@ -18,7 +18,7 @@ def by_frequency(result: xr.Dataset) -> Iterator[Finding]:
     if array is None or ranks is None:
         return
     means = array.mean(("layer", "head"))
-    classes = ", ".join(_of_class(result, mean) for mean in means if bool(mean.notnull()))
+    classes = ", ".join(_of_class(result, one) for one in means if bool(one.notnull()))
     yield Finding(
         "Rare and frequent pieces",
         f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in the "
