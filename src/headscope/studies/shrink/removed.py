@@ -17,9 +17,9 @@ LABELS = {"kept_share": Label("share of a layer that stays, 0 of a removed layer
 
 def variables(original: Original, size: Size) -> dict[str, xr.DataArray]:
     """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add."""
-    whole, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
-    neurons = np.full(len(stays), size.width / whole.width if whole.width else np.nan)
-    heads = np.full(len(stays), size.heads / whole.heads)
+    before, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
+    neurons = np.full(len(stays), size.width / before.width if before.width else np.nan)
+    heads = np.full(len(stays), size.heads / before.heads)
     columns = [
         neurons,
         share_added(original.of_neurons, size.width) if len(original.of_neurons) else neurons,
@@ -39,4 +39,4 @@ def share_added(values: Sequence[Float[np.ndarray, " part"]], number: int) -> Fl
     """
     both = zip(values, ranked(values, number), strict=True)
     sums = [(float(of_layer[list(some)].sum()), float(of_layer.sum())) for of_layer, some in both]
-    return np.array([part / whole if whole else 1.0 for part, whole in sums])
+    return np.array([part / total if total else 1.0 for part, total in sums])

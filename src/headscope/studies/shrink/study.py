@@ -12,17 +12,22 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
+from headscope.encoding.encoded import Encoded
 from headscope.models import Model, load
+from headscope.models.onnx import refuse_unexportable
 from headscope.models.pruned_folder import save
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
+from headscope.storage.files import replace_folder
 from headscope.studies.shrink import removed
-from headscope.studies.shrink.answers import ModelAnswers, answers_of
+from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
 from headscope.studies.shrink.choices import outputs_of_others
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
-from headscope.studies.shrink.evidence import choices_of, facts_of, outcome_of, scores_of
+from headscope.studies.shrink.eight_bit import FOLDER as ONNX
+from headscope.studies.shrink.eight_bit import EightBitModel, eight_bit_model
+from headscope.studies.shrink.evidence import choices_of, eight_bit_scores, facts_of, outcome_of, scores_of
 from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
 from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.prices import shapes_of
@@ -64,6 +69,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tokens: str = "",
     tolerance: Annotated[float, Range(0)] | None = None,
     best_effort: bool = False,
+    eight_bit: bool = False,
 ) -> xr.Dataset:
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
@@ -91,6 +97,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `tokens`: Time inputs of so many tokens; by default the median and the 95th percentile of the texts.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
+    * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
 
     Returns: `path_score[step, metric]` and its change, with intervals; what each removed part costs; and of the saved
     model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
@@ -101,6 +108,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     started, wanted = time.monotonic(), target(speed, size)
     model.refuse_spread("made smaller")
+    if eight_bit:
+        refuse_unexportable(model)
     if task is not None:
         names: Any = model.network.config.id2label
         task = aligned(task, names, model.name)
@@ -138,9 +147,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
     facts |= {"tolerance": tolerance, "examples": len(training), "changed": both.changed(task, settings.seed)}
-    text = notes(xr.Dataset(outcome.to_variables()), facts)
+    if eight_bit:
+        files, scored = _in_eight_bits(smaller, answers, texts, before[0], after, folder / ONNX, tolerance, settings)
+        found, facts = found | scored, facts | {"eight_bit": files.facts(shapes)}
+    text = notes(xr.Dataset(outcome.to_variables() | found), facts)
     saved = _saved(smaller, directory / "model", text, head=task is not None)
     reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
+    if eight_bit:
+        replace_folder(folder / ONNX, directory / "model" / ONNX)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, corpus, settings) | {
@@ -155,6 +169,22 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     }
     variables = replace(outcome, reloaded=reloaded).to_variables() | found
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _in_eight_bits(
+    smaller: Model,
+    answers: ModelAnswers,
+    texts: Splits,
+    before: Outputs,
+    held_out: list[Encoded],
+    folder: Path,
+    tolerance: float,
+    settings: Settings,
+) -> tuple[EightBitModel, dict[str, xr.DataArray]]:
+    """Write the files of eight bits into a folder; their scores on held-out texts."""
+    made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
+    outputs = [before, made.outputs(answers, held_out, settings)]
+    return made, eight_bit_scores(answers.task, outputs, texts, tolerance, settings)
 
 
 def _examples(
