@@ -47,15 +47,12 @@ def export(model: Model, path: str | Path) -> Path:
     Raises `HeadscopeError` if the extra `onnx` is not installed, the model cannot be exported, or outputs differ.
     """
     path = Path(path)
-    for package in PACKAGES:
-        require(package)
-    if model.network.dtype != torch.float32 or model.device.type != "cpu":
-        raise HeadscopeError("ONNX files are exported in float32 on the CPU; load the model with these")
+    refuse_unexportable(model)
     trials = [_inputs(model, texts) for texts in (TEXTS, TEXTS[:1])]
     names = tuple(trials[0])
     network = _Outputs(model.network, names).eval()
     axes = {0: torch.export.Dim("examples"), 1: torch.export.Dim("tokens", max=model.max_tokens)}
-    with torch.inference_mode(False), torch.no_grad(), fast(model.network), quiet(), _silent():
+    with torch.inference_mode(False), torch.no_grad(), fast(model.network), quiet(), silent():
         with refusing(f"model '{model.name}' cannot be exported to ONNX", "use it through torch"):
             program = torch.onnx.export(
                 network,
@@ -75,6 +72,14 @@ def export(model: Model, path: str | Path) -> Path:
     return path
 
 
+def refuse_unexportable(model: Model) -> None:
+    """Raise `HeadscopeError` if the extra `onnx` is not installed, or a model is not in float32 on the processor."""
+    for package in PACKAGES:
+        require(package)
+    if model.network.dtype != torch.float32 or model.device.type != "cpu":
+        raise HeadscopeError("ONNX files are exported in float32 on the CPU; load the model with these")
+
+
 def export_folder(directory: Path) -> Path:
     """Export the model in a folder, or in `model` of a result's folder, with its task head if it has one.
 
@@ -92,8 +97,8 @@ def export_folder(directory: Path) -> Path:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
-    """Context without the exporter's warnings about its own internals and packages that are not installed."""
+def silent() -> Iterator[None]:
+    """Context without warnings of the exporter about its own internals and packages that are not installed."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

@@ -142,7 +142,7 @@ def test_share_of_changed_predictions() -> None:
 
 def test_share_of_what_neurons_add() -> None:
     values = [np.array([4.0, 1.0, 3.0, 2.0]), np.array([0.0, 0.0, 0.0, 5.0])]
-    np.testing.assert_allclose(share_added(values, 2), [0.7, 1.0])
+    np.testing.assert_allclose(share_added(values, ((0, 2), (0, 3))), [0.7, 1.0])
 
 
 def test_page_has_all_models_in_its_first_figure_and_what_stays_of_each_layer(tmp_path: Path) -> None:

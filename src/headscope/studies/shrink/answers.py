@@ -17,6 +17,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.outputs.losses import mean_state
+from headscope.outputs.onnx_outputs import first_output
 from headscope.outputs.outputs import in_order, logits
 from headscope.outputs.task_inputs import refuse_other_head
 from headscope.passes.batches import collator
@@ -54,6 +55,17 @@ class ModelAnswers:
             return self.embedding(base(**batch.inputs)[0], batch.real).cpu().numpy()
 
         return in_order(base, inputs, outputs, quiet)
+
+    def of_file(self, session: Any, model: Model, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
+        """The outputs of an ONNX file of a model."""
+        collate = collator(model)
+
+        def outputs(group: list[Encoded]) -> Outputs:
+            batch = collate(group)
+            found = first_output(session, batch.inputs)
+            return (found if self.task is not None else self.embedding(found, batch.real)).numpy()
+
+        return in_order(model.network, inputs, outputs, replace(settings, on_progress=lambda done: None))
 
     def embedding(
         self, states: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]

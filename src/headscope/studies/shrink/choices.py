@@ -40,10 +40,28 @@ def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
     yield _chosen(_by_weights(original), size, _lengths(original))
     for draw in range(DRAWS):
         random = np.random.default_rng([seed, draw])
-        neurons = [random.random(part.width) for part in original.parts.feed_forward or ()]
-        heads = [random.random(len(values)) for values in original.of_heads]
-        others = replace(original, of_neurons=neurons, of_heads=heads)
+        others = _at_random(original, random)
         yield _chosen(others, size, random.random(len(original.size.layers)))
+
+
+def by_method(original: Original, method: str, seed: int) -> Original:
+    """The model whose neurons, heads and layers go in another order.
+
+    * `method`: "estimate", by what they add, and layers by what their removal changes; "magnitude", shortest weights
+      first; "random", in an order of the seed.
+    """
+    if method == "estimate":
+        return original
+    random = np.random.default_rng([seed, DRAWS])
+    others = _by_weights(original) if method == "magnitude" else _at_random(original, random)
+    lengths = _lengths(original) if method == "magnitude" else random.random(len(original.size.layers))
+    return replace(others, layer_order=tuple(np.argsort(lengths, kind="stable").tolist()))
+
+
+def _at_random(original: Original, random: np.random.Generator) -> Original:
+    """The same model, whose neurons and heads have random values."""
+    neurons = [random.random(part.width) for part in original.parts.feed_forward or ()]
+    return replace(original, of_neurons=neurons, of_heads=[random.random(len(values)) for values in original.of_heads])
 
 
 def _chosen(others: Original, size: Size, layers: Float[np.ndarray, " layer"]) -> Model:

@@ -1,8 +1,10 @@
 """The goal of a search, and the search for it, which goes on from its record."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headscope.encoding.encoded import Encoded
+from headscope.models import Model
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers
@@ -18,12 +20,14 @@ class Goal:
     """What a search has to reach, in steps of one of `groups` parts of the neurons.
 
     * `unused`: megabytes that go in any case; `best_effort`: whether the nearest size will do.
+    * `keeps`: see `SizeSearch`.
     """
 
     target: SizeTarget
     groups: int
     unused: float
     best_effort: bool
+    keeps: Callable[[Model], bool] | None = None
 
 
 def searched(
@@ -40,9 +44,11 @@ def searched(
     if stored is None:  # the training of another run, too
         record.remove()
     before, prices = answers.of(original.model, inputs, settings), prices_of(original, shapes, stored)
-    search = SizeSearch(original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings)
+    search = SizeSearch(
+        original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps
+    )
     steps = found_steps(search, record, stored, best_effort=goal.best_effort)
-    return search.met(steps[-1]), steps
+    return goal.target.within or search.met(steps[-1]), steps
 
 
 def unused_megabytes(original: Original, pieces: tuple[int, ...] | None, max_tokens: int | None) -> float:

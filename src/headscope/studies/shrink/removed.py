@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from headscope.models.removable_parts import Kept, Numbers
 from headscope.results.variables import Label, Variables
-from headscope.studies.shrink.moments import ranked
 from headscope.studies.shrink.sizes import Original, Size
 
 KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
@@ -15,28 +15,31 @@ SOURCE = "parts of the saved model, and what they add to the states of texts of 
 LABELS = {"kept_share": Label("share of a layer that stays, 0 of a removed layer", "share", ("layer", "kept"))}
 
 
-def variables(original: Original, size: Size) -> dict[str, xr.DataArray]:
-    """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add."""
-    whole, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
-    neurons = np.full(len(stays), size.width / whole.width if whole.width else np.nan)
-    heads = np.full(len(stays), size.heads / whole.heads)
+def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataArray]:
+    """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add.
+
+    * `kept`: the parts that stay.
+    """
+    before, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
+    neurons = np.full(len(stays), size.width / before.width if before.width else np.nan)
+    heads = np.full(len(stays), size.heads / before.heads)
     columns = [
         neurons,
-        share_added(original.of_neurons, size.width) if len(original.of_neurons) else neurons,
+        share_added(original.of_neurons, kept.neurons) if kept.neurons else neurons,
         heads,
-        share_added(original.of_heads, size.heads) if len(original.of_heads) else heads,
+        share_added(original.of_heads, kept.heads) if kept.heads else heads,
     ]
     made = Variables({"kept": KEPT}, SOURCE, LABELS)
     made.add("kept_share", np.stack(columns, axis=1) * stays[:, None])
     return made.arrays
 
 
-def share_added(values: Sequence[Float[np.ndarray, " part"]], number: int) -> Float[np.ndarray, " layer"]:
-    """The share of the sum of each layer's values that its `number` largest have.
+def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> Float[np.ndarray, " layer"]:
+    """The share of the sum of each layer's values that its kept parts have.
 
-    >>> share_added([np.array([1.0, 3.0]), np.array([0.0, 0.0])], 1)
+    >>> share_added([np.array([1.0, 3.0]), np.array([0.0, 0.0])], ((1,), (0,)))
     array([0.75, 1.  ])
     """
-    both = zip(values, ranked(values, number), strict=True)
+    both = zip(values, kept, strict=True)
     sums = [(float(of_layer[list(some)].sum()), float(of_layer.sum())) for of_layer, some in both]
-    return np.array([part / whole if whole else 1.0 for part, whole in sums])
+    return np.array([part / total if total else 1.0 for part, total in sums])

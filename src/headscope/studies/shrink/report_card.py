@@ -46,5 +46,28 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
                 f"| {timed['before']:.1f} | {timed['after']:.1f} |"
                 for timed in facts["timed"]
             ),
+            *_eight_bit(result, facts),
         ]
     )
+
+
+def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
+    """The table of the ONNX files; none without them."""
+    known = facts.get("eight_bit")
+    if known is None:
+        return []
+    scores = [
+        f"| {plain(metric)} | {float(result['shrunk_score'].sel(metric=metric)):.3f} "
+        f"| {float(result['eight_bit_score'].sel(metric=metric)):.3f} |"
+        for metric in result["metric"].values.tolist()
+    ]
+    times = [
+        f"| milliseconds ({timed['examples']} inputs of {timed['tokens']} tokens, where it was made) "
+        f"| {one:.1f} | {other:.1f} |"
+        for timed, (one, other) in zip(facts["timed"], known["milliseconds"], strict=True)
+    ]
+    megabytes = "| megabytes | {:.1f} | {:.1f} |".format(*known["megabytes"])
+    return [
+        *("", "## Eight bits", "", f"`{known['file']}` has weights of eight bits ({known['options']}).", ""),
+        *("| | ONNX in float32 | ONNX in eight bits |", "| --- | --- | --- |", *scores, megabytes, *times),
+    ]

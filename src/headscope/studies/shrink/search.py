@@ -1,6 +1,6 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
@@ -52,6 +52,7 @@ class SizeSearch:
 
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
+    * `keeps`: whether a model may be a step; the first that may not ends the search.
     """
 
     original: Original
@@ -63,6 +64,7 @@ class SizeSearch:
     groups: int
     fixed: float
     settings: Settings
+    keeps: Callable[[Model], bool] | None = None
 
     def met(self, step: Step) -> bool:
         """Whether a step reaches the target."""
@@ -170,10 +172,12 @@ def found_steps(
     while not search.met(steps[-1]):
         further = search.next(steps[-1], now, known)
         if further is None:
-            if best_effort:
+            if best_effort or search.keeps is not None:
                 break
             raise HeadscopeError(unmet(search, steps[-1]))
         step, now = further
+        if search.keeps is not None and not search.keeps(now):
+            break
         steps.append(step)
         save()
         search.settings.on_progress(1)

@@ -36,7 +36,7 @@ class Size:
         if "heads" in original.kinds and original.parts.heads and self.heads > 1:
             yield "heads", replace(self, heads=self.heads - 1)
         if "layers" in original.kinds and len(self.layers) > 1:
-            for layer in self.layers:
+            for layer in original.next_layers(self.layers):
                 yield f"layer {layer + 1}", replace(self, layers=tuple(kept for kept in self.layers if kept != layer))
 
     def as_json(self) -> dict[str, Any]:
@@ -57,6 +57,7 @@ class Original:
     * `of_neurons`: what the neurons of each layer add.
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
+    * `layer_order`: the order in which layers go; empty where any may go next.
     """
 
     model: Model
@@ -66,12 +67,18 @@ class Original:
     of_heads: Sequence[Float[np.ndarray, " head"]]
     ridge: float
     kinds: tuple[str, ...]
+    layer_order: tuple[int, ...] = ()
 
     @cached_property
     def size(self) -> Size:
         """The size of the whole model."""
         heads, maps = self.model.capture.heads, self.parts.feed_forward
         return Size(tuple(range(len(heads))), maps[0].width if maps else 0, max(heads))
+
+    def next_layers(self, layers: tuple[int, ...]) -> tuple[int, ...]:
+        """Of some layers those that may go next."""
+        ordered = tuple(layer for layer in self.layer_order if layer in layers)
+        return ordered[:1] or layers
 
     def kept(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Kept:
         """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""

@@ -4,7 +4,7 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 import xarray as xr
@@ -12,22 +12,28 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
+from headscope.encoding.encoded import Encoded
 from headscope.models import Model, load
+from headscope.models.onnx import refuse_unexportable
 from headscope.models.pruned_folder import save
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
+from headscope.storage.files import replace_folder
 from headscope.studies.shrink import removed
-from headscope.studies.shrink.answers import ModelAnswers, answers_of
-from headscope.studies.shrink.choices import outputs_of_others
+from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
+from headscope.studies.shrink.choices import by_method, outputs_of_others
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
-from headscope.studies.shrink.evidence import choices_of, facts_of, outcome_of, scores_of
+from headscope.studies.shrink.eight_bit import FOLDER as ONNX
+from headscope.studies.shrink.eight_bit import EightBitModel, eight_bit_model
+from headscope.studies.shrink.evidence import choices_of, eight_bit_scores, facts_of, outcome_of, scores_of
 from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
 from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
+from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
@@ -52,6 +58,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task: Task | None = None,
     speed: str | None = None,
     size: str | None = None,
+    within_interval: bool = False,
+    method: Literal["estimate", "magnitude", "random"] = "estimate",
     parts: str = "neurons,heads,layers",
     vocabulary: Annotated[float, Range(0, 1)] = 0.6,
     max_tokens: Annotated[int, Range(3)] | None = None,
@@ -64,6 +72,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tokens: str = "",
     tolerance: Annotated[float, Range(0)] | None = None,
     best_effort: bool = False,
+    eight_bit: bool = False,
 ) -> xr.Dataset:
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
@@ -79,6 +88,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
     * `size`: Have at most this size, such as 10MB.
+    * `within_interval`: Be as small as the interval of the main score allows, instead of a speed or a size.
+    * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), or at random.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
@@ -91,6 +102,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `tokens`: Time inputs of so many tokens; by default the median and the 95th percentile of the texts.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
+    * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
 
     Returns: `path_score[step, metric]` and its change, with intervals; what each removed part costs; and of the saved
     model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
@@ -99,11 +111,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` for a target that no size reaches, a task without a train split, or a model that cannot lose
     any part.
     """
-    started, wanted = time.monotonic(), target(speed, size)
+    started, wanted = time.monotonic(), target(speed, size, within=within_interval)
     model.refuse_spread("made smaller")
+    if eight_bit:
+        refuse_unexportable(model)
     if task is not None:
         names: Any = model.network.config.id2label
         task = aligned(task, names, model.name)
+    limit = TOLERANCES[False] if tolerance is None and task is None else tolerance
     tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
     answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
     training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
@@ -112,14 +127,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    original = original_of(model, training, settings, ridge, kinds(parts))
+    measured = original_of(model, training, settings, ridge, kinds(parts))
+    original = by_method(measured, method, settings.seed)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
+    options |= {"method": method}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     unused = unused_megabytes(original, pieces, max_tokens)
-    goal = Goal(wanted, groups, unused, best_effort)
+    keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
+    goal = Goal(wanted, groups, unused, best_effort, keeps)
     reached, steps = searched(original, answers, training[:sample], shapes, goal, record, settings)
     settings.on_total(len(steps) + training_steps)
 
@@ -134,13 +152,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     outcome = outcome_of(task, steps, len(original.size.layers), before, texts, tolerance, settings)
     found = choices_of(task, [before[0], before[len(steps) - 1], *others], texts, settings)
     both = HeldOut(texts.held_out, texts.units, (model, smaller), (held_out, after), (before[0], before[-1]))
-    found |= removed.variables(original, steps[-1].size) | both.variables(task, settings)
+    found |= removed.variables(measured, steps[-1].size, original.kept(steps[-1].size)) | both.variables(task, settings)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
     facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
     facts |= {"tolerance": tolerance, "examples": len(training), "changed": both.changed(task, settings.seed)}
-    text = notes(xr.Dataset(outcome.to_variables()), facts)
+    if eight_bit:
+        files, scored = _in_eight_bits(smaller, answers, texts, before[0], after, folder / ONNX, tolerance, settings)
+        found, facts = found | scored, facts | {"eight_bit": files.facts(shapes)}
+    text = notes(xr.Dataset(outcome.to_variables() | found), facts)
     saved = _saved(smaller, directory / "model", text, head=task is not None)
     reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
+    if eight_bit:
+        replace_folder(folder / ONNX, directory / "model" / ONNX)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, corpus, settings) | {
@@ -155,6 +178,22 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     }
     variables = replace(outcome, reloaded=reloaded).to_variables() | found
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _in_eight_bits(
+    smaller: Model,
+    answers: ModelAnswers,
+    texts: Splits,
+    before: Outputs,
+    held_out: list[Encoded],
+    folder: Path,
+    tolerance: float,
+    settings: Settings,
+) -> tuple[EightBitModel, dict[str, xr.DataArray]]:
+    """Write the files of eight bits into a folder; their scores on held-out texts."""
+    made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
+    outputs = [before, made.outputs(answers, held_out, settings)]
+    return made, eight_bit_scores(answers.task, outputs, texts, tolerance, settings)
 
 
 def _examples(

@@ -15,14 +15,18 @@ KINDS = ("neurons", "heads", "layers")
 
 @dataclass(frozen=True)
 class SizeTarget:
-    """The least speed, as times that of the whole model, and the most megabytes; None for any."""
+    """The least speed, as times that of the whole model, and the most megabytes; None for any.
+
+    * `within`: instead of both, as small as it can be without a lower score, see `score_limit`.
+    """
 
     speed: float | None
     megabytes: float | None
+    within: bool = False
 
     def fast_enough(self, share: float) -> bool:
         """Whether this share of the whole model's time is short enough."""
-        return self.speed is None or share * self.speed <= 1
+        return not self.within and (self.speed is None or share * self.speed <= 1)
 
     def small_enough(self, megabytes: float) -> bool:
         """Whether a model of this size is small enough."""
@@ -34,19 +38,25 @@ class SizeTarget:
         >>> SizeTarget(1.5, 10.0).words()
         '1.5 times as fast and at most 10 MB'
         """
+        if self.within:
+            return "as small as the interval of its score allows"
         speed = f"{self.speed:g} times as fast" if self.speed else ""
         size = f"at most {self.megabytes:g} MB" if self.megabytes else ""
         return " and ".join(filter(None, (speed, size)))
 
 
-def target(speed: str | None, size: str | None) -> SizeTarget:
-    """The target of the options `--speed` and `--size`; without both, 1.5 times the speed.
+def target(speed: str | None, size: str | None, *, within: bool = False) -> SizeTarget:
+    """The target of the options `--speed`, `--size` and `--within-interval`; without them, 1.5 times the speed.
 
-    Raises `HeadscopeError` for a text that is no speed or no size.
+    Raises `HeadscopeError` for a text that is no speed or no size, and for one of them beside `--within-interval`.
 
     >>> target("3x", None), target(None, "10MB"), target(None, None).speed
     (SizeTarget(speed=3.0, megabytes=None), SizeTarget(speed=None, megabytes=10.0), 1.5)
     """
+    if within:
+        if speed is not None or size is not None:
+            raise HeadscopeError("--within-interval searches for the smallest model; leave --speed and --size out")
+        return SizeTarget(None, None, within=True)
     times = megabytes = None
     if speed is not None:
         match = SPEED.fullmatch(speed.strip())

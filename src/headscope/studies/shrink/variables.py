@@ -52,6 +52,14 @@ LABELS = {
     "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
 }
 
+EIGHT_BIT_SOURCE = "the ONNX file of the saved model with weights of eight bits"
+EIGHT_BIT_LABELS = {
+    "eight_bit_score": Label("score of the saved model in eight bits", "score", ("metric",), HELD_OUT),
+    "eight_bit_gain": Label(
+        "gain of the main metric by the saved model in eight bits, below 0 where it is worse", "score", (), HELD_OUT
+    ),
+}
+
 
 @dataclass(frozen=True)
 class ShrinkOutcome:

@@ -8,14 +8,17 @@ import xarray as xr
 
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
+from headscope.errors import HeadscopeError
 from headscope.models import Model, load
+from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import forward_seconds, parameters
 from headscope.passes import Settings
-from headscope.studies.shrink.answers import answers_of
+from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
+from headscope.studies.shrink.eight_bit import EIGHT, FOLDER
 from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.prices import ROUNDS
-from headscope.studies.shrink.splits import encode, split
+from headscope.studies.shrink.splits import Splits, encode, split
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -45,8 +48,10 @@ def verified(
     counts = [known["parameters"][1], parameters(saved)]
     shapes = [(timed["examples"], timed["tokens"]) for timed in known["timed"]]
     seconds = [forward_seconds([model, saved], *shape, ROUNDS) for shape in shapes]
+    same = bool(np.allclose(now, before, atol=SAME, rtol=0, equal_nan=True)) and counts[0] == counts[1]
+    eight = _eight_bit(result, folder, saved, answers, outputs[0], task, texts, settings)
     return {
-        "same": bool(np.allclose(now, before, atol=SAME, rtol=0, equal_nan=True)) and counts[0] == counts[1],
+        "same": same and all(entry["same"] for entry in eight.values()),
         "scores": {
             metric: [float(one), float(other)]
             for metric, one, other in zip(result["metric"].values.tolist(), before, now, strict=True)
@@ -60,4 +65,33 @@ def verified(
             len(shapes) / sum(timed["after"] / timed["before"] for timed in known["timed"]),
             len(shapes) / sum(after / original for original, after in seconds),
         ],
+        **eight,
+    }
+
+
+def _eight_bit(
+    result: xr.Dataset,
+    folder: Path,
+    saved: Model,
+    answers: ModelAnswers,
+    unshrunk: Outputs,
+    task: Task | None,
+    texts: Splits,
+    settings: Settings,
+) -> dict[str, Any]:
+    """The scores of the file of eight bits beside those of its result; nothing for a result without it."""
+    known = facts(result).get("eight_bit")
+    if known is None:
+        return {}
+    path = folder / FOLDER / EIGHT
+    if not path.is_file():
+        raise HeadscopeError(f"'{path}', the model in eight bits, is missing; run 'headscope shrink' again")
+    after = answers.of_file(session_of(path), saved, encode(saved, texts.held_out), settings)
+    now, before = scores_of(task, [unshrunk, after], texts, settings).values[-1], result["eight_bit_score"].values
+    both = zip(result["metric"].values.tolist(), before, now, strict=True)
+    return {
+        "eight_bit": {
+            "same": bool(np.allclose(now, before, atol=SAME, rtol=0, equal_nan=True)),
+            "scores": {metric: [float(one), float(other)] for metric, one, other in both},
+        }
     }

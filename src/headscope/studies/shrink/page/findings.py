@@ -12,6 +12,7 @@ from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import not_learned
 from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
+from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 
 
@@ -33,6 +34,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_scores(result),
         _speed(result),
         _size(result),
+        *([] if unlearned(result) else eight_bit(result, facts(result))),
         *_needed(result),
         _removed(result),
         *_parts(result),

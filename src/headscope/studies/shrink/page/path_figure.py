@@ -12,7 +12,7 @@ from headscope.report.wording import Estimate, estimate
 from headscope.studies.shrink.page.findings import facts, times
 
 PATH = "Score against speed and size"
-STEPS, SAVED = "each step, untrained", "saved model"
+STEPS, SAVED, EIGHT_BITS = "each step, untrained", "saved model", "saved model in eight bits"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
 
 
@@ -58,7 +58,19 @@ def points(result: xr.Dataset) -> list[Point]:
         for choice, words in CHOICES.items()
         if "choice_score" in result
     ]
-    return [*steps, saved, *others]
+    return [*steps, saved, *_eight_bit(result, metric), *others]
+
+
+def _eight_bit(result: xr.Dataset, metric: str) -> list[Point]:
+    """The saved model in eight bits."""
+    known = facts(result).get("eight_bit")
+    if known is None:
+        return []
+    shares = [
+        after / timed["before"] for timed, (_, after) in zip(facts(result)["timed"], known["milliseconds"], strict=True)
+    ]
+    score = estimate(result, "eight_bit_score", metric=metric)
+    return [Point(EIGHT_BITS, score, len(shares) / sum(shares), known["megabytes"][1])]
 
 
 def _array(result: xr.Dataset, along: str) -> xr.DataArray:

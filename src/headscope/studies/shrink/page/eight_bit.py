@@ -1,0 +1,73 @@
+"""The saved model in eight bits on the page: what it loses, its size, its speed, and how its options were chosen."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import xarray as xr
+
+from headscope.figures.labels import label
+from headscope.report.claims import no_worse
+from headscope.report.parts import Finding
+from headscope.report.tables import Table, titled
+from headscope.report.wording import examples, measured, n_examples, number, of_array, several
+
+
+def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
+    """Findings of the file of eight bits; none without it.
+
+    * `known`: sizes, timings and options of the result.
+    """
+    files, gain = known.get("eight_bit"), measured(result, "eight_bit_gain")
+    if files is None or gain is None:
+        return
+    metric = str(result["metric"].values[0])
+    score, name = of_array(result_score(result, metric)), label("metric", metric)
+    tolerance = known["tolerance"]
+    claim = no_worse(of_array(gain), tolerance, (n_examples(gain) or (0, 0))[0])
+    limit, n = number(tolerance), examples(gain)
+    yield Finding.judged(
+        claim,
+        f"{name.capitalize()} is then {score.text}, a gain of {of_array(gain).text} on the whole model.{n}",
+        holds=f"In eight bits it loses less than {limit}",
+        fails=f"In eight bits it loses {limit} or more",
+        undecided=f"It is not sure that it loses less than {limit} in eight bits",
+        unit="examples",
+    )
+    sizes, times = files["megabytes"], []
+    for shape, (one, other) in zip(known["timed"], files["milliseconds"], strict=True):
+        words = f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens"
+        torch = number(shape["after"], ".1f")
+        times.append(f"{words}: {torch}, {number(one, '.1f')} and {number(other, '.1f')} ms")
+    yield Finding(
+        "The model in eight bits",
+        f"The ONNX file has {number(sizes[0], '.3g')} MB in float32 and {number(sizes[1], '.3g')} MB in eight bits. "
+        f"Medians of a forward pass in torch, and of both files in onnxruntime: {'; '.join(times)}. Options: "
+        f"{files['options']}, chosen on {several(files['inputs'], 'text')} that do not score; there the outputs change "
+        f"by {number(files['change'], '.2g')}.",
+    )
+
+
+def result_score(result: xr.Dataset, metric: str) -> xr.DataArray:
+    """The score of the file in a metric, with its interval."""
+    found = measured(result, "eight_bit_score", metric=metric)
+    return result["eight_bit_score"].sel(metric=metric) if found is None else found
+
+
+def trials(known: dict[str, Any]) -> Iterator[Table]:
+    """A row for each way to eight bits that was tried; none without such a file."""
+    files = known.get("eight_bit")
+    if files is None:
+        return
+    caption = (
+        "Ways to eight bits: the change of the outputs from those in float32, on texts that choose, and megabytes of "
+        "the file. Saved is the smallest that changes the outputs by 0.01 or less, else the one with the least change."
+    )
+    rows = [
+        (f"{one['options']}{', saved' if one['options'] == files['options'] else ''}", _cells(one))
+        for one in files["trials"]
+    ]
+    yield titled("eight_bit_trials", caption, "Options", ["Change", "MB"], rows)
+
+
+def _cells(trial: dict[str, Any]) -> list[tuple[str, str] | None]:
+    return [(number(trial["change"], ".4f"), ""), (number(trial["megabytes"], ".2f"), "")]

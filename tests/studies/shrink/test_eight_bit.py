@@ -1,0 +1,139 @@
+"""The saved model in eight bits: parts of the file, the choice of options, its scores, and `headscope verify`."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headscope
+from headscope import HeadscopeError, Settings
+from headscope.models.eight_bits import EMBEDDINGS, EightBits, nodes_by_part, quantised
+from headscope.models.onnx import export
+from headscope.outputs.onnx_outputs import file_seconds, first_output, session_of
+from headscope.outputs.size_and_speed import random_tokens
+from headscope.report.study_page import study_page
+from headscope.studies.shrink.answers import answers_of
+from headscope.studies.shrink.eight_bit import EIGHT, FOLDER, MOST_CHANGE, WHOLE, Trial, chosen_trial, with_several
+from headscope.studies.shrink.report_card import notes
+from headscope.studies.shrink.splits import encode
+from support.every_study import run
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+QUICK = ("--size", "0.05MB", "--groups", "2", "--epochs", "0", "--batches", "1", "--tokens", "8", "--resamples", "20")
+
+
+def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path) -> None:
+    words = ("shrink", save_tiny(tmp_path / "tiny"), "sample", "--limit", "40", *QUICK, "--eight-bit")
+    ended = run(*words, out=tmp_path / "out", page=True)
+    assert ended.status == 0, ended.errors
+    files = tmp_path / "out" / "model" / FOLDER
+    assert {path.name for path in files.iterdir()} == {WHOLE, EIGHT}
+    assert (files / EIGHT).stat().st_size < (files / WHOLE).stat().st_size
+    the_files_answer_as_torch_does(tmp_path / "out" / "model")
+    the_page_says_so(tmp_path / "out")
+    ended = run("verify", tmp_path / "out", "--json")
+    assert ended.status == 0, ended.errors
+    before, now = json.loads(ended.output)["eight_bit"]["scores"]["similarity_agreement"]
+    assert before == pytest.approx(now, abs=1e-6)
+    (files / EIGHT).write_bytes((files / WHOLE).read_bytes())
+    ended = run("verify", tmp_path / "out", "--json")
+    assert ended.status == 1 and not json.loads(ended.output)["eight_bit"]["same"]
+    (files / EIGHT).unlink()
+    ended = run("verify", tmp_path / "out")
+    assert ended.status == 2 and "the model in eight bits, is missing; run 'headscope shrink' again" in ended.errors
+
+
+def the_files_answer_as_torch_does(folder: Path) -> None:
+    """Exactly in float32, and nearly in eight bits."""
+    model = headscope.load(str(folder))
+    answers, settings = answers_of(model, None), Settings()
+    inputs = encode(model, tuple(headscope.read(["The cat slept.", "A dog ran to the old house by the river."])))
+    expected = answers.of(model, inputs, settings)
+    exact, eight = (
+        answers.of_file(session_of(folder / FOLDER / name), model, inputs, settings) for name in (WHOLE, EIGHT)
+    )
+    np.testing.assert_allclose(exact, expected, atol=1e-4)
+    difference = abs(eight - expected).max()
+    assert 1e-4 < difference < 0.1
+    ids = random_tokens(model, 2, 6)
+    assert (
+        first_output(session_of(folder / FOLDER / WHOLE), {"input_ids": ids, "attention_mask": ids * 0 + 1}).ndim == 3
+    )
+    assert len(file_seconds([session_of(folder / FOLDER / WHOLE)], ids, 3)) == 1
+
+
+def the_page_says_so(folder: Path) -> None:
+    """The page and the card have the score, the size, the speed and the trials."""
+    result = headscope.results.read(folder)
+    page, known = study_page(result), json.loads(result.attrs["shrinking"])
+    topics = [finding.topic for finding in page.findings()]
+    assert "The model in eight bits" in topics and sum("in eight bits" in topic for topic in topics) == 2
+    rows = next(table for table in page.tables() if table.name == "eight_bit_trials").rows
+    assert len(rows) >= 7 and sum(row[0][0].endswith(", saved") for row in rows) == 1
+    assert any(row[0][0].startswith("per map, seven bits") for row in rows)
+    assert "## Eight bits" in notes(result, known) and "onnx/model_quantized.onnx" in notes(result, known)
+    assert "## Eight bits" in (folder / "model" / "README.md").read_text()
+
+
+def test_parts_stay_in_float32_where_they_are_kept(tmp_path: Path) -> None:
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    source = export(model, tmp_path / WHOLE)
+    nodes = nodes_by_part(source, model)
+    assert list(nodes) == [EMBEDDINGS, "layer 1", "layer 2", "layer 3"]
+    assert [len(names) for names in nodes.values()] == [3, 6, 6, 6]
+    sizes = [
+        quantised(source, tmp_path / EIGHT, EightBits(kept=kept), nodes).stat().st_size
+        for kept in ((), ("layer 1",), ("layer 1", EMBEDDINGS))
+    ]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[2]
+
+
+@dataclass
+class Measured:
+    """Trials of options whose parts each take away some of the change, and which are counted."""
+
+    falls: dict[str, float]
+    tried: list[EightBits] = field(default_factory=list)
+
+    def __call__(self, options: EightBits) -> Trial:
+        self.tried.append(options)
+        change = 0.1 - sum(self.falls[part] for part in options.kept)
+        return Trial(options, change, 10.0 + sum(5.0 if part == EMBEDDINGS else 1.0 for part in options.kept))
+
+
+def trials(falls: dict[str, float]) -> list[Trial]:
+    """All trials, beginning with eight bits for all parts."""
+    measured = Measured(falls)
+    best = measured(EightBits())
+    alone = [measured(EightBits(kept=(part,))) for part in falls]
+    return [best, *alone, *with_several(best, alone, measured)]
+
+
+def test_parts_that_take_away_most_for_a_megabyte_stay_until_little_changes() -> None:
+    found = trials({EMBEDDINGS: 0.06, "layer 1": 0.045, "layer 2": 0.001, "layer 3": 0.047})
+    assert found[-1].options.kept == ("layer 3", "layer 1") and found[-1].change <= MOST_CHANGE
+    assert chosen_trial(found) is found[-1]
+
+
+def test_of_files_of_one_size_the_one_that_changes_least_is_saved_and_else_the_one_with_the_least_change() -> None:
+    options: Any = EightBits()
+    good = [Trial(options, 0.009, 5.0), Trial(options, 0.004, 5.05), Trial(options, 0.001, 9.0)]
+    assert chosen_trial(good) is good[1]
+    bad = [Trial(options, 0.3, 5.0), Trial(options, 0.2, 8.0)]
+    assert chosen_trial(bad) is bad[1]
+
+
+def test_no_further_part_is_tried_once_one_is_enough() -> None:
+    assert len(trials({"layer 1": 0.095, "layer 2": 0.01})) == 3
+
+
+def test_a_model_that_cannot_be_exported_is_refused_before_the_search(tmp_path: Path) -> None:
+    half = headscope.wrap(tiny_bert().half(), tiny_tokenizer())
+    with pytest.raises(HeadscopeError, match="exported in float32 on the CPU"):
+        headscope.shrink(half, headscope.read(["One.", "Two."]), directory=tmp_path, eight_bit=True)
