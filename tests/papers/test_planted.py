@@ -65,6 +65,12 @@ def test_means_over_labels_are_compared_by_welchs_test():
     assert RULES["below over labels"].test(*parts[::-1], 0.0, 90)[0].verdict == "fails"
 
 
+def test_words_of_means_over_labels():
+    claim = BY_ID["P22"]
+    words = measured(judged(claim, planted(claim, holds=True)))
+    assert words == "4 labels, and 8 others: 0.11 against 0.33 (difference -0.22 [-0.24, -0.20])"
+
+
 def test_an_order_of_too_few_labels_is_refused():
     with pytest.raises(HeadscopeError, match="takes 4 to 8 labels, 'entropy' has 3"):
         RULES["in order"].test(xr.DataArray([1.0, 2.0, 3.0], dims="layer", name="entropy"), None, 0.0, 90)

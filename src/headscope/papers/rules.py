@@ -71,13 +71,13 @@ class Rule:
     """A rule: its test, and the dimensions of the number that it takes.
 
     * `dims`: names of dimensions, or None for a number with any.
-    * `over_layers`: whether its error is mostly that of few layers (or labels), so that more examples hardly decide it.
+    * `over`: of what few its error mostly is, "layers" or "labels", so that more examples hardly decide it.
     * `compares`: whether it takes two numbers, the second by `than`.
     """
 
     test: Test
     dims: tuple[str, ...] | None = None
-    over_layers: bool = False
+    over: str = ""
     compares: bool = False
 
     @property
@@ -91,11 +91,11 @@ RULES: Mapping[str, Rule] = {
     "above": Rule(above_limit, ()),
     "below": Rule(below_limit, ()),
     "not below": Rule(not_below, ()),
-    "below over labels": Rule(below_over_labels, over_layers=True, compares=True),
+    "below over labels": Rule(below_over_labels, over="labels", compares=True),
     "two neighbouring layers above": Rule(layers_above, ("layer",)),
-    "rises over layers": Rule(rises, ("layer",), over_layers=True),
-    "falls over layers": Rule(falls, ("layer",), over_layers=True),
-    "in order": Rule(in_order, over_layers=True),
+    "rises over layers": Rule(rises, ("layer",), over="layers"),
+    "falls over layers": Rule(falls, ("layer",), over="layers"),
+    "in order": Rule(in_order, over="layers"),
     "most are positive": Rule(most_are_positive),
     "most do no harm": Rule(most_do_no_harm),
     "some special": Rule(some_special),

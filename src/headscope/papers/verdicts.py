@@ -52,7 +52,7 @@ class Judgement:
         """The number of examples that would decide an undecided claim, from the variance seen; None if not known."""
         if self.verdict != "undecided" or self.test is None or self.lacks:
             return None
-        if RULES[self.claim.rule].over_layers or self.claim.procedure:
+        if RULES[self.claim.rule].over or self.claim.procedure:
             return None
         return examples_to_decide(self.test)
 

@@ -9,7 +9,8 @@ from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
 
 # Rules that compare two numbers.
-COMPARING = ("above", "below", "not below")
+BELOW = ("below", "below over labels")
+COMPARING = ("above", "not below", *BELOW)
 
 
 def measured(judgement: Judgement) -> str:
@@ -17,7 +18,7 @@ def measured(judgement: Judgement) -> str:
     test, claim = judgement.test, judgement.claim
     if test is None:
         return judgement.lacks
-    where = f"{judgement.words}: " if judgement.words and not RULES[claim.rule].over_layers else ""
+    where = f"{judgement.words}: " if judgement.words and RULES[claim.rule].over != "layers" else ""
     return where + _compared(judgement) + _open(judgement)
 
 
@@ -27,10 +28,10 @@ def _compared(judgement: Judgement) -> str:
     difference = test.difference
     if not RULES[claim.rule].decides:
         return difference.text
-    if RULES[claim.rule].over_layers:
+    if RULES[claim.rule].over == "layers":
         return f"correlation {number(test.value)}" + (f", {judgement.words}" if judgement.words else "")
     if claim.than and test.baseline != claim.limit and claim.rule in COMPARING:
-        sign = -1 if claim.rule == "below" else 1
+        sign = -1 if claim.rule in BELOW else 1
         shift = -claim.limit if claim.rule == "not below" else claim.limit
         gain = Estimate(*(sign * (bound + shift) for bound in (difference.value, difference.lower, difference.upper)))
         gain = Estimate(gain.value, *sorted((gain.lower, gain.upper))) if gain.tested else gain
@@ -52,8 +53,8 @@ def _open(judgement: Judgement) -> str:
         return f"; {judgement.lacks}"
     if judgement.verdict != "undecided":
         return ""
-    if RULES[judgement.claim.rule].over_layers:
-        return "; too few layers to tell"
+    if over := RULES[judgement.claim.rule].over:
+        return f"; too few {over} to tell"
     if judgement.claim.procedure:
         return "; more seeds would tell"
     test = judgement.test
