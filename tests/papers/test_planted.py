@@ -55,14 +55,14 @@ def test_a_number_that_is_only_reported_decides_nothing(claim):
 
 def test_means_over_labels_are_compared_by_welchs_test():
     high, low = np.array([0.5, 0.7, 0.6, 0.9]), np.array([0.1, 0.3, 0.2])
-    parts = [xr.DataArray(values, dims="task") for values in (low, high)]
-    claim, words = RULES["below over labels"].test(*parts, 0.0, 90)
+    lower, higher = (xr.DataArray(values, dims="task") for values in (low, high))
+    claim, words = RULES["below over labels"].test(lower, higher, 0.0, 90)
     errors = [part.var(ddof=1) / part.size for part in (low, high)]
     freedom = sum(errors) ** 2 / sum(error**2 / (size - 1) for error, size in zip(errors, (3, 4), strict=True))
     half = t.ppf(0.975, freedom) * sum(errors) ** 0.5
     assert (claim.difference.lower, claim.difference.upper) == pytest.approx((0.475 - half, 0.475 + half))
     assert (claim.value, claim.baseline, words) == (pytest.approx(0.2), pytest.approx(0.675), "3 labels, and 4 others")
-    assert RULES["below over labels"].test(*parts[::-1], 0.0, 90)[0].verdict == "fails"
+    assert RULES["below over labels"].test(higher, lower, 0.0, 90)[0].verdict == "fails"
 
 
 def test_words_of_means_over_labels():

@@ -1,6 +1,7 @@
 """Measures of frequent and rare pieces, read naively off their definitions: loops over tokens."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -47,7 +48,8 @@ def correlation(read: Read) -> np.ndarray:
     for layer, head in np.ndindex(result.shape):
         values = received[layer, head, tokens] / uniform[layer, tokens]
         values = (values / (values.mean() or 1)).round(4)
-        result[layer, head] = spearmanr(values, counts).statistic if len(set(values)) > 1 else 0
+        found: Any = spearmanr(values, counts) if len(set(values)) > 1 else None
+        result[layer, head] = found.statistic if found else 0
     return result
 
 

@@ -1,7 +1,7 @@
 """What an ONNX file answers, and how long it takes."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,9 +26,9 @@ def session_of(path: Path) -> Any:
     return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def first_output(session: Any, inputs: dict[str, Tensor]) -> Float[Tensor, "example *dims"]:
+def first_output(session: Any, inputs: Mapping[str, Tensor]) -> Float[Tensor, "example *dims"]:
     """The first output of a file for the inputs of a network; token types that are not given are 0."""
-    given = {"token_type_ids": torch.zeros_like(inputs["input_ids"])} | inputs
+    given = {"token_type_ids": torch.zeros_like(inputs["input_ids"]), **inputs}
     feeds = {one.name: given[one.name].cpu().numpy() for one in session.get_inputs()}
     return torch.from_numpy(session.run(None, feeds)[0])
 

@@ -70,7 +70,7 @@ def the_files_answer_as_torch_does(folder: Path) -> None:
 
 def the_page_says_so(folder: Path) -> None:
     """The page and the card have the score, the size, the speed and the trials."""
-    result = headscope.results.read(folder)
+    result = headscope.open_result(folder)
     page, known = study_page(result), json.loads(result.attrs["shrinking"])
     topics = [finding.topic for finding in page.findings()]
     assert "The model in eight bits" in topics and sum("in eight bits" in topic for topic in topics) == 2

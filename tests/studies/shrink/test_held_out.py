@@ -46,7 +46,8 @@ def test_a_text_loses_what_its_rank_correlation_lacks() -> None:
     expected = []
     for text in range(12):
         others = [other for other in range(12) if other != text]
-        found: Any = spearmanr(*([float(one[text] @ one[other]) for other in others] for one in (before, after)))
+        one, another = ([float(made[text] @ made[other]) for other in others] for made in (before, after))
+        found: Any = spearmanr(one, another)
         expected.append(1 - found.statistic)
     np.testing.assert_allclose(groups.input_losses(None, before, after, None, 0), expected, atol=1e-6)
     np.testing.assert_allclose(groups.input_losses(None, before, before, None, 0), 0, atol=1e-9)

@@ -92,7 +92,7 @@ def eight_bit_model(
         after = answers.of_file(session, model, inputs, settings)
         return Trial(options, change(before, after), _megabytes(target))
 
-    trials = [tried(EightBits(*both)) for both in product((False, True), repeat=2)]
+    trials = [tried(EightBits(channel, reduced)) for channel, reduced in product((False, True), repeat=2)]
     best = min(trials, key=lambda trial: trial.change)
     alone = [tried(replace(best.options, kept=(part,))) for part in nodes]
     trials += [*alone, *with_several(best, alone, tried)]

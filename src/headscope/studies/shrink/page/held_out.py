@@ -27,7 +27,7 @@ def lossier_groups(result: xr.Dataset) -> Iterator[Finding]:
         for name in names
     ]
     counts = result["group_loss_n_examples"].min("within").values.astype(int).tolist()
-    claims = together([apart(*both, n) for both, n in zip(sides, counts, strict=True)])
+    claims = together([apart(group, others, n) for (group, others), n in zip(sides, counts, strict=True)])
     for name, (group, others), claim in zip(names, sides, claims, strict=True):
         if claim.verdict == "holds":
             text = (
