@@ -143,7 +143,9 @@ def test_layers_that_do_not_follow_each_other_are_not_skipped() -> None:
 
 def test_why_full_passes_were_made_is_said() -> None:
     assert "its layers are not called one after the other" in sweep(inputs_of("albert"), SETTINGS).strategy
-    assert "does not support `softcap`" in sweep(inputs_of("gemma2"), SETTINGS).strategy
+    capped = sweep(inputs_of("gemma2"), SETTINGS).strategy
+    # Older releases of transformers leave the cap out of sdpa, which the comparison of outputs finds.
+    assert "does not support `softcap`" in capped or "outputs would differ" in capped
 
 
 @pytest.mark.parametrize("family", ["bert", "modernbert"])

@@ -24,6 +24,7 @@ from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
 from headscope.studies.attributions import altered_inputs
 from headscope.studies.layers import scalar_mix
+from headscope.studies.shrink import groups
 from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
@@ -68,6 +69,7 @@ WHOLE = {
     "geometry": ("--other", "{folder}/other"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
+    "profile": ("--frequency",),
     "shrink": ("--task", "made", "--data", "{folder}/task"),
     "structure": ("--tensor-products",),
 }
@@ -161,8 +163,8 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
     Followed.last = None
     drawing = patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written)
     mixing = patch.multiple(scalar_mix, EPOCHS=2, LEAST_STEPS=2)
-    searching = patch.object(altered_inputs, "HEAD_STEPS", 3)
-    with drawing, mixing, searching, patch("headscope.front.cli.compute.TimeNeeded", Followed):
+    searching, grouping = patch.object(altered_inputs, "HEAD_STEPS", 3), patch.object(groups, "LEAST", 2)
+    with drawing, mixing, searching, grouping, patch("headscope.front.cli.compute.TimeNeeded", Followed):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception

@@ -100,7 +100,7 @@ def test_the_chosen_step_is_compared_with_the_start(browser: Chrome, page: str) 
     opened(browser, page, {"t": FIRST, "v": "compare", "h": "2-3", "m": "2"})
 
     def titles() -> list[str]:
-        return [each.text for each in browser.find_elements("css selector", ".compare-maps figcaption")]
+        return [caption.text for caption in browser.find_elements("css selector", ".compare-maps figcaption")]
 
     canvases = "return [...document.querySelectorAll('.compare-maps canvas')].map((c) => c.toDataURL())"
     assert titles() == ["start", "step 5", "difference"]

@@ -49,9 +49,9 @@ class Encoded:
     document: int | None = None
     pair_words: Int[np.ndarray, "pair_row 4"] = field(default_factory=lambda: NO_PAIR_WORDS)
     upos: Int[np.ndarray, " token"] = field(default_factory=lambda: NO_UPOS)
-    count: Int[np.ndarray, " token"] = field(default_factory=lambda: NOT_COUNTED)
-    frequency: Int[np.ndarray, " token"] = field(default_factory=lambda: NOT_COUNTED)
-    seen: Int[np.ndarray, " token"] = field(default_factory=lambda: NOT_COUNTED)
+    count: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
+    frequency: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
+    seen: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
 
     def __len__(self) -> int:
         return len(self.token_class)
