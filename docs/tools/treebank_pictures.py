@@ -6,7 +6,10 @@ The studies run as the pages of the docs say, some for minutes. Results are kept
 result is there is drawn again from its numbers.
 """
 
+import csv
+import gzip
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +20,7 @@ from headscope.report.study_page import study_page
 
 DOCS, RESULTS = Path(__file__).parents[1], Path("out/treebanks")
 EWT, WIKI = "ud/en_ewt-ud-dev.conllu.gz", "wikitext/wiki.test.raw.gz"
+STS, TEXTS = "glue/STS-B/train.tsv.gz", 500
 # By the folder of its result, each run: the study, the corpus, and its options; {out} is the folder of the results.
 RUNS = {
     "patterns": ("patterns", EWT, "--limit 200"),
@@ -30,6 +34,7 @@ RUNS = {
     "geometry": ("geometry", EWT, ""),
     "attributions": ("attributions", EWT, "--limit 300"),
     "structure": ("structure", EWT, ""),
+    "shrink": ("shrink", STS, "--speed 1.4x --epochs 1 --groups 6 --sample 64 --batches 1,8 --eight-bit"),
 }
 # By the name of its file, each picture: the results that it needs, its own last, and the name of the figure.
 PICTURES = {
@@ -39,6 +44,7 @@ PICTURES = {
     "clusters.png": (("patterns", "syntax", "clusters"), "points-dominant"),
     "induction.svg": (("induction",), "gain"),
     "layers.svg": (("layers",), "score"),
+    "shrink.svg": (("shrink",), "path_size"),
 }
 
 
@@ -52,9 +58,22 @@ def measure(name: str, data: Path | None, folder: Path) -> str:
         return "HEADSCOPE_DATA names no folder of data sets"
     if not (data / corpus).is_file():
         return f"'{data / corpus}' is not there"
+    if corpus == STS:
+        corpus = str(sentences_of(data / STS, out))
     command = [sys.executable, "-m", "headscope", study, "minilm", corpus, *options.format(out=out).split()]
     subprocess.run([*command, "-o", str(out / name), "--no-figures"], check=True, cwd=data, stdout=subprocess.DEVNULL)
     return ""
+
+
+def sentences_of(pairs: Path, folder: Path) -> Path:
+    """Write some first sentences of the pairs of a table, one a line; return the file."""
+    with gzip.open(pairs, "rt", encoding="utf-8") as table:
+        rows = csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE)
+        sentences = sorted({row["sentence1"] for row in rows})
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = folder / "texts.txt"
+    texts.write_text("\n".join([*random.Random(0).sample(sentences, TEXTS), ""]), encoding="utf-8")
+    return texts
 
 
 def draw(picture: str, folder: Path, docs: Path) -> None:

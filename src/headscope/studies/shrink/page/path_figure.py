@@ -30,8 +30,9 @@ def path_figures(result: xr.Dataset) -> list[Figure]:
     """The main score by speed and by size."""
     name = label("metric", str(result["metric"].values[0]))
     caption = (
-        f"Held-out {name}, with 95% intervals, after each step of the search from the whole model on, and of the saved "
-        "model. Beside them models of its size whose parts are chosen otherwise. "
+        f"Held-out {name} after each step of the search from the whole model on, and of the saved model. Beside them "
+        "models of its size whose parts are chosen otherwise. The band is the 95% interval of the steps; those of single "
+        "models stand in the table of the values. "
     )
     notes = {
         "speed": "Speed: times the whole model; of the saved model as measured, of others as expected.",
@@ -85,7 +86,7 @@ def _array(result: xr.Dataset, along: str) -> xr.DataArray:
         values[0],
         {"model": lines, along: [getattr(point, along) for point in found]},
         dims,
-        "path_score",
-        result["path_score"].attrs,
+        "score",
+        result["path_score"].attrs | {"long_name": "score of each model, and after each step of the search"},
     )
     return array.assign_coords(lower=(dims, values[1]), upper=(dims, values[2])) if "path_score_ci" in result else array
