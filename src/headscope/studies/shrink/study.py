@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -166,7 +167,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         replace_folder(folder / ONNX, directory / "model" / ONNX)
     record.remove()
     settings.on_progress(1)
-    attributes = provenance("shrink", model, corpus, settings) | {
+    attributes = provenance("shrink", model, corpus, settings) | _attributes(corpus, task, held_out, saved, facts)
+    attributes |= {"duration_s": round(time.monotonic() - started, 3)}
+    variables = replace(outcome, reloaded=reloaded).to_variables() | found
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _attributes(
+    corpus: Corpus, task: Task | None, held_out: Sequence[Encoded], saved: Model, facts: dict[str, Any]
+) -> dict[str, Any]:
+    """What the result says beside its variables."""
+    return {
         **({"task": task.name} if task else {}),
         "resampled": corpus.resampled,
         "shrinking": json.dumps(facts),
@@ -174,10 +185,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "n_examples": len(held_out),
         "n_tokens": sum(map(len, held_out)),
         "skipped": json.dumps({}),
-        "duration_s": round(time.monotonic() - started, 3),
     }
-    variables = replace(outcome, reloaded=reloaded).to_variables() | found
-    return results.check(xr.Dataset(variables, attrs=attributes))
 
 
 def _in_eight_bits(

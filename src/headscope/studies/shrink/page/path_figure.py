@@ -31,8 +31,8 @@ def path_figures(result: xr.Dataset) -> list[Figure]:
     name = label("metric", str(result["metric"].values[0]))
     caption = (
         f"Held-out {name} after each step of the search from the whole model on, and of the saved model. Beside them "
-        "models of its size whose parts are chosen otherwise. The band is the 95% interval of the steps; those of single "
-        "models stand in the table of the values. "
+        "models of its size whose parts are chosen otherwise. The band is the 95% interval of the steps; the table of "
+        "the values has those of single models. "
     )
     notes = {
         "speed": "Speed: times the whole model; of the saved model as measured, of others as expected.",
