@@ -50,8 +50,8 @@ def target(speed: str | None, size: str | None, *, within: bool = False) -> Size
 
     Raises `HeadscopeError` for a text that is no speed or no size, and for one of them beside `--within-interval`.
 
-    >>> target("3x", None), target(None, "10MB"), target(None, None).speed
-    (SizeTarget(speed=3.0, megabytes=None), SizeTarget(speed=None, megabytes=10.0), 1.5)
+    >>> target("3x", None).speed, target(None, "10MB").megabytes, target(None, None).speed
+    (3.0, 10.0, 1.5)
     """
     if within:
         if speed is not None or size is not None:
