@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.catalog import require
-from headscope.outputs.size_and_speed import ROUNDS
+from headscope.outputs.size_and_speed import ROUNDS, in_turns
 
 
 def session_of(path: Path) -> Any:
@@ -36,10 +36,10 @@ def first_output(session: Any, inputs: Mapping[str, Tensor]) -> Float[Tensor, "e
 def file_seconds(sessions: Sequence[Any], ids: Tensor, rounds: int = ROUNDS) -> list[float]:
     """Median seconds of a pass of each file over the same tokens without padding; files take turns."""
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    seconds: list[list[float]] = [[] for _ in sessions]
-    for _ in range(rounds):
-        for session, own in zip(sessions, seconds, strict=True):
-            start = time.perf_counter()
-            first_output(session, inputs)
-            own.append(time.perf_counter() - start)
-    return [median(own[1:]) for own in seconds]
+
+    def seconds(session: Any) -> float:
+        start = time.perf_counter()
+        first_output(session, inputs)
+        return time.perf_counter() - start
+
+    return in_turns([partial(seconds, session) for session in sessions], rounds)

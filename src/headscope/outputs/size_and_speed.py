@@ -1,7 +1,8 @@
 """Size of a model in megabytes and multiplications, and the seconds of its forward passes on this machine."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 
 import torch
@@ -48,11 +49,21 @@ def forward_seconds(
     tokens = min(tokens, *(model.max_tokens for model in models))
     smallest = min(models, key=lambda model: model.network.config.get_text_config().vocab_size)
     ids = random_tokens(smallest, batch, tokens)
-    seconds: list[list[float]] = [[] for _ in models]
-    for _ in range(rounds):
-        for model, own in zip(models, seconds, strict=True):
-            own.append(pass_seconds(model, ids.to(model.device)))
-    return [typical(own[1:]) for own in seconds]
+    return in_turns([partial(pass_seconds, model, ids.to(model.device)) for model in models], rounds, typical)
+
+
+def in_turns(
+    timed: Sequence[Callable[[], float]], rounds: int, typical: Callable[[list[float]], float] = median
+) -> list[float]:
+    """Typical seconds of what takes turns; the first round, which warms up, is left out.
+
+    * `timed`: each does its work once and returns its seconds.
+
+    >>> in_turns([iter([9.0, 1.0, 3.0]).__next__, iter([9.0, 2.0, 2.0]).__next__], 3)
+    [2.0, 2.0]
+    """
+    seconds = [[one() for one in timed] for _ in range(rounds)]
+    return [typical(list(own)) for own in zip(*seconds[1:], strict=True)]
 
 
 def random_tokens(model: Model, batch: int, tokens: int) -> Int[torch.Tensor, "example token"]:

@@ -8,7 +8,7 @@ from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
 
-# Rules that compare two numbers.
+# Rules that compare two numbers, and those of them in which the second is higher.
 BELOW = ("below", "below over labels")
 COMPARING = ("above", "not below", *BELOW)
 
