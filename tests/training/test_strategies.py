@@ -14,6 +14,7 @@ from headscope.studies.finetune.table1 import TableRow
 from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
 from headscope.training.beginning import Beginning, WayOptions, begin, way_names
 from headscope.training.environment import run_environment
+from headscope.training.head_numbers import HeadNumbers
 from headscope.training.strategies.lora import merged
 from headscope.training.strategies.perturbed import RADIUS, PerturbedSet, climbed, length
 from support.small_tasks import birds, tiny_folder
@@ -99,6 +100,16 @@ def test_a_mix_of_the_last_layer_alone_is_the_plain_model(folder: Path, tmp_path
     for network in (plain.network, start.network):
         network.eval()
     np.testing.assert_allclose(logits(start.model, inputs), logits(plain.model, inputs), atol=1e-6)
+
+
+def test_reading_attention_leaves_no_layers_to_the_next_pass_of_a_mix(folder: Path, tmp_path: Path) -> None:
+    start = started(folder, tmp_path, "mix")
+    start.network.eval()
+    row = TableRow(TASK, 32, start.model)
+    before = logits(start.model, row.dev[0])
+    numbers = HeadNumbers(start.model, TASK, row.examples, Settings(batch_tokens=16), 4)
+    np.testing.assert_array_equal(logits(start.model, row.dev[0]), before)
+    np.testing.assert_allclose(numbers.measured()["similarity"], 1, atol=1e-5)
 
 
 def test_the_upper_half_of_stacked_layers_is_the_lower_one(folder: Path, tmp_path: Path) -> None:

@@ -22,12 +22,16 @@ class LayerMix(nn.Module):
         self.weight = nn.Parameter(torch.zeros(number))
         self.seen: list[Tensor] = []
 
+    def begin(self, layer: nn.Module, arguments: Any) -> None:
+        """Forget the states of a pass that ended before its last layer, as one does that reads attention alone."""
+        self.seen = []
+
     def keep(self, layer: nn.Module, arguments: Any, states: Any) -> Any:
         """Keep the states that a layer returns; those of the last become the mix."""
         self.seen.append(states[0] if isinstance(states, tuple) else states)
         if len(self.seen) < len(self.weight):
             return None
-        mixed, self.seen = torch.einsum("l,l...->...", self.weight.softmax(0), torch.stack(self.seen)), []
+        mixed = torch.einsum("l,l...->...", self.weight.softmax(0), torch.stack(self.seen))
         return (mixed, *states[1:]) if isinstance(states, tuple) else mixed
 
 
@@ -37,6 +41,7 @@ def begin(given: Beginning) -> InitialModel:
     found = layers(start)
     mix = LayerMix(len(found))
     start.network.add_module("layer_mix", mix)
+    found[0].register_forward_pre_hook(mix.begin)
     for layer in found:
         layer.register_forward_hook(mix.keep)
     return start.not_ordinary(("layer_mix.weight",))
