@@ -22,7 +22,7 @@ def test_the_merged_model_computes_what_peft_computes(kind: Any, tmp_path: Path)
     options = {"task_type": "SEQ_CLS"} if kind is BertForSequenceClassification else {}
     with quiet():
         theirs = adapted(tmp_path, tiny_bert(kind=kind) if kind else tiny_bert(), **options)
-    ours, base = load(str(tmp_path / "adapter")), load(str(tmp_path / "base"))
+    ours, base = (load(str(tmp_path / name), device="cpu") for name in ("adapter", "base"))
     inputs = {"input_ids": torch.tensor([[2, 30, 40, 50, 3]])}
     with torch.inference_mode():
         expected = theirs(**inputs, output_hidden_states=True).hidden_states[-1]
@@ -38,7 +38,7 @@ def test_a_head_for_masked_words_keeps_its_adapter(tmp_path: Path) -> None:
         theirs = adapted(tmp_path, tiny_bert(kind=BertForMaskedLM))
     inputs = {"input_ids": torch.tensor([[2, 30, 40, 50, 3]])}
     with torch.inference_mode():
-        logits = load(str(tmp_path / "adapter"), head=True).network(**inputs).logits
+        logits = load(str(tmp_path / "adapter"), head=True, device="cpu").network(**inputs).logits
         torch.testing.assert_close(logits, theirs(**inputs).logits, rtol=1e-5, atol=1e-5)
 
 
@@ -53,7 +53,7 @@ def test_an_adapter_brings_its_own_classifier(n_stored: int, tmp_path: Path) -> 
         theirs = adapted(tmp_path, classifier, task_type="SEQ_CLS")
         (tmp_path / "base").rename(tmp_path / "unused")
         (tmp_path / "stored").rename(tmp_path / "base")
-        ours = load(str(tmp_path / "adapter"), head=True)
+        ours = load(str(tmp_path / "adapter"), head=True, device="cpu")
     inputs = {"input_ids": torch.tensor([[2, 30, 40, 50, 3]])}
     with torch.inference_mode():
         torch.testing.assert_close(ours.network(**inputs).logits, theirs(**inputs).logits, rtol=1e-5, atol=1e-5)

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_minilm():
-    model = load("minilm")
+    model = load("minilm", device="cpu")
     assert model.sha256 == hub.SHA256
     assert model.capture.method == "attention interface"
     assert model.capture.heads == (12,) * 6
@@ -58,7 +58,7 @@ def test_minilm_with_other_weights_is_refused(folder, monkeypatch):
 
 
 def test_a_saved_folder(folder):
-    model = load(str(folder))
+    model = load(str(folder), device="cpu")
     inputs = model.tokenizer(TEXTS, padding=True, return_tensors="pt")
     with torch.inference_mode():
         torch.testing.assert_close(model.network(**inputs)[0], tiny_bert()(**inputs)[0], rtol=1e-5, atol=1e-5)
@@ -73,7 +73,7 @@ def test_the_head_gives_the_logits_of_the_plain_model(kind, tmp_path):
     with quiet():
         save_tiny(tmp_path, tiny_bert(kind=kind))
         plain = kind.from_pretrained(tmp_path, attn_implementation="eager").eval()
-    model = load(str(tmp_path), head=True)
+    model = load(str(tmp_path), head=True, device="cpu")
     inputs = model.tokenizer(TEXTS, padding=True, return_tensors="pt")
     with torch.inference_mode():
         expected = plain(**inputs).logits
