@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from headscope.capture.projections import Attention, attentions
+from headscope.errors import HeadscopeError
 from headscope.models.model import Model
 
 # Attributes of modules: the number of heads, and the width of all heads together.
@@ -21,6 +22,8 @@ HEADS = ("num_attention_heads", "num_heads", "n_heads", "n_head", "num_key_value
 WIDTHS = ("all_head_size", "split_size", "embed_dim", "inner_dim")
 # Families with fused maps in the order [head, part]; others have [part, head] (parts: query, key, value).
 BY_HEAD = ("gpt_neox", "persimmon")
+# Before, fused attention without heads divides by their number, which ends the process (seen in 2.11, not in 2.13).
+WITHOUT_HEADS = (2, 13)
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,16 @@ class HeadSlice:
 
 
 def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequence[int]]) -> None:
-    """Cut each layer's attention down to the heads `kept`, from 0; `heads` are the present numbers of heads."""
+    """Cut each layer's attention down to the heads `kept`, from 0; `heads` are the present numbers of heads.
+
+    Raises `HeadscopeError` if a layer would keep none with a torch that cannot compute that.
+    """
+    empty = [number for number, some in enumerate(kept, 1) if not some]
+    if empty and torch.__version__ < WITHOUT_HEADS:
+        raise HeadscopeError(
+            f"layer {empty[0]} has no head left, which ends the process with torch {torch.__version__}; "
+            f"use torch {'.'.join(map(str, WITHOUT_HEADS))} or later, or keep at least one head in each layer"
+        )
     by_head = network.config.model_type in BY_HEAD  # type: ignore[union-attr]
     for attention, number, some in zip(list(attentions(network)), heads, kept, strict=True):
         if len(some) < number:

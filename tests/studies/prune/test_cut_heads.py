@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors import safe_open
 from torch import Tensor, nn
+from torch.torch_version import TorchVersion
 from transformers import (
     AutoModel,
     AutoModelForSequenceClassification,
@@ -168,6 +169,16 @@ def test_a_family_whose_code_wants_a_head_in_each_layer_says_so(family):
     expected = rf"layer 2 would have no head left, which model type '{family}' does not support .*; keep at least"
     with pytest.raises(HeadscopeError, match=expected):
         prune(model, removing(model, ((), (0, 1, 2, 3))))
+
+
+def test_a_torch_that_ends_without_heads_is_refused(monkeypatch):
+    model = model_of("bert")
+    monkeypatch.setattr(torch, "__version__", TorchVersion("2.11.0+cu130"))
+    with pytest.raises(
+        HeadscopeError, match=r"layer 2 has no head left, .* with torch 2\.11\.0\+cu130; use torch 2\.13"
+    ):
+        prune(model, removing(model, ((), (0, 1, 2, 3))))
+    assert prune(model, removing(model, ((0,), (0, 1, 2)))).capture.heads[:2] == (3, 1)
 
 
 def test_removing_all_heads_is_refused():
