@@ -2,7 +2,7 @@
 
     OMP_NUM_THREADS=1 python -m pytest -n 2 -p benchmarks.seconds_of_tests tests/measures
 
-With `--slow-tests 1.0` the tests whose body takes longer are written to tests/slow_tests.txt, the second tier
+With `--slow-tests 0.85` the tests whose body takes longer are written to tests/slow_tests.txt, the second tier
 (tests/support/tiers.py); tests that were not run stay as they are there. The time on the clock says little on a machine
 with other work. Seconds are of the test's process, and of the processes that it has waited for: of a browser or a
 worker that still runs there are none yet.

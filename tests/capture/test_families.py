@@ -15,6 +15,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models.model import max_tokens, without_decoder
 from support import tiny_families
+from support.tiers import in_turn
 from support.tiny import tiny_tokenizer
 from support.tiny_families import FOUND, INTERFACE, TAP, WHOLE_MASKS, tiny_family
 
@@ -97,7 +98,7 @@ def rows_in_block(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
 
 
-@pytest.mark.parametrize("model_type", EXACT)
+@pytest.mark.parametrize("model_type", in_turn(EXACT))
 def test_is_accepted_by_its_method(model_type):
     network = network_of(model_type)
     capture = check(network)
@@ -121,7 +122,7 @@ def test_is_exact_on_a_padded_batch_of_many_blocks(model_type, monkeypatch):
         torch.testing.assert_close(our_output[real], output[real], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("model_type", [*INTERFACE, *WHOLE_MASKS])
+@pytest.mark.parametrize("model_type", in_turn([*INTERFACE, *WHOLE_MASKS], at=1))
 @pytest.mark.parametrize("lengths", [LENGTHS, (37,)], ids=["padded", "unpadded"])
 def test_masks_for_long_inputs_give_the_same(model_type, lengths, monkeypatch):
     network = network_of(model_type)
@@ -136,7 +137,7 @@ def test_masks_for_long_inputs_give_the_same(model_type, lengths, monkeypatch):
     torch.testing.assert_close(lazy_output[real], output[real], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("model_type", EXACT)
+@pytest.mark.parametrize("model_type", in_turn(EXACT, at=2))
 def test_is_left_as_it_was(model_type):
     network = network_of(model_type)
     inputs = inputs_of(network)
@@ -152,7 +153,7 @@ def test_is_left_as_it_was(model_type):
         assert torch.equal(network(**inputs)[0], output)
 
 
-@pytest.mark.parametrize("model_type", EXACT)
+@pytest.mark.parametrize("model_type", in_turn(EXACT, at=1))
 @torch.inference_mode()
 def test_takes_inputs_as_long_as_its_limit(model_type):
     network = network_of(model_type)

@@ -21,6 +21,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.capture.watch import current
 from headscope.models.heads import parse
 from support.planted import looks_at_piece, planted
+from support.tiers import paired
 from support.tiny import randomised, tiny_bert, tiny_tokenizer
 
 Heads = np.ndarray
@@ -131,8 +132,7 @@ def eager(model: Model, inputs: dict[str, Tensor], write: Callable[[int, Tensor,
     return output
 
 
-@pytest.mark.parametrize("model_type", FAMILIES)
-@pytest.mark.parametrize("mode", ["uniform", "zero", "mean"])
+@pytest.mark.parametrize(("model_type", "mode"), paired(FAMILIES, ["uniform", "zero", "mean"]))
 def test_disabled_heads_are_those_of_a_naive_loop(model_type: str, mode: Mode, monkeypatch: pytest.MonkeyPatch):
     model = model_of(model_type)
     inputs, means = inputs_of(model.network), means_of(model)
@@ -178,8 +178,7 @@ class Maps:
         self.without_entropy.append((layer, entropy is None))
 
 
-@pytest.mark.parametrize("model_type", FAMILIES)
-@pytest.mark.parametrize("order", ["observer inside", "observer outside"])
+@pytest.mark.parametrize(("model_type", "order"), paired(FAMILIES, ["observer inside", "observer outside"]))
 def test_an_observer_sees_exactly_uniform_attention(model_type: str, order: str):
     model = model_of(model_type)
     inputs = inputs_of(model.network)

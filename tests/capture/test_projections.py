@@ -16,6 +16,7 @@ from headscope.capture import projections as projections_module
 from headscope.capture.projections import Projections, at_contexts, projections
 from headscope.capture.self_check import CAPTURES, check
 from headscope.capture.transformers_logging import quiet
+from support.tiers import in_turn
 from support.tiny import tiny_bert, tiny_tokenizer
 
 # Heads beside a convolution; quantised maps; convolutions of width 1; products of weights that are no modules.
@@ -48,7 +49,7 @@ def kept(module: nn.Module, seen: list[Tensor], of: str):
     handle.remove()
 
 
-@pytest.mark.parametrize("model_type", [name for name in EXACT if name not in WITHOUT])
+@pytest.mark.parametrize("model_type", in_turn([name for name in EXACT if name not in WITHOUT]))
 def test_every_layer_has_its_own(model_type):
     found = found_in(model_type)
     assert [projection.heads for projection in found] == list(capture_of(model_type).heads)
@@ -62,7 +63,7 @@ def test_every_layer_has_its_own(model_type):
     assert len(shared) == (1 if model_type == "albert" else len(found))
 
 
-@pytest.mark.parametrize("model_type", [name for name in EXACT if name not in (*WITHOUT, *FUSED)])
+@pytest.mark.parametrize("model_type", in_turn([name for name in EXACT if name not in (*WITHOUT, *FUSED)], 1, 2))
 def test_contexts_are_attention_times_values_head_by_head(model_type):
     """Each layer's captured maps, times what its value projection makes, is what its output projection is given."""
     network, found = network_of(model_type), found_in(model_type)

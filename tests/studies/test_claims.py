@@ -10,6 +10,7 @@ import pytest
 
 from headscope import catalog
 from support.claim_cases import CASES, NO_CLAIMS, claimed, described, is_found, run
+from support.tiers import in_turn
 
 # Those that take a second or more a run read the first noise alone; all noises but the first are thorough.
 DEAR = ("ablate", "clusters", "finetune", "layers", "probe", "prune", "relations", "structure", "trees")
@@ -34,7 +35,7 @@ def _judges(path: Path) -> bool:
 
 
 @pytest.mark.always
-@pytest.mark.parametrize("study", CASES)
+@pytest.mark.parametrize("study", in_turn(CASES, of=2))
 def test_a_claim_holds_of_what_is_planted(study: str) -> None:
     result = run(study, seed=0)
     assert is_found(study, result), claimed(result)

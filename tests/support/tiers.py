@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-# Their bodies take over 1.0 processor seconds: `--slow-tests` of benchmarks/seconds_of_tests.py writes the list.
+# Their bodies take over 0.85 processor seconds: `--slow-tests 0.85` of benchmarks/seconds_of_tests.py writes the list.
 SLOW = Path(__file__).parents[1] / "slow_tests.txt"
 
 

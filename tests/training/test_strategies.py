@@ -18,6 +18,7 @@ from headscope.training.head_numbers import HeadNumbers
 from headscope.training.strategies.lora import merged
 from headscope.training.strategies.perturbed import RADIUS, PerturbedSet, climbed, length
 from support.small_tasks import birds, tiny_folder
+from support.tiers import in_turn
 
 TASK = birds(8, 16)
 RECIPE = TrainingRecipe(batch=8, epochs=1, learning_rate=1e-2, max_tokens=32)
@@ -41,7 +42,7 @@ def trained_names(start: InitialModel) -> set[str]:
     return {name for name, weight in start.network.named_parameters() if weight.requires_grad}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", in_turn(WAYS, of=2))
 def test_only_what_a_way_trains_changes_and_costs_are_counted(way: str, folder: Path, tmp_path: Path) -> None:
     start = started(folder, tmp_path, way)
     before = {name: weight.detach().clone() for name, weight in start.network.named_parameters()}
