@@ -49,7 +49,7 @@ def looks_at_piece(piece: str) -> Head:
 
 def predicting(piece: str) -> Model:
     """A model with heads that look at "river" (1-1) and at "the" (1-2), which always predicts one piece."""
-    encoder = planted({(1, 1): looks_at_piece("river"), (1, 2): looks_at_piece("the")})
+    encoder: Any = planted({(1, 1): looks_at_piece("river"), (1, 2): looks_at_piece("the")})
     network = BertForMaskedLM(encoder.config).eval()
     network.bert.load_state_dict(encoder.state_dict(), strict=False)
     with torch.no_grad():
@@ -111,6 +111,12 @@ def test_a_model_without_a_head_says_so_in_one_line() -> None:
     assert "predicted_attention" not in result and "frequency_attention" in result
     (said,) = [one.text for one in study_page(result).findings() if "predicts them" in one.topic]
     assert said.startswith("Not measured: the model has no head for masked or next words")
+
+
+def test_a_model_that_predicts_no_word_has_no_classes() -> None:
+    result = headscope.profile(predicting("."), words(0, 6), QUICK, predicted_frequency=True, examples=0)
+    (said,) = [one.text for one in study_page(result).findings() if "predicts them" in one.topic]
+    assert said == "Not measured: in 9 predictions, the pieces of a text are predicted equally often."
 
 
 def test_the_head_is_loaded_with_a_model_that_is_named(tmp_path: Path) -> None:

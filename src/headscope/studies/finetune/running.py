@@ -125,4 +125,5 @@ def _alone(run: TrainingRun, settings: Settings) -> AbstractContextManager[None]
 def _fingerprint(planned: Sequence[TrainingRun], environment: RunEnvironment) -> Fingerprint:
     """What the numbers of the runs depend on, beside the machine."""
     runs = json.dumps([one.settings(environment) for one in planned], sort_keys=True)
-    return {"runs": hash_of([runs.encode()]), "headscope": __version__} | {name: version(name) for name in LIBRARIES}
+    versions: Fingerprint = {name: version(name) for name in LIBRARIES}
+    return {"runs": hash_of([runs.encode()]), "headscope": __version__} | versions

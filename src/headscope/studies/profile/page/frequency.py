@@ -35,12 +35,16 @@ def by_predictions(result: xr.Dataset) -> Iterator[Finding]:
     array, ranks = measured(result, "predicted_attention"), measured(result, "predicted_correlation")
     if reason := result.attrs.get("not_measured"):
         yield Finding(PREDICTED, f"Not measured: {reason}.")
-    if array is None or ranks is None:
+    if array is None:
+        return
+    made = several(int(result.attrs["predictions"]), "prediction")
+    if ranks is None:
+        yield Finding(PREDICTED, f"Not measured: in {made}, the pieces of a text are predicted equally often.")
         return
     yield Finding(
         PREDICTED,
         f"As a multiple of uniform attention, the average head gives a token by how often the model predicts its "
-        f"piece, in {several(int(result.attrs['predictions']), 'prediction')}: "
+        f"piece, in {made}: "
         f"{_classes(result, array, 'predicted_least')}.{_directions(ranks, 'the number of predictions')} A "
         f"correlation does not say why; '{FREQUENT}' has the same by the corpus.{examples(ranks)}",
     )
