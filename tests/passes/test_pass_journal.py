@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
+from transformers import BertForMaskedLM
 
 import headscope
 from headscope import Model, Settings, catalog
@@ -23,12 +24,15 @@ from headscope.viewer.example_index import example_index
 from support.killed import Killed
 from support.same import assert_same
 from support.small_model import small_model
-from support.tiny import save_tiny
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 pytestmark = pytest.mark.usefixtures("small_shards")
 ODD = np.zeros((2, 1, 3))
 PASSES: dict[str, Callable[..., xr.Dataset]] = {
     "profile": lambda *given: catalog.load("studies", "profile").run(*given),
+    "predictions": lambda model, *given: catalog.load("studies", "profile").run(
+        words_model(), *given, predicted_frequency=True
+    ),
     "syntax": lambda *given: catalog.load("studies", "syntax").run(*given),
     "relations": lambda *given: catalog.load("studies", "relations").run(*given),
     "coreference": lambda *given: catalog.load("studies", "coreference").run(*given),
@@ -52,13 +56,19 @@ PASSES: dict[str, Callable[..., xr.Dataset]] = {
 }
 
 
-# One of each kind: values that add up, items that are gathered, several corpora, two models, trainings, an index.
-KINDS = ("profile", "syntax", "patterns", "compare", "probe", "index")
+# One of each kind: values that add up, counts and then values, items that are gathered, several corpora, two models,
+# trainings, an index.
+KINDS = ("profile", "predictions", "syntax", "patterns", "compare", "probe", "index")
 
 
 def first(name: str) -> Any:
     """A pass, thorough where another of its kind is in the first tier."""
     return pytest.param(name, marks=() if name in KINDS else pytest.mark.thorough)
+
+
+def words_model() -> Model:
+    """A model with a head for masked words."""
+    return headscope.wrap(tiny_bert(0, BertForMaskedLM, hidden_size=8, num_attention_heads=2), tiny_tokenizer())
 
 
 class Run:

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("small_shards")
 # Tallies; lists of observations; a state of its own; files of arrays.
 STUDIES = ("profile", "syntax", "patterns", "probe", "structure", "layers")
 OPTIONS: dict[str, dict[str, Any]] = {
+    "profile": {"frequency": True},
     "probe": {"epochs": 1, "seeds": 1, "random": False},
     "structure": {"epochs": 1, "rank": "2", "random": False},
     "layers": {"tasks_": "part_of_speech", "codes": False, "mix": False, "random": False},

@@ -69,7 +69,7 @@ WHOLE = {
     "geometry": ("--other", "{folder}/other"),
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
-    "profile": ("--frequency",),
+    "profile": ("--predicted-frequency",),
     "shrink": ("--task", "made", "--data", "{folder}/task"),
     "structure": ("--tensor-products",),
 }
@@ -134,7 +134,8 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     source, limit = [str(folder / corpus[0]) if corpus[0].endswith(".txt") else corpus[0]], list(corpus[1:])
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
-    if "suites" in takes or study == "lens":
+    predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
+    if "suites" in takes or study == "lens" or predicts:
         models = [model if "/" in model else f"{model}-words"]
     if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
@@ -191,7 +192,8 @@ def prepare(folder: Path) -> Path:
     network = tiny_gpt2(0, GPT2ForSequenceClassification, n_embd=8, n_head=2, n_positions=TOKENS, **labels)
     save_tiny(folder / "decoder", network, tiny_tokenizer(TOKENS))
     for name, config in (("bert", sizes), ("one-head", sizes | one)):
-        save_tiny(folder / f"{name}-words", tiny_bert(0, BertForMaskedLM, **config))
+        network = tiny_bert(0, BertForMaskedLM, max_position_embeddings=TOKENS, **config)
+        save_tiny(folder / f"{name}-words", network, tiny_tokenizer(TOKENS))
     save_tiny(folder / "decoder-words", tiny_gpt2(0, GPT2LMHeadModel, n_embd=8, n_head=2))
     for number in (*FEW.values(), len(ITEMS)):
         (folder / f"items-{number}.jsonl").write_text("\n".join([*ITEMS[:number], ""]), encoding="utf-8")

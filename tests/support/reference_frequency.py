@@ -11,10 +11,14 @@ from support.reference_tokens import Read
 CLASSES = ["rarest", "rare", "middle", "frequent", "most_frequent"]
 
 
-def count(read: list[Read]) -> None:
-    """Give each token of the class "other" the count of its piece in all examples, and the class of the count."""
+def count(read: list[Read], predicted: Counter[int] | None = None) -> None:
+    """Give each token of the class "other" the count of its piece in all examples, and the class of the count.
+
+    * `predicted`: how often each piece is predicted, which takes the place of its count.
+    """
     kept = [[token for token in one.tokens("other") if _has_special(one) or token > 0] for one in read]
-    counts = Counter(one.ids[token] for one, tokens in zip(read, kept, strict=True) for token in tokens)
+    stand = Counter(one.ids[token] for one, tokens in zip(read, kept, strict=True) for token in tokens)
+    counts = stand if predicted is None else predicted
     in_order = sorted(counts[one.ids[token]] for one, tokens in zip(read, kept, strict=True) for token in tokens)
     for one, tokens in zip(read, kept, strict=True):
         for token in tokens:

@@ -37,6 +37,7 @@ class Batch:
     * `pair_words`: rows (example, word, form, segment, token) of the words of pairs of segments.
     * `count`: how often the piece of each token stands in the corpus; `frequency`: the number of its class in
       `results.FREQUENCIES`; -1 where it is not counted.
+    * `predicted`, `predicted_class`: the same of how often the model predicts the piece.
     * `seen`: how many tokens each token sees, from the first on; -1 in a pass without counts, and for padding.
     """
 
@@ -56,6 +57,8 @@ class Batch:
     count: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
     frequency: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
     seen: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
+    predicted: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
+    predicted_class: Int[Tensor, "example token"] = field(default_factory=lambda: torch.empty(0, 0, dtype=torch.long))
 
     @cached_property
     def lengths(self) -> Float[Tensor, " example"]:

@@ -33,6 +33,7 @@ class Encoded:
     * `upos`: the number of the part of speech of each token in `results.UPOS`, of its first word; -1 where it has none.
     * `count`: how often the piece of each token stands in the corpus, `frequency`: the number of its class in
       `results.FREQUENCIES`; -1 where it is not counted, nothing where none is (see `frequencies`).
+    * `predicted`, `predicted_class`: the same of how often the model predicts the piece.
     * `seen`: how many tokens each token sees, from the first on; nothing where no piece is counted.
     * `pair_words`: rows (word, form, segment, token), see `pair_words`; none where the example is no pair.
     * `example`: what it is an input of, and `pieces`: rows (word, token), see `pieces`; only where the
@@ -52,6 +53,8 @@ class Encoded:
     count: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
     frequency: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
     seen: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
+    predicted: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
+    predicted_class: Int[np.ndarray, " counted"] = field(default_factory=lambda: NOT_COUNTED)
 
     def __len__(self) -> int:
         return len(self.token_class)

@@ -36,7 +36,8 @@ class Words:
       `counts` also has the `words without a token` of the examples that are read, which the tokenizer drops or that
       are cut off, and the `words that share a token` with another.
     * `by_document`: whether the inputs of a document are resampled together.
-    * `frequencies`: of the pieces of the corpus, for measures of attention by frequency.
+    * `frequencies`: of the pieces of the corpus, for measures of attention by frequency; `predicted`: how often the
+      model predicts them.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -46,6 +47,7 @@ class Words:
     aligned: bool = False
     by_document: bool = False
     frequencies: Frequencies | None = None
+    predicted: Frequencies | None = None
 
     def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:
         """The inputs in the order of the examples; `counts` counts those left out or cut, by reason.
@@ -70,6 +72,7 @@ class Words:
         """One input of an example; see `encoding.encoded`."""
         input = encoded(index, example, encoding, self.tokenizer, words=self.aligned)
         input = self.frequencies.added_to(input) if self.frequencies else input
+        input = self.predicted.added_as_predictions(input) if self.predicted else input
         named = self.by_document and example.document
         return replace(input, document=number_of(example.document)) if named else input
 

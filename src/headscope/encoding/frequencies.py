@@ -1,4 +1,4 @@
-"""How often the pieces of a corpus stand in it, and five classes of frequency with about as many tokens each.
+"""How often the pieces of a corpus stand in it or are predicted, and five classes of that, with as many tokens each.
 
 Counted are the tokens of the class "other": no special token, no "." and ",", nor the first token of an input without
 special tokens. Heads look at these in any case, and `attention_to` has them.
@@ -19,21 +19,26 @@ from headscope.storage.hashes import hash_of
 class Frequencies:
     """The frequencies of the pieces of a corpus.
 
-    * `counts`: how often each piece stands in it, by its id.
+    * `counts`: how often each piece stands in it, or is predicted, by its id.
     * `causal`: whether the tokens of the model see none that are after them.
+    * `standing`: of predictions, how often each piece stands in the corpus.
 
     >>> pieces = Frequencies(np.array([0, 1, 1, 2, 4]))
     >>> pieces.classes[pieces.counts].tolist()
     [-1, 0, 0, 1, 3]
+    >>> Frequencies(np.array([0, 9, 9, 3]), standing=np.array([2, 1, 1, 1])).classes[[0, 3, 9]].tolist()
+    [1, 2, 4]
     """
 
     counts: Int[np.ndarray, " piece"]
     causal: bool = False
+    standing: Int[np.ndarray, " piece"] | None = None
 
     @cached_property
     def tokens(self) -> Int[np.ndarray, " count"]:
         """How many tokens are of pieces with each count."""
-        return np.bincount(self.counts) * np.arange(int(self.counts.max(initial=0)) + 1)
+        standing = self.counts if self.standing is None else self.standing
+        return np.bincount(self.counts, standing).astype(np.int64)
 
     @cached_property
     def classes(self) -> Int[np.ndarray, " count"]:
@@ -51,10 +56,19 @@ class Frequencies:
 
     def added_to(self, encoded: Encoded) -> Encoded:
         """The input with the count and the class of each of its counted tokens, -1 for others; what each token sees."""
+        count, frequency = self._of_tokens(encoded)
+        seen = np.arange(1, len(encoded) + 1) if self.causal else np.full(len(encoded), len(encoded))
+        return replace(encoded, count=count, frequency=frequency, seen=seen)
+
+    def added_as_predictions(self, encoded: Encoded) -> Encoded:
+        """The input with how often the piece of each counted token is predicted, and the class of that."""
+        predicted, predicted_class = self._of_tokens(encoded)
+        return replace(encoded, predicted=predicted, predicted_class=predicted_class)
+
+    def _of_tokens(self, encoded: Encoded) -> tuple[Int[np.ndarray, " token"], Int[np.ndarray, " token"]]:
         known, count = counted(encoded.token_class), np.full(len(encoded), -1)
         count[known] = self.counts[encoded.inputs["input_ids"][known]]
-        seen = np.arange(1, len(encoded) + 1) if self.causal else np.full(len(encoded), len(encoded))
-        return replace(encoded, count=count, frequency=np.where(known, self.classes[count], -1), seen=seen)
+        return count, np.where(known, self.classes[count], -1)
 
 
 def counted(token_class: Int[np.ndarray, " token"]) -> Bool[np.ndarray, " token"]:

@@ -17,3 +17,5 @@ SURFACE = (
 )
 # Of a pass that knows how frequent pieces are.
 FREQUENCY = ("frequency_attention", "frequency_correlation")
+# Of a pass that also knows how often the model predicts pieces.
+PREDICTED = ("predicted_attention", "predicted_correlation")

@@ -1,19 +1,53 @@
 """What measures of frequency share: the attention that tokens get from those of the text, beside uniform attention."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, BlockIndex, Rows
-from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
+from headscope.results.vocabulary import FREQUENCIES, TOKEN_CLASSES
 
 # Of padding and special tokens the class is smaller.
 FIRST_OF_TEXT = TOKEN_CLASSES.index("punct")
+LEAST_TOKENS = 3
+DECIMALS = 4  # of attention over the mean of these tokens: smaller differences are those of rounding
 
 
 def from_text(rows: Rows) -> Float[Tensor, "example head key"]:
     """The attention that each key gets from the block's queries that are not special."""
     return rows.for_all_keys(rows.block.once(_text_queries) @ rows.attention).squeeze(2)
+
+
+def by_class(
+    observed: Float[Tensor, "example head key"], batch: Batch, frequency: Int[Tensor, "example key"]
+) -> Values:
+    """The attention that each class of tokens gets, over what uniform attention gives it.
+
+    * `frequency`: the number of the class of each token, -1 for one in none.
+    """
+    classes = torch.arange(len(FREQUENCIES), device=frequency.device)
+    of_class = (frequency[..., None] == classes).to(observed.dtype)  # [example, key, class]
+    even = (uniform(batch)[:, None] @ of_class)[:, 0]
+    return Values(multiples(observed @ of_class, even), even > 0)
+
+
+def rank_correlation(
+    observed: Float[Tensor, "example head key"], batch: Batch, count: Int[Tensor, "example key"]
+) -> Values:
+    """Spearman's correlation, within an example, of the multiples of its tokens with their counts.
+
+    * `count`: of each token, -1 for one that is not counted.
+    """
+    known = count >= 0
+    if not bool(known.any()):
+        return Values(observed.new_zeros(observed.shape[:2]), known.any(-1))
+    multiple = multiples(observed, uniform(batch)) * known[:, None]
+    mean = multiple.sum(-1, keepdim=True) / known.sum(-1)[:, None, None].clamp_min(1)
+    multiple = (multiple / mean.where(mean > 0, 1)).round(decimals=DECIMALS)
+    x, y = _centred(multiple, known[:, None]), _centred(count[:, None].to(multiple.dtype), known[:, None])
+    size = torch.linalg.vector_norm(x, dim=-1) * torch.linalg.vector_norm(y, dim=-1)
+    correlation = torch.where(size > 0, (x * y).sum(-1) / size.clamp_min(1e-12), 0)
+    return Values(correlation, (known.sum(-1) >= LEAST_TOKENS) & y.any(-1).any(-1))
 
 
 def multiples(
@@ -35,3 +69,14 @@ def uniform(batch: Batch) -> Float[Tensor, "example key"]:
 def _text_queries(block: BlockIndex) -> Float[Tensor, "example 1 1 query"]:
     of_text = block.batch.token_class[block.examples, None, None, block.queries] >= FIRST_OF_TEXT
     return of_text.to(torch.float32)
+
+
+def _centred(
+    values: Float[Tensor, "example head token"], known: Bool[Tensor, "example 1 token"]
+) -> Float[Tensor, "example head token"]:
+    """The ranks of the known values, less their mean; 0 for others. Equal values share their mean rank."""
+    values = torch.where(known, values, torch.inf).contiguous()
+    ordered = values.sort(-1).values
+    below, up_to = (torch.searchsorted(ordered, values, right=right) for right in (False, True))
+    middle = (known.sum(-1, keepdim=True) - 1) / 2
+    return torch.where(known, (below + up_to - 1) / 2 - middle, 0)

@@ -6,12 +6,11 @@ example, the attention that the tokens of a class get from all tokens of the tex
 them: 1 is no more and no less. A head that mostly looks at special tokens is below 1 for all classes.
 """
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Values
-from headscope.measures._frequency import from_text, multiples, uniform
+from headscope.measures._frequency import by_class, from_text
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import FREQUENCIES
 
@@ -29,7 +28,4 @@ observe = from_text
 
 def finish(observed: Float[Tensor, "example head key"], batch: Batch) -> Values:
     """The multiples; examples without a token of the class, and those of a pass without counts, are not valid."""
-    classes = torch.arange(len(FREQUENCIES), device=batch.frequency.device)
-    of_class = (batch.frequency[..., None] == classes).to(observed.dtype)  # [example, key, class]
-    even = (uniform(batch)[:, None] @ of_class)[:, 0]
-    return Values(multiples(observed @ of_class, even), even > 0)
+    return by_class(observed, batch, batch.frequency)

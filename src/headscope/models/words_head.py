@@ -5,8 +5,10 @@ from typing import Any
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
+from headscope.capture.spread import is_spread
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.loading import AUTO, load
 from headscope.models.model import Model
 
 MASKED = frozenset(MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
@@ -57,6 +59,24 @@ def refuse_without_words_head(model: Model) -> None:
         )
     if not is_causal(network) and not isinstance(model.tokenizer.mask_token_id, int):
         raise HeadscopeError(f"model '{model.name}': its tokenizer has no mask; save the model's own tokenizer with it")
+
+
+def with_words_head(model: Model) -> Model | None:
+    """A model with its head for masked or next words, loaded anew if it was loaded without; None if it has none.
+
+    A masked model whose tokenizer has no mask counts as one without a head.
+    """
+    if not _predicts(model) and model.files:
+        checkpoint = locate(model.name, revision=model.revision or None, remote_code=True)  # it was allowed before
+        if predicts_words(checkpoint):
+            device, dtype = AUTO if is_spread(model.network) else model.device, str(model.network.dtype)
+            model = load(checkpoint, head=True, device=device, dtype=dtype.removeprefix("torch."), remote_code=True)
+    return model if _predicts(model) else None
+
+
+def _predicts(model: Model) -> bool:
+    network = model.network
+    return is_causal(network) or (has_masked_lm_head(network) and isinstance(model.tokenizer.mask_token_id, int))
 
 
 def mark_adapted(config: PreTrainedConfig, words: str) -> None:

@@ -101,6 +101,8 @@ def collate(
         padded([encoded.count for encoded in group], -1),
         padded([encoded.frequency for encoded in group], -1),
         padded([encoded.seen for encoded in group], -1),
+        padded([encoded.predicted for encoded in group], -1),
+        padded([encoded.predicted_class for encoded in group], -1),
     )
 
 

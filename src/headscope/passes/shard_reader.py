@@ -64,6 +64,7 @@ class ShardReader(Generic[State]):
         inputs = {"max_tokens": self.words.max_tokens, "words": self.words.aligned, "pad_to": self.pad_to}
         inputs |= {"examples of a shard": self.size, "shards together": self.together}
         inputs |= {"piece counts": self.words.frequencies.sha256} if self.words.frequencies else {}
+        inputs |= {"predicted counts": self.words.predicted.sha256} if self.words.predicted else {}
         return of_pass(self.model, self.corpus, self.settings) | inputs
 
     def parts(self, done: ReadShards[State]) -> Generator[ReadShards[State]]:

@@ -77,7 +77,7 @@ DIMENSIONS = {
     "distance": "distance between the attention of two neighbouring words",
     "gap": "difference of the positions of two tokens, in tokens",
     "part_of_speech": "universal part of speech of the word that looks",
-    "frequency": "how often a piece stands in the corpus, in classes of about as many tokens",
+    "frequency": "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens",
     "word_pair": "words of two segments: copies of each other, as far apart as these, or another word and a copy",
     "segments": "whether two tokens stand in the same segment of a text pair",
     "dimension_rank": "place of a dimension of hidden states by its share, from 1 for the largest",

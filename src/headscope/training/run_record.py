@@ -5,6 +5,7 @@ kept. A killed run continues from its last checkpoint; a completed run is not re
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from headscope.storage import hashes
 from headscope.storage.files import new_folder, remove, replace_folder, replacing, writing
 
 STEP = re.compile(r"step-\d{1,12}")
+ONE_FOLDER = "with --engine ray all machines need the same folder for results (-o), such as one on NFS"
 
 
 def _empty(dims: int) -> np.ndarray:
@@ -67,12 +69,7 @@ class RunRecord:
 
         Raises `HeadscopeError` if the folder holds a run with other settings.
         """
-        for unfinished in [
-            *self.folder.glob("checkpoint-*"),
-            *self.folder.glob(".*.new*"),
-            *self.folder.glob(".*.old"),
-        ]:
-            remove(unfinished)
+        self.remove_unfinished()
         if damaged := hashes.damaged(self._finished()):
             on_notice(f"'{damaged}' is damaged; the training starts anew")
             for finished in [*self._finished(), self.folder / hashes.FILE]:
@@ -90,6 +87,28 @@ class RunRecord:
             return
         with self._replacing("settings.json") as scratch:
             scratch.write_text(json.dumps(settings, indent=1), encoding="utf-8")
+
+    def remove_unfinished(self) -> None:
+        """Remove unfinished files of a killed run."""
+        for pattern in ("checkpoint-*", ".*.new*", ".*.old"):
+            for unfinished in self.folder.glob(pattern):
+                remove(unfinished)
+
+    def refuse_other(self, settings: dict[str, Any]) -> None:
+        """Raise `HeadscopeError` unless another process has opened this run, with the same settings, in this folder."""
+        path = self.folder / "settings.json"
+        if not path.is_file():
+            raise HeadscopeError(f"'{path}' is missing here; {ONE_FOLDER}")
+        with refusing_damaged(path):
+            before = dict(json.loads(path.read_text(encoding="utf-8")))
+        if changed := hashes.difference(before, json.loads(json.dumps(settings))):
+            raise HeadscopeError(f"'{path}' was begun with {changed}; all machines need the same files and versions")
+
+    def refuse_missing(self) -> None:
+        """Raise `HeadscopeError` if the outputs of a run that another process has completed are not in this folder."""
+        names = os.listdir(self.folder)  # on NFS, a file that was missing before is seen once its folder is listed
+        if "run.safetensors" not in names:
+            raise HeadscopeError(f"'{self.folder}' lacks what a worker has trained; {ONE_FOLDER}")
 
     @contextmanager
     def new_model(self) -> Iterator[Path]:

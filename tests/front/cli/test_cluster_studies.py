@@ -19,15 +19,20 @@ from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 OPTIONS = ("--resamples", 5, "--batch-tokens", 100, "--no-figures")
 SAMPLE = ("sample", "--limit", 30, "--examples", 0)
 TRAINING = ("--train", "sample", "--train-limit", 20, "--epochs", 1)
-# Two passes with lists; arrays in files, of two corpora and two models; items; units of a sweep.
+TASK = ("--task", "made", "--data", "task")
+# Counts, then tallies; two passes with lists; arrays in files, of two corpora and two models; items; units of a sweep;
+# runs of a table in two sets, of which the second depends on the first.
 STUDIES: dict[str, tuple[object, ...]] = {
+    "profile": (*SAMPLE, "--predicted-frequency"),
     "geometry": SAMPLE,
     "probe": (*SAMPLE, *TRAINING, "--seeds", 1),
     "structure": (*SAMPLE, *TRAINING, "--rank", 2),
     "layers": (*SAMPLE, "--tasks", "part_of_speech", "--no-codes", "--no-mix"),
     "ablate": SAMPLE,
     "cloze": ("items.jsonl",),
+    "finetune": (*TASK, "--seeds", 3, "--epochs", 2, "--batch", 4, "--stop-bad-seeds", 0.4, "--head-examples", 4),
 }
+NOUNS = ("dog", "bird", "tree", "house", "man", "cat", "river", "garden")
 # They keep arrays in files, as the probe does.
 REPEATED = ("structure", "layers")
 
@@ -55,8 +60,12 @@ def test_workers_of_a_cluster_give_the_bits_of_one_process(
     monkeypatch.setattr(array_files, "PIECE", 1000)
     monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 4)
     monkeypatch.chdir(tmp_path)
-    items = [{"good": f"the {noun} sat", "bad": "the cat ran"} for noun in ("dog", "bird", "tree", "house", "man")]
+    items = [{"good": f"the {noun} sat", "bad": "the cat ran"} for noun in NOUNS[:5]]
     Path("items.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))
+    Path("task").mkdir()
+    for split in ("train", "dev"):
+        rows = [f"the {noun} saw the {noun}\t{number % 2}" for number, noun in enumerate(NOUNS)]
+        Path("task", f"{split}.tsv").write_text("\n".join(["sentence\tlabel", *rows, ""]))
     one, _ = run(study, model, *STUDIES[study], *OPTIONS, "-o", "one")
     several, _ = run(study, model, *STUDIES[study], *OPTIONS, "--engine", "ray", "-o", "several")
     assert_same(several, one)

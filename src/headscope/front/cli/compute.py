@@ -60,7 +60,7 @@ def refuse_standard_input(given: Mapping[str, Any]) -> None:
 
 
 def work(job: bytes, engine: Any) -> None:
-    """Run a study in a worker: it reads what it is told to, and writes nothing.
+    """Run a study in a worker: it reads what it is told to, and writes nothing but into a folder that all share.
 
     * `job`: the name of the study, its options, and the checks of its corpora; `engine`: that of the worker.
     """
@@ -68,7 +68,8 @@ def work(job: bytes, engine: Any) -> None:
     study, given = task["study"], task["given"]
     function = read(study, "study", "run")
     with checks_of(task) as scratch:
-        given |= {"out": scratch, "kept": scratch, "engine": None}
+        out = given["out"] if catalog.constant("studies", study, "SHARED_FOLDER") else scratch
+        given |= {"out": out, "kept": scratch, "engine": None}
         ready = from_options(function.inputs, given)
         ready["settings"] = replace(ready["settings"], engine=engine)
         function.load()(**ready, **{name: given[name] for name in function.options})

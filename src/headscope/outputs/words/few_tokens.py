@@ -23,13 +23,13 @@ Logits = Float[Tensor, "read piece"]
 Reader = Callable[[PredictedPieces], Logits]
 
 
-def fastest_reader(model: Model) -> Reader:
+def fastest_reader(model: Model, *, any_tokens: bool = False) -> Reader:
     """The reader that computes least of those that are exact for a short input.
 
-    A masked model has to be read at one token of each input, in their order.
+    * `any_tokens`: read any tokens; else a masked model has to be read at one token of each input, in their order.
     """
     part = _trial(model)
-    makers = (head_alone,) if is_causal(model.network) else (ends_alone, last_layer_alone, head_alone)
+    makers = (head_alone,) if any_tokens or is_causal(model.network) else (ends_alone, last_layer_alone, head_alone)
     with torch.inference_mode():
         return first_exact(
             [partial(make, model) for make in makers], lambda read: read(part), all_tokens(model), model.network.dtype

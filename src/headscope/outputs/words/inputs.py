@@ -1,7 +1,7 @@
 """Texts as pieces, and the inputs whose predictions score them, each once, however many texts need it."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -77,6 +77,7 @@ class PredictedPieces:
     * `read`: the number of the read of each prediction, in ascending order; `target`: the piece that is predicted;
       `text`: the number of the text that needs it.
     * `positions`, `seen`: of inputs that are prefix trees, the position of each token and the tokens that it sees.
+    * `further`: other inputs of the network, such as the mask of padding, each [row, token].
     """
 
     ids: Int[np.ndarray, "row token"]
@@ -87,10 +88,11 @@ class PredictedPieces:
     text: Int[np.ndarray, " prediction"]
     positions: Int[np.ndarray, "row token"] | None = None
     seen: Bool[np.ndarray, "row token token"] | None = None
+    further: Mapping[str, Tensor] = field(default_factory=dict)
 
     def inputs(self, device: torch.device, dtype: torch.dtype) -> dict[str, Float[Tensor, "row *token"]]:
         """Keyword arguments of a network."""
-        inputs = {"input_ids": torch.from_numpy(self.ids).to(device)}
+        inputs = {"input_ids": torch.from_numpy(self.ids).to(device), **self.further}
         if self.positions is None or self.seen is None:
             return inputs
         hidden = torch.from_numpy(~self.seen)[:, None].to(device)  # [row, 1, token, token]

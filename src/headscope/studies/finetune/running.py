@@ -1,24 +1,36 @@
-"""Do the runs of a table: one after the other or by workers; bad seeds may be stopped after a third of the epochs."""
+"""Do the runs of a table: one after the other, or by workers here or on a cluster.
 
+Bad seeds may be stopped after a third of the epochs.
+"""
+
+import json
+import platform
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
+from functools import partial
+from importlib.metadata import version
 from itertools import groupby
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from headscope.cluster.channel import TaskChannel
+from headscope.cluster.channel import Json, TaskChannel
 from headscope.cluster.engine import Tasks
 from headscope.corpora.tasks import score
 from headscope.passes import Settings
 from headscope.passes.read_parts import engine_for
 from headscope.statistics.best_of import stopped_number
+from headscope.storage.hashes import Fingerprint, hash_of
+from headscope.storage.run_lock import run_lock
 from headscope.studies.finetune.table1 import TrainingRun
 from headscope.training.beginning import WITHOUT_TRAINING
 from headscope.training.environment import RunEnvironment
+from headscope.version import __version__
 
+# On their versions the numbers of a training depend.
+LIBRARIES = ("torch", "transformers")
 Work = Callable[[TrainingRun, Settings], Any]
 
 
@@ -37,14 +49,30 @@ def do_runs(
     """Do all runs that are not completed. Returns: those that were not stopped.
 
     * `share`: of the runs of a task and a way, stop these with the lowest scores after the first third of the epochs.
+
+    A worker of a cluster does what it is told, and never returns: `ChannelClosed` ends it.
+
+    Raises `HeadscopeError` if a worker of a cluster has another folder for the results.
     """
     kept = list(planned)
     if share:
         epoch, silent = early_epoch(planned[0].recipe.epochs), replace(settings, on_progress=lambda done: None)
-        _do(kept, lambda run, given: run.pause(environment, given, epoch), environment, silent)
-        kept = [one for group in _groups(planned) for one in _best(group, epoch, share)]
+        done = _do(kept, lambda run, given: run.pause(environment, given, epoch), environment, silent)
+        numbers = done[0] if settings.in_worker else _kept(planned, epoch, share)
+        if settings.engine is not None:
+            settings.engine.finish(lambda: numbers)
+        kept = [planned[number] for number in numbers]
     _do(kept, lambda run, given: run.result(environment, given), environment, settings)
+    if settings.engine is not None:
+        for one in kept:
+            one.record.refuse_missing()
     return kept
+
+
+def _kept(planned: Sequence[TrainingRun], epoch: int, share: float) -> list[int]:
+    """The numbers of the runs that are not stopped."""
+    keys = {one.key for group in _groups(planned) for one in _best(group, epoch, share)}
+    return [number for number, one in enumerate(planned) if one.key in keys]
 
 
 def _groups(planned: Sequence[TrainingRun]) -> list[list[TrainingRun]]:
@@ -62,20 +90,40 @@ def _best(group: list[TrainingRun], epoch: int, share: float) -> list[TrainingRu
     return [group[number] for number in sorted(order.tolist())]
 
 
-def _do(planned: Sequence[TrainingRun], work: Work, environment: RunEnvironment, settings: Settings) -> None:
-    """Do the work of all runs, in this process or by workers with a thread each."""
-    open_runs = [one for one in planned if not one.record.completed()]
-    if settings.workers == 1 or len(open_runs) < 2:
-        for one in open_runs:
-            work(one, settings)
-        return
-    for one in open_runs:  # read once, before the processes are forked
-        _ = one.init != WITHOUT_TRAINING and one.row.examples
+def _do(planned: Sequence[TrainingRun], work: Work, environment: RunEnvironment, settings: Settings) -> list[Json]:
+    """Do the work of all runs, in this process or by workers with a thread each.
+
+    Returns: in a worker of a cluster, the total of all runs alone.
+    """
+    numbers = [number for number, one in enumerate(planned) if not one.record.completed()]
+    if settings.engine is None and (settings.workers == 1 or len(numbers) < 2):
+        for number in numbers:
+            work(planned[number], settings)
+        return []
+    for one in (planned[number] for number in numbers if settings.engine is None):
+        _ = one.init != WITHOUT_TRAINING and one.row.examples  # read once, before the processes are forked
 
     def do(number: int, channel: TaskChannel) -> None:
-        work(open_runs[number], replace(settings, on_progress=channel.progress, on_notice=lambda line: None))
+        one, silent = planned[number], replace(settings, on_progress=channel.progress, on_notice=lambda line: None)
+        with _alone(one, settings):
+            one.record.remove_unfinished()  # of a worker that died
+            work(one, replace(silent, workers=1, engine=None))
 
-    tasks = Tasks(do, range(len(open_runs)), "training", dict, settings.on_progress)
+    fingerprint = partial(_fingerprint, planned, environment)
+    tasks = Tasks(do, numbers, "training", fingerprint, settings.on_progress)
     with closing(engine_for(settings, environment.device).values(tasks)) as values:
-        for _ in values:
-            pass
+        return list(values)
+
+
+def _alone(run: TrainingRun, settings: Settings) -> AbstractContextManager[None]:
+    """Within this context no other worker of a cluster trains the run: one of a command that was killed may still."""
+    if not settings.in_worker:
+        return nullcontext()
+    return run_lock(run.record.folder, f"a worker on '{platform.node()}'", on_no_lock=lambda line: None)
+
+
+def _fingerprint(planned: Sequence[TrainingRun], environment: RunEnvironment) -> Fingerprint:
+    """What the numbers of the runs depend on, beside the machine."""
+    runs = json.dumps([one.settings(environment) for one in planned], sort_keys=True)
+    versions: Fingerprint = {name: version(name) for name in LIBRARIES}
+    return {"runs": hash_of([runs.encode()]), "headscope": __version__} | versions

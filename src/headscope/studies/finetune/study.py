@@ -35,7 +35,7 @@ ABOUT = "training"
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 REQUIRED = ("score", "chance")
 
-WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
+SHARED_FOLDER = True  # workers of a cluster write into the folder of the result
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -153,7 +153,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     heads = head_examples if len(pairs) > 1 else 0
     planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
     for one in planned:
-        one.open(environment, settings.on_notice)
+        one.open(environment, settings)
     settings.on_total(sum(one.steps for one in planned))
     kept = do_runs(planned, environment, settings, stop_bad_seeds)
     trained = {one.key: one.result(environment, settings) for one in kept}

@@ -1,7 +1,7 @@
 """The training runs of a table: each task with each way to fine-tune and each pair of seeds, kept one by one."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -111,9 +111,12 @@ class TrainingRun:
             return 0
         return self.all_steps
 
-    def open(self, environment: RunEnvironment, on_notice: Callable[[str], None]) -> None:
-        """Begin or continue the run; see `RunRecord.open`."""
-        self.record.open(self.settings(environment), on_notice)
+    def open(self, environment: RunEnvironment, settings: Settings) -> None:
+        """Begin or continue the run, see `RunRecord.open`; a worker of a cluster checks that the command did."""
+        if settings.in_worker:
+            self.record.refuse_other(self.settings(environment))
+        else:
+            self.record.open(self.settings(environment), settings.on_notice)
 
     def settings(self, environment: RunEnvironment) -> dict[str, Any]:
         """All settings that determine the numbers of the run."""

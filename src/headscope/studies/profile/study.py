@@ -5,16 +5,20 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.measures import FREQUENCY, SURFACE
+from headscope.encoding.frequencies import Frequencies
+from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
+from headscope.models.words_head import with_words_head
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure
 from headscope.passes.settings import Measures
 from headscope.studies.profile.counting import frequencies_of
+from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
 
 ABOUT = "heads"
 REQUIRED = ("token_attention",)
+NO_HEAD = "the model has no head for masked or next words; 'headscope pretrain-head' trains one"
 
 
 def run(
@@ -24,6 +28,7 @@ def run(
     *,
     measures: Measures = (),
     frequency: bool = False,
+    predicted_frequency: bool = False,
 ) -> xr.Dataset:
     """Every surface statistic of every head, each with its 95% interval and its number of examples.
 
@@ -36,6 +41,8 @@ def run(
       installed ones.
     * `frequency`: Also attention to tokens by how frequent their pieces are in the corpus, which is read once more for
       it.
+    * `predicted_frequency`: The same, and by how often the model itself predicts the pieces, which takes one more pass;
+      of a model with a head for masked or next words.
 
     Raises `HeadscopeError` if no example fits into the model.
 
@@ -45,9 +52,27 @@ def run(
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """
-    if not frequency:
+    if not (frequency or predicted_frequency):
         return measure("profile", model, corpus, SURFACE, settings, further=measures)
     counted = frequencies_of(model, corpus, settings)
-    words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=counted)
-    result = measure("profile", model, corpus, (*SURFACE, *FREQUENCY), settings, further=measures, words=words)
-    return results.check(result.assign(frequency_variables(counted)))
+    predicted = _predictions(model, corpus, settings, counted) if predicted_frequency else None
+    words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=counted, predicted=predicted)
+    named = (*SURFACE, *FREQUENCY, *(PREDICTED if predicted else ()))
+    result = measure("profile", model, corpus, named, settings, further=measures, words=words)
+    variables = frequency_variables(counted)
+    if predicted:
+        variables |= frequency_variables(predicted, "predicted")
+        result.attrs["predictions"] = int(predicted.counts.sum())
+    elif predicted_frequency:
+        result.attrs["not_measured"] = NO_HEAD
+    return results.check(result.assign(variables))
+
+
+def _predictions(model: Model, corpus: Corpus, settings: Settings, counted: Frequencies) -> Frequencies | None:
+    """How often the model predicts each piece; None, and a notice, if it predicts none."""
+    predicting = with_words_head(model)
+    if predicting is None:
+        settings.on_notice(f"model '{model.name}': attention by predicted frequency is not measured: {NO_HEAD}")
+        return None
+    settings.on_total(2 * corpus.n_examples)
+    return predictions_of(predicting, corpus, settings, counted)

@@ -16,6 +16,10 @@ from headscope.statistics.significance import LEAST_CASES
 from headscope.studies.profile.page.pairs import least_gain, q_of_gain, special
 
 FIRST = 5
+FREQUENCY = {
+    "frequency": ("Frequency", "the frequency of its piece"),
+    "predicted": ("Predicted frequency", "how often the model predicts its piece"),
+}
 COLUMNS = (
     "attention_to.cls",
     "attention_to.sep",
@@ -28,6 +32,7 @@ COLUMNS = (
     "segment_end",
     "same_word.copies",
     "frequency_correlation",
+    "predicted_correlation",
 )
 
 
@@ -92,14 +97,15 @@ def _sink(numbers: list[Row]) -> Iterator[Finding]:
 
 
 def _frequency(numbers: list[Row]) -> Iterator[Finding]:
-    row, classes = of_labels(numbers, "frequency_correlation"), of_variable(numbers, "frequency_attention")
-    if row is not None and classes:
-        shares = ", ".join(f"{one.words} {value(one)}" for one in classes)
-        yield Finding(
-            "Frequency",
-            f"A token gets, as a multiple of uniform attention, by the frequency of its piece: {shares}; rank "
-            f"correlation {value(row)} ({ranked(row)}); {cases(row)}.",
-        )
+    for of, (topic, words) in FREQUENCY.items():
+        row, classes = of_labels(numbers, f"{of}_correlation"), of_variable(numbers, f"{of}_attention")
+        if row is not None and classes:
+            shares = ", ".join(f"{one.words} {value(one)}" for one in classes)
+            yield Finding(
+                topic,
+                f"A token gets, as a multiple of uniform attention, by {words}: {shares}; rank correlation "
+                f"{value(row)} ({ranked(row)}); {cases(row)}.",
+            )
 
 
 def _same_word(numbers: list[Row]) -> Iterator[Finding]:

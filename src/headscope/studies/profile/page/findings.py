@@ -25,7 +25,7 @@ from headscope.report.wording import (
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.interval_tests import corrected, q_above, surely
 from headscope.statistics.significance import RATE
-from headscope.studies.profile.page.frequency import by_frequency
+from headscope.studies.profile.page.frequency import by_frequency, by_predictions
 from headscope.studies.profile.page.pairs import across, same_word
 from headscope.studies.profile.page.sinks import by_part_of_speech, segment_end
 
@@ -144,7 +144,7 @@ def _clearest_feature(result: xr.Dataset) -> Iterator[Finding]:
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings, without variables that the model does not have."""
     goes = [*_classes(result), *_separators(result), *by_part_of_speech(result), *segment_end(result)]
-    goes += by_frequency(result)
+    goes += [*by_frequency(result), *by_predictions(result)]
     made = [*goes, *_neighbours(result), *_breadth(result), *_start_breadth(result)]
     return [*made, *_features(result), *_start_features(result), *_links(result), *same_word(result), *across(result)]
 

@@ -1,0 +1,112 @@
+"""Counts what a model predicts in a corpus before its attention is read: a pass of its own, with the head for words."""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from headscope.corpora import Corpus
+from headscope.encoding.encoded import Encoded
+from headscope.encoding.frequencies import Frequencies
+from headscope.encoding.masking import IGNORED, maskable, masked
+from headscope.models import Model
+from headscope.models.words_head import is_causal
+from headscope.outputs.losses import refuse_non_finite
+from headscope.outputs.words.few_tokens import Reader, fastest_reader
+from headscope.outputs.words.inputs import PredictedPieces
+from headscope.passes import Settings
+from headscope.passes.batches import collator
+from headscope.passes.passes import Pass
+from headscope.passes.shards import Fold
+
+# A causal model predicts the token after every seventh one, about as many as are masked.
+EVERY = 7
+# Most predictions whose logits of the whole vocabulary are held together.
+MOST_READS = 512
+
+Places = Int[np.ndarray, " place"]
+Counts = Int[np.ndarray, " piece"]
+
+
+def predictions_of(model: Model, corpus: Corpus, settings: Settings, standing: Frequencies) -> Frequencies:
+    """How often a model with a head for words predicts each piece, at a sample of the tokens of a corpus.
+
+    A masked model predicts the pieces behind 15% of the tokens of an input, masked together (Devlin et al. 2019); a
+    causal model the token after every seventh one. The piece with the highest logit counts, right or wrong.
+
+    * `standing`: how often each piece stands in the corpus.
+
+    Raises `KeyboardInterrupt` after Ctrl-C: the same run goes on from its checkpoint.
+    """
+    vocabulary = max(len(model.tokenizer), len(standing.counts), _embedded(model))
+    read = fastest_reader(model, any_tokens=True)
+    start = partial(_Counter, model, read, settings.seed, vocabulary)
+    settings = replace(settings, keep_interrupted=False)
+    counts = Pass(model, corpus, settings).fold(Fold(start, operator.add, Counts)).value
+    standing_of = np.pad(standing.counts, (0, vocabulary - len(standing.counts)))
+    return Frequencies(counts, standing.causal, standing_of)
+
+
+def _embedded(model: Model) -> int:
+    embeddings = model.network.get_input_embeddings()
+    return int(embeddings.weight.shape[0])  # type: ignore[union-attr]
+
+
+class _Counter:
+    """Adds up the pieces that are predicted, batch by batch."""
+
+    def __init__(self, model: Model, read: Reader, seed: int, vocabulary: int):
+        self.model, self.read, self.counts = model, read, np.zeros(vocabulary, np.int64)
+        self.asked, self.collate = asked_of(model, seed), collator(model)
+
+    def add(self, group: list[Encoded]) -> None:
+        """See `Accumulator`."""
+        asked = [self.asked(encoded) for encoded in group]
+        inputs = dict(self.collate([one.encoded for one in asked]).inputs)
+        ids = inputs.pop("input_ids").cpu().numpy()
+        row = np.repeat(np.arange(len(asked)), [len(one.places) for one in asked])
+        token, none = np.concatenate([one.places for one in asked]), np.zeros(0, int)
+        part = PredictedPieces(ids, row, token, none, none, none, further=inputs)
+        found = [self._predicted(replace(part, row=row[at], token=token[at])) for at in _slices(len(row))]
+        for pieces in found:
+            self.counts += np.bincount(pieces, minlength=len(self.counts))
+
+    def state(self) -> Counts:
+        """The counts of all batches so far."""
+        return self.counts.copy()
+
+    @torch.inference_mode()
+    def _predicted(self, part: PredictedPieces) -> Int[np.ndarray, " read"]:
+        logits = self.read(part)
+        refuse_non_finite(self.model.name, logits)
+        return logits.argmax(-1).cpu().numpy()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An input as the model reads it, and the tokens at which its prediction is read."""
+
+    encoded: Encoded
+    places: Places
+
+
+def asked_of(model: Model, seed: int) -> Callable[[Encoded], Asked]:
+    """A function from an input to what is asked of it: the same whatever batch it is in."""
+
+    def behind_masks(encoded: Encoded) -> Asked:
+        hidden, pieces = masked(encoded, model.tokenizer, seed)
+        return Asked(hidden, np.flatnonzero(pieces != IGNORED))
+
+    def before_tokens(encoded: Encoded) -> Asked:
+        places = np.flatnonzero(maskable(encoded, model.tokenizer)[1:])
+        return Asked(encoded, places[(encoded.index + seed) % EVERY :: EVERY])
+
+    return before_tokens if is_causal(model.network) else behind_masks
+
+
+def _slices(reads: int) -> list[slice]:
+    return [slice(first, first + MOST_READS) for first in range(0, reads, MOST_READS)]
