@@ -33,7 +33,10 @@ def idle_halves(layers: int = 3) -> Model:
         head_dim=6,
         intermediate_size=32,
         max_position_embeddings=64,
-        **{"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "mask_token_id": 4},
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+        mask_token_id=4,
     )
     network: Any = tiny_network(config)
     with torch.no_grad():

@@ -157,11 +157,12 @@ def test_result_says_what_gates_keep(made: tuple[Path, xr.Dataset]) -> None:
 
 def test_target_out_of_reach_is_refused_before_any_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kill(monkeypatch, gate_training, "train", 1)
+    options: dict[str, Any] = OPTIONS | {"size": "0.001MB"}
     with pytest.raises(HeadscopeError, match=r"cannot be at most 0\.001 MB: .* or write it with --best-effort"):
-        run(idle_halves(), headscope.read(TEXTS), QUICK, directory=tmp_path, **(OPTIONS | {"size": "0.001MB"}))
+        run(idle_halves(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
 
 
 def test_target_that_is_met_without_needs_no_gates(tmp_path: Path) -> None:
-    options = OPTIONS | {"size": "9MB", "epochs": 0}
+    options: dict[str, Any] = OPTIONS | {"size": "9MB", "epochs": 0}
     result = run(idle_halves(1), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
     assert "layer_gate" not in result and result.sizes["step"] == 1

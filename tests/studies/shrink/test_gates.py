@@ -114,15 +114,16 @@ def test_bytes_of_a_neuron_are_the_gradient_of_the_size(original: Original) -> N
 
 def test_penalty_leads_gates_down_and_multipliers_up() -> None:
     gates = Gates({"layers": (2,), "neurons": (2, 3)})
-    assert gates.multipliers.shape == (2, 3)  # the price, and the neurons of two layers
+    assert gates.linear.shape == (3,)  # the price, and the neurons of two layers
     with torch.no_grad():
-        gates.multipliers[:] = torch.tensor([[2.0, 0.0, 0.0], [0.5, 0.0, 0.0]])
+        gates.linear[0], gates.square[0] = 2.0, 0.5
     excess = torch.tensor([0.25, -0.1, 0.0], requires_grad=True)
     penalty = gates.penalty(excess)
     penalty.backward()
     assert penalty.item() == pytest.approx(2 * 0.25 + 0.5 * 0.25**2)
     np.testing.assert_allclose(excess.grad, [2 + 2 * 0.5 * 0.25, 0, 0])  # type: ignore[arg-type]
-    np.testing.assert_allclose(gates.multipliers.grad, [[-0.25, 0.1, 0], [-0.0625, -0.01, 0]], rtol=1e-6)  # type: ignore[arg-type]
+    np.testing.assert_allclose(gates.linear.grad, [-0.25, 0.1, 0], rtol=1e-6)  # type: ignore[arg-type]
+    np.testing.assert_allclose(gates.square.grad, [-0.0625, -0.01, 0], rtol=1e-6)  # type: ignore[arg-type]
 
 
 def test_layers_of_one_size_are_even(original: Original) -> None:

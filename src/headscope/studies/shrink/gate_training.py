@@ -27,9 +27,9 @@ from headscope.training.run_record import RunRecord
 
 # The name of the gates within the network.
 NAME = "headscope_gates"
-# Peak of the learning rate of gates, times the number of steps: how far they can move. Multipliers move more slowly, so
-# that the price does not fall below the target.
-REACH, OF_MULTIPLIERS = 32.0, 0.25
+# Peak of the learning rate of gates, times the number of steps: how far they can move. Multipliers of an excess move
+# more slowly, so that the price does not fall below the target; those of its square, which draw it back, faster.
+REACH, LINEAR, SQUARE = 32.0, 0.25, 8.0
 
 
 def trained_gates(
@@ -91,8 +91,9 @@ def _train(
         record.save_heads({kind: values.detach().cpu().numpy() for kind, values in gates.log_alphas.items()})
 
     task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
-    rates = {id(weight): REACH / learned.steps / recipe.learning_rate for weight in gates.parameters()}
-    rates[id(gates.multipliers)] *= OF_MULTIPLIERS
+    rate = REACH / learned.steps / recipe.learning_rate
+    rates = {id(weight): rate for weight in gates.parameters()}
+    rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
     start = InitialModel(network, learned.model.tokenizer, ordinary=_without_gates, rates=rates)
     with fast(network), fast(learned.learned.teacher.network):
         train(start, task, examples, recipe, settings, record, epochs=Epochs(on_kept=save))

@@ -27,7 +27,8 @@ class Gates(nn.Module):
         self.log_alphas = nn.ParameterDict(
             {kind: nn.Parameter(torch.full(shape, START)) for kind, shape in shapes.items()}
         )
-        self.multipliers = nn.Parameter(torch.zeros(2, constraints))
+        self.linear = nn.Parameter(torch.zeros(constraints))
+        self.square = nn.Parameter(torch.zeros(constraints))
         self.done: Tensor
         self.register_buffer("done", torch.zeros(()))
 
@@ -40,8 +41,8 @@ class Gates(nn.Module):
 
         A step down its gradient leads the gates down, and the multipliers up.
         """
-        upwards = 2 * self.multipliers.detach() - self.multipliers
-        return (upwards[0] * excess + upwards[1] * excess.square()).sum()
+        linear, square = (2 * one.detach() - one for one in (self.linear, self.square))  # their gradients are turned
+        return (linear * excess + square * excess.square()).sum()
 
 
 def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
