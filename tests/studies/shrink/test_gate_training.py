@@ -105,9 +105,9 @@ def test_wanted_price_falls_to_the_target_or_to_the_lowest(original: Original) -
         learned.gates.done.fill_(step)
         return learned.wanted() * (learned.whole - 1) + 1  # as times the target
 
-    whole = megabytes(original.model) / price_of(original).target.megabytes  # type: ignore[operator]
-    assert wanted(0.5, 0) == pytest.approx(whole, rel=1e-5)
-    assert wanted(0.5, 10) == pytest.approx((whole + 1) / 2, rel=1e-5)
+    before = megabytes(original.model) / price_of(original).target.megabytes  # type: ignore[operator]
+    assert wanted(0.5, 0) == pytest.approx(before, rel=1e-5)
+    assert wanted(0.5, 10) == pytest.approx((before + 1) / 2, rel=1e-5)
     assert wanted(0.5, 20) == wanted(0.5, 40) == pytest.approx(1)
     assert wanted(1.2, 30) == pytest.approx(1.2)
 

@@ -60,8 +60,8 @@ def test_share_of_open_gates_is_the_expected_norm() -> None:
     gates = sampled(log_alpha[:, None], noise.expand(5, -1))
     np.testing.assert_allclose((gates > 0).double().mean(1), by_hand, atol=1e-4)
     assert float(gates.min()) == 0 and float(gates.max()) == 1
-    whole = [1 / (1 + math.exp(-(value - 2 / 3 * math.log(1.1 / 0.1)))) for value in log_alpha.tolist()]
-    np.testing.assert_allclose((gates == 1).double().mean(1), whole, atol=1e-4)
+    at_one = [1 / (1 + math.exp(-(value - 2 / 3 * math.log(1.1 / 0.1)))) for value in log_alpha.tolist()]
+    np.testing.assert_allclose((gates == 1).double().mean(1), at_one, atol=1e-4)
 
 
 def test_gates_at_evaluation_have_no_noise() -> None:

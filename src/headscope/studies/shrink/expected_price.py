@@ -26,13 +26,13 @@ class PartMegabytes:
     neuron: float
     head: float
 
-    def of(self, size: Size, whole: Size) -> float:
+    def of(self, size: Size, original: Size) -> float:
         """Megabytes of a model of a size.
 
         >>> PartMegabytes(1.0, 2.0, 0.25, 0.5).of(Size((0,), 3, 1), Size((0, 1), 4, 2))
         2.25
         """
-        gone = (whole.width - size.width) * self.neuron + (whole.heads - size.heads) * self.head
+        gone = (original.width - size.width) * self.neuron + (original.heads - size.heads) * self.head
         return self.outside + len(size.layers) * (self.layer - gone)
 
 
@@ -42,13 +42,13 @@ def part_megabytes(original: Original, fixed: float) -> PartMegabytes:
     * `fixed`: megabytes that go in any case.
     """
     size, model = original.size, original.model
-    number, whole, layer = len(size.layers), megabytes(model), layer_megabytes(model)
-    neuron = (whole - megabytes(narrow(original, size.width - 1))) / number if original.moments else 0.0
+    number, total, layer = len(size.layers), megabytes(model), layer_megabytes(model)
+    neuron = (total - megabytes(narrow(original, size.width - 1))) / number if original.moments else 0.0
     head = 0.0
     if original.parts.heads and size.heads > 1:
         fewer = cut(model, Kept(heads=(tuple(range(size.heads - 1)),) * number))
-        head = (whole - megabytes(fewer)) / number
-    return PartMegabytes(whole - fixed - number * layer, layer, neuron, head)
+        head = (total - megabytes(fewer)) / number
+    return PartMegabytes(total - fixed - number * layer, layer, neuron, head)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class ExpectedPrice:
     def share(self, stays: GateValues) -> Float[Tensor, ""]:
         """Expected share of the whole model's time, the mean over shapes; as `Prices.share` for gates of 0 and 1."""
         layers, neurons, heads = self._counts(stays)
-        whole = GateValues(torch.ones_like(layers))
-        return (self._seconds(layers, neurons, heads) / self._seconds(*self._counts(whole))).mean()
+        unscaled = GateValues(torch.ones_like(layers))
+        return (self._seconds(layers, neurons, heads) / self._seconds(*self._counts(unscaled))).mean()
 
     def megabytes(self, stays: GateValues) -> Float[Tensor, ""]:
         """Expected megabytes, without what goes in any case."""

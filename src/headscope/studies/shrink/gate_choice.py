@@ -43,8 +43,8 @@ def smallest(original: Original, groups: int) -> Size:
     """The smallest size of a search: one layer, one head, and what is left of the neurons after whole groups.
 
     >>> from types import SimpleNamespace
-    >>> whole = SimpleNamespace(layers=(0, 1), width=9, heads=4)
-    >>> smallest(SimpleNamespace(size=whole, kinds=("layers",), moments=(), parts=None), 2)
+    >>> size = SimpleNamespace(layers=(0, 1), width=9, heads=4)
+    >>> smallest(SimpleNamespace(size=size, kinds=("layers",), moments=(), parts=None), 2)
     Size(layers=(0,), width=9, heads=4)
     """
     size, kinds = original.size, original.kinds
@@ -57,7 +57,7 @@ def smallest(original: Original, groups: int) -> Size:
     )
 
 
-def chosen(log_alphas: LogAlphas, whole: Size, least: Size, fits: Callable[[Size], bool]) -> Size:
+def chosen(log_alphas: LogAlphas, original: Size, least: Size, fits: Callable[[Size], bool]) -> Size:
     """The size of the lowest threshold of `log_alpha` that fits; the least one if none does.
 
     >>> gates = {"neurons": np.array([[3.0, 2.0, 1.0, 0.0]])}
@@ -65,19 +65,19 @@ def chosen(log_alphas: LogAlphas, whole: Size, least: Size, fits: Callable[[Size
     Size(layers=(0,), width=2, heads=1)
     """
     thresholds = np.unique(np.concatenate([[-np.inf], *(values.ravel() for values in log_alphas.values())]))
-    sizes = [*thresholds.tolist()]
-    first = bisect_left(sizes, True, key=lambda threshold: fits(opened(log_alphas, threshold, whole, least)))
-    return opened(log_alphas, sizes[min(first, len(sizes) - 1)], whole, least)
+    ascending = thresholds.tolist()
+    first = bisect_left(ascending, True, key=lambda threshold: fits(opened(log_alphas, threshold, original, least)))
+    return opened(log_alphas, ascending[min(first, len(ascending) - 1)], original, least)
 
 
-def opened(log_alphas: LogAlphas, threshold: float, whole: Size, least: Size) -> Size:
+def opened(log_alphas: LogAlphas, threshold: float, original: Size, least: Size) -> Size:
     """The size of the model whose gates above a threshold are open: of neurons and heads the mean over its layers.
 
     >>> gates = {"layers": np.array([1.0, -1.0]), "heads": np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])}
     >>> opened(gates, 0, Size((0, 1), 8, 3), Size((0,), 8, 1))
     Size(layers=(0,), width=8, heads=3)
     """
-    layers = np.array(whole.layers)
+    layers = np.array(original.layers)
     if "layers" in log_alphas:
         of_layers = log_alphas["layers"]
         layers = np.flatnonzero(of_layers > threshold)
@@ -88,5 +88,5 @@ def opened(log_alphas: LogAlphas, threshold: float, whole: Size, least: Size) ->
             return before
         return max(lowest, round(float((log_alphas[kind][layers] > threshold).sum(1).mean())))
 
-    width, heads = number("neurons", whole.width, least.width), number("heads", whole.heads, least.heads)
+    width, heads = number("neurons", original.width, least.width), number("heads", original.heads, least.heads)
     return Size(tuple(layers.tolist()), width, heads)

@@ -78,27 +78,27 @@ def gate_search(
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
     """
-    start, whole = search.start(), search.original.size
+    start, original = search.start(), search.original.size
     if stored is None:
         record.save({"prices": search.prices.as_json(), "steps": [start.as_json()], "known": {}})
     if search.met(start):
         return GateSearch(True, [start], None)
-    price = ExpectedPrice(search.prices, part_megabytes(search.original, search.fixed), search.target, whole)
+    price = ExpectedPrice(search.prices, part_megabytes(search.original, search.fixed), search.target, original)
     least = smallest(search.original, search.groups)
     if price.of(least) > 1 and not goal.best_effort:
-        share = search.prices.share(least, whole)
-        raise HeadscopeError(unmet(search, Step("", least, 0.0, 0.0, price.sizes.of(least, whole), share)))
+        share = search.prices.share(least, original)
+        raise HeadscopeError(unmet(search, Step("", least, 0.0, 0.0, price.sizes.of(least, original), share)))
     trained = train(price, price.of(least))
-    size = chosen(trained.log_alphas, whole, least, lambda some: price.of(some) <= 1 - ROUNDING)
+    size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
     step = _step(search, trained.original(search.original), size)
     return GateSearch(search.met(step), [start, step], trained)
 
 
 def _step(search: SizeSearch, by_gates: Original, size: Size) -> Step:
     """The step to a size; its estimate is the change of the untrained model with the closed parts silenced."""
-    smaller, whole = by_gates.cut(size), search.original.model
+    smaller, untrained = by_gates.cut(size), search.original.model
     moved = change(search.before, search.answers.of(smaller, search.inputs, search.settings))
-    with silenced(whole, by_gates.kept(size)):
-        alone = change(search.before, search.answers.of(whole, search.inputs, search.settings))
+    with silenced(untrained, by_gates.kept(size)):
+        alone = change(search.before, search.answers.of(untrained, search.inputs, search.settings))
     share = search.prices.share(size, search.original.size)
     return Step(PART, size, moved, alone, megabytes(smaller) - search.fixed, share)

@@ -149,8 +149,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     goal = Goal(wanted, groups, unused, best_effort, keeps)
     search, stored = begun(original, answers, training[:sample], shapes, goal, record, settings)
     if gated:
-        whole = _examples(measured, model, answers, texts, stopping, (), None, settings)
-        given = whole, gate_shapes(measured), corpus, replace(recipe, epochs=gate_epochs), settings, folder / "gates"
+        examples = _examples(measured, model, answers, texts, stopping, (), None, settings)
+        given = examples, gate_shapes(measured), corpus, replace(recipe, epochs=gate_epochs), settings, folder / "gates"
         gates = gate_search(search, goal, record, stored, partial(trained_gates, *given))
     else:
         gates = GateSearch(*searched(search, goal, record, stored))
