@@ -34,9 +34,9 @@ def gated(model: Model, parts: RemovableParts, values: GateValues) -> ExitStack:
         context.enter_context(instead({layer: _mixed(layer.forward, gate) for layer, gate in both}))
     if values.heads is not None:
         maps = model.projections
-        context.enter_context(scaled([one.output for one in maps], values.heads, maps[0].width))
+        context.enter_context(scaled([one.output for one in maps], [*values.heads], maps[0].width))
     if values.neurons is not None:
-        context.enter_context(scaled([part.output for part in parts.feed_forward or ()], values.neurons, 1))
+        context.enter_context(scaled([part.output for part in parts.feed_forward or ()], [*values.neurons], 1))
     return context
 
 
