@@ -1,12 +1,13 @@
-"""An encoder with neurons that do nothing, and texts for it."""
+"""Encoders with neurons and heads that do nothing, and texts for them."""
 
 from typing import Any
 
 import torch
+from transformers import EuroBertConfig
 
 import headscope
 from headscope import Model
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 WORDS = ("cat", "dog", "house", "river", "story", "town")
 TEXTS = [f"The {one} {verb} the {other}." for one in WORDS for other in WORDS for verb in ("saw", "was")]
@@ -18,4 +19,28 @@ def idle(layers: int = 3) -> Model:
     with torch.no_grad():
         for layer in network.encoder.layer:
             layer.output.dense.weight[:, 1::2] = 0
+    return headscope.wrap(network, tiny_tokenizer())
+
+
+def idle_halves(layers: int = 3) -> Model:
+    """An encoder, whose class can lose heads, in which the odd neurons and heads of each layer do nothing."""
+    config = EuroBertConfig(
+        vocab_size=len(tiny_vocabulary()),
+        hidden_size=24,
+        num_hidden_layers=layers,
+        num_attention_heads=4,
+        num_key_value_heads=4,
+        head_dim=6,
+        intermediate_size=32,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+        mask_token_id=4,
+    )
+    network: Any = tiny_network(config)
+    with torch.no_grad():
+        for layer in network.layers:
+            layer.self_attn.o_proj.weight.view(24, 4, 6)[:, 1::2] = 0
+            layer.mlp.down_proj.weight[:, 1::2] = 0
     return headscope.wrap(network, tiny_tokenizer())

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from headscope.capture.layer_stack import instead
-from headscope.models.feed_forward import entering
+from headscope.models.gated import scaled
+from headscope.models.head_slicing import sizes
 from headscope.models.model import Model
 from headscope.models.removable_parts import Kept, Numbers, parts_of
 
@@ -28,10 +29,8 @@ def silenced(model: Model, kept: Kept) -> ExitStack:
 
 def _only(outputs: Sequence[nn.Module], kept: Numbers, width: int) -> AbstractContextManager[None]:
     """Context in which only the kept parts, each `width` wide, enter the output map of each layer."""
-
-    def silence(layer: int, values: Tensor) -> Tensor:
-        mask = torch.zeros(values.shape[-1] // width, dtype=values.dtype, device=values.device)
-        mask[list(kept[layer])] = 1
-        return values * mask.repeat_interleave(width)
-
-    return entering(outputs, silence)
+    masks = []
+    for some, (entering, _) in zip(kept, map(sizes, outputs), strict=True):
+        masks.append(torch.zeros(entering // width))
+        masks[-1][list(some)] = 1
+    return scaled(outputs, masks, width)

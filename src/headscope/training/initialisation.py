@@ -1,7 +1,7 @@
 """A model before training: an encoder with a new classifier or masked-language head."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import torch
@@ -38,6 +38,7 @@ class InitialModel:
       it is not kept.
     * `training_set`: puts another loss in the place of the network's own.
     * `seconds`: of a training before, from which the weights come.
+    * `rates`: by what the learning rate of a weight is multiplied, by the `id` of the weight.
     """
 
     network: PreTrainedModel
@@ -46,6 +47,7 @@ class InitialModel:
     ordinary: Callable[[PreTrainedModel], PreTrainedModel] | None = as_it_is
     training_set: Callable[[Any], TrainingInputs] = as_it_is
     seconds: float = 0.0
+    rates: Mapping[int, float] = field(default_factory=dict)
 
     def not_ordinary(self, new: Iterable[str]) -> "InitialModel":
         """The same with further new weights, which no class of transformers has."""

@@ -146,7 +146,8 @@ def train(
     with torch.random.fork_rng(), quiet():
         made = arguments(recipe, settings.seed, record.folder, network.device)
         training_set = initial.training_set(examples.train)
-        trainer = SilentTrainer(network, made, training_set, initial.pad, layer_rates(network, recipe))
+        rates = layer_rates(network, recipe) | dict(initial.rates)
+        trainer = SilentTrainer(network, made, training_set, initial.pad, rates)
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
         recorder = EpochRecorder(record, compute, epoch_done, settings.on_progress, epochs.until)
         for callback in (recorder, *epochs.callbacks):

@@ -48,9 +48,9 @@ def by_method(original: Original, method: str, seed: int) -> Original:
     """The model whose neurons, heads and layers go in another order.
 
     * `method`: "estimate", by what they add, and layers by what their removal changes; "magnitude", shortest weights
-      first; "random", in an order of the seed.
+      first; "random", in an order of the seed; "gates", see `gate_search`.
     """
-    if method == "estimate":
+    if method in ("estimate", "gates"):
         return original
     random = np.random.default_rng([seed, DRAWS])
     others = _by_weights(original) if method == "magnitude" else _at_random(original, random)
@@ -89,13 +89,17 @@ def _lengths(original: Original) -> Float[np.ndarray, " layer"]:
     return np.array([sum(float(weight.detach().square().sum()) for weight in layer.parameters()) for layer in layers])
 
 
-def outputs_of_others(
+def outputs_of_choices(
     original: Original, size: Size, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings
 ) -> list[Outputs]:
-    """The outputs of the models of other choices; none where nothing was removed."""
+    """The outputs of the model of a size, then of those of other choices; none where nothing was removed.
+
+    * `original`: values neurons and heads as the search does.
+    """
     if size == original.size:
         return []
-    return [answers.of(model, inputs, settings) for model in other_choices(original, size, settings.seed)]
+    models = original.cut(size), *other_choices(original, size, settings.seed)
+    return [answers.of(model, inputs, settings) for model in models]
 
 
 def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:

@@ -4,6 +4,7 @@ The loss is the squared difference of the hidden states after each kept layer, b
 change of the outputs, by their distance from the batch's mean; with a task also the divergence of the classes.
 """
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,7 +37,7 @@ class DistillationSet:
     """Inputs of the smaller model, and the whole model that it learns from.
 
     * `pieces`: the id in the whole model's vocabulary of each piece of the smaller one's.
-    * `layers`: the layers that the smaller model keeps.
+    * `layers`: the layers that the smaller model keeps; with none only the states after the last layer are compared.
     """
 
     inputs: list[Encoded]
@@ -78,7 +79,7 @@ class DistillationSet:
         number = len(theirs) - 1
         entered = [*self.layers[1:], number]
         losses = []
-        for state, layer in zip(ours[1:], entered, strict=True):
+        for state, layer in zip(ours[-len(entered) :], entered, strict=True):
             wanted = theirs[layer][real]
             losses.append((state[real] - wanted).square().mean() / wanted.square().mean().clamp_min(1e-12))
         return torch.stack(losses).mean()
@@ -132,8 +133,7 @@ def distilled(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    if smaller.network.dtype != torch.float32:
-        raise HeadscopeError(f"weights are trained in float32, not in {smaller.network.dtype}; leave --dtype out")
+    trainable(smaller)
     record = RunRecord(folder)
     record.open(
         recipe.as_settings() | {"seed": settings.seed, "layers": list(examples.train.layers)}, settings.on_notice
@@ -149,14 +149,25 @@ def distilled(
         settings.on_progress(recipe.epochs * -(-len(examples.train) // recipe.batch))
     if not float(done.outputs[:, 0].mean()) < before:
         return smaller
+    return reloaded(smaller, folder / "model")
+
+
+def trainable(model: Model) -> None:
+    """Raise `HeadscopeError` for weights that are not float32."""
+    if model.network.dtype != torch.float32:
+        raise HeadscopeError(f"weights are trained in float32, not in {model.network.dtype}; leave --dtype out")
+
+
+def reloaded(model: Model, folder: Path) -> Model:
+    """A model with the weights of a folder, which a training has written."""
     with quiet():
-        network: Any = type(smaller.network).from_pretrained(folder / "model", local_files_only=True).eval()
-    network.config._name_or_path = network.name_or_path = smaller.network.name_or_path
-    return replace(smaller, network=network.to(smaller.device), sha256="")
+        network: Any = type(model.network).from_pretrained(folder, local_files_only=True).eval()
+    network.config._name_or_path = network.name_or_path = model.network.name_or_path
+    return replace(model, network=network.to(model.device), sha256="")
 
 
 def copied(model: Model) -> Any:
     """A copy of a model's network."""
-    network: Any = type(model.network)(model.network.config)
+    network: Any = type(model.network)(copy.deepcopy(model.network.config))
     network.load_state_dict(model.network.state_dict())
     return network.to(model.device)

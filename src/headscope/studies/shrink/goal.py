@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
@@ -13,6 +14,8 @@ from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, Step, found_steps, prices_of
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.target import SizeTarget
+
+Stored = dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Goal:
     keeps: Callable[[Model], bool] | None = None
 
 
-def searched(
+def begun(
     original: Original,
     answers: ModelAnswers,
     inputs: list[Encoded],
@@ -38,8 +41,8 @@ def searched(
     goal: Goal,
     record: SearchRecord,
     settings: Settings,
-) -> tuple[bool, list[Step]]:
-    """Whether the target is reached, and the steps of the search, which goes on from its record."""
+) -> tuple[SizeSearch, Stored]:
+    """A search with its prices, and what its record has of a run that was killed."""
     stored = record.read()
     if stored is None:  # the training of another run, too
         record.remove()
@@ -47,6 +50,11 @@ def searched(
     search = SizeSearch(
         original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps
     )
+    return search, stored
+
+
+def searched(search: SizeSearch, goal: Goal, record: SearchRecord, stored: Stored) -> tuple[bool, list[Step]]:
+    """Whether the target is reached, and the steps of the search, which goes on from its record."""
     steps = found_steps(search, record, stored, best_effort=goal.best_effort)
     return goal.target.within or search.met(steps[-1]), steps
 

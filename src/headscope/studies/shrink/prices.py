@@ -73,7 +73,7 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     """
     size, model = original.size, original.model
     widths = sorted({max(1, round(share * size.width)) for share in WIDTHS}, reverse=True) if original.moments else []
-    models = [model, *(_narrow(original, width) for width in widths[1:])]
+    models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few = (
         cut(model, original.kept(Size(size.layers, size.width, 1)))
@@ -98,7 +98,8 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     )
 
 
-def _narrow(original: Original, width: int) -> Model:
+def narrow(original: Original, width: int) -> Model:
+    """A model of this width, whose last neurons are gone."""
     return cut(original.model, Kept(neurons=(tuple(range(width)),) * len(original.size.layers)))
 
 

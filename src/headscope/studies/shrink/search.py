@@ -103,7 +103,7 @@ class SizeSearch:
     def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
         """The step that removes a part, without its estimate."""
         smaller = now if part.startswith("layer") else self.original.cut(size)
-        weighs = last.megabytes - _layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
+        weighs = last.megabytes - layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
         moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
         return Step(part, size, moved, 0.0, weighs, share)
 
@@ -144,7 +144,8 @@ def _alone(part: str, size: Size, original: Size) -> Size:
     return replace(original, layers=tuple(kept for kept in original.layers if kept != layer or layer in size.layers))
 
 
-def _layer_megabytes(model: Model) -> float:
+def layer_megabytes(model: Model) -> float:
+    """Megabytes of the first layer of a model; all are alike."""
     layer = parts_of(model).stack.layers[0]
     return sum(weight.numel() * weight.element_size() for weight in layer.parameters()) / 1e6
 

@@ -53,7 +53,7 @@ def size_from(stored: dict[str, Any]) -> Size:
 class Original:
     """The model before anything is removed, and what its parts add to its states.
 
-    * `moments`: of the neurons of each layer; none where these cannot be found.
+    * `moments`: of the neurons of each layer; none where these cannot be found, or their output maps are not fitted.
     * `of_neurons`: what the neurons of each layer add.
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
@@ -91,10 +91,10 @@ class Original:
         )
 
     def cut(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
-        """A model of a size; output maps of fewer neurons are fitted to the outputs of all."""
+        """A model of a size; output maps of fewer neurons are fitted to the outputs of all, if there are moments."""
         kept, maps = self.kept(size, pieces, tokens), self.parts.feed_forward or ()
         outputs = None
-        if kept.neurons is not None:
+        if kept.neurons is not None and self.moments:
             fits = zip(maps, self.moments, kept.neurons, strict=True)
             outputs = [fitted(part, moments, some, self.ridge) for part, moments, some in fits]
         return cut(self.model, kept, outputs=outputs)

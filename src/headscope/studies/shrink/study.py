@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,18 +25,20 @@ from headscope.ranges import Range
 from headscope.storage.files import replace_folder
 from headscope.studies.shrink import removed
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
-from headscope.studies.shrink.choices import by_method, outputs_of_others
+from headscope.studies.shrink.choices import by_method, outputs_of_choices
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.eight_bit import EightBitModel, eight_bit_model
 from headscope.studies.shrink.evidence import choices_of, eight_bit_scores, facts_of, outcome_of, scores_of
-from headscope.studies.shrink.goal import Goal, searched, unused_megabytes
+from headscope.studies.shrink.gate_search import GateSearch, gate_search, refuse_without_target
+from headscope.studies.shrink.gate_training import trained_gates
+from headscope.studies.shrink.gates import gate_shapes
+from headscope.studies.shrink.goal import Goal, begun, searched, unused_megabytes
 from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.score_limit import score_limit
-from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
 from headscope.studies.shrink.target import kinds, numbers, target
@@ -60,7 +63,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     speed: str | None = None,
     size: str | None = None,
     within_interval: bool = False,
-    method: Literal["estimate", "magnitude", "random"] = "estimate",
+    method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
+    gate_epochs: Annotated[int, Range(1)] = 4,
     parts: str = "neurons,heads,layers",
     vocabulary: Annotated[float, Range(0, 1)] = 0.6,
     max_tokens: Annotated[int, Range(3)] | None = None,
@@ -90,7 +94,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
     * `size`: Have at most this size, such as 10MB.
     * `within_interval`: Be as small as the interval of the main score allows, instead of a speed or a size.
-    * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), or at random.
+    * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
+      gates that are trained together with the model towards --speed or --size.
+    * `gate_epochs`: Train gates for so many epochs.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
@@ -113,6 +119,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     any part.
     """
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
+    refuse_without_target(method, wanted)
     model.refuse_spread("made smaller")
     if eight_bit:
         refuse_unexportable(model)
@@ -124,7 +131,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
     training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
-    training_steps = epochs * -(-len(training) // recipe.batch)
+    gated, by_epoch = method == "gates", -(-len(training) // recipe.batch)
+    training_steps = (epochs + gated * gate_epochs) * by_epoch
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
@@ -133,29 +141,38 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
-    options |= {"method": method}
+    options |= {"method": method} | ({"gate_epochs": gate_epochs} if gated else {})
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     unused = unused_megabytes(original, pieces, max_tokens)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
     goal = Goal(wanted, groups, unused, best_effort, keeps)
-    reached, steps = searched(original, answers, training[:sample], shapes, goal, record, settings)
+    search, stored = begun(original, answers, training[:sample], shapes, goal, record, settings)
+    if gated:
+        examples = _examples(measured, model, answers, texts, stopping, (), None, settings)
+        given = examples, gate_shapes(measured), corpus, replace(recipe, epochs=gate_epochs), settings, folder / "gates"
+        gates = gate_search(search, goal, record, stored, partial(trained_gates, *given))
+    else:
+        gates = GateSearch(*searched(search, goal, record, stored))
+    reached, steps, by_parts, original = gates.reached, gates.steps, gates.choice(original), gates.original(original)
     settings.on_total(len(steps) + training_steps)
 
     smaller = untrained = original.cut(steps[-1].size, pieces, max_tokens)
     if epochs:
-        examples = _examples(original, smaller, answers, texts, stopping, steps[-1], pieces, settings)
+        kept = steps[-1].size.layers
+        examples = _examples(measured, smaller, answers, texts, stopping, kept, pieces, settings)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
-    before = [answers.of(original.cut(step.size), held_out, settings) for step in steps]
-    others = outputs_of_others(original, steps[-1].size, answers, held_out, settings)
+    models = [model, *(original.cut(step.size) for step in steps[1:])]
+    before = [answers.of(one, held_out, settings) for one in models]
+    choices = outputs_of_choices(by_parts, steps[-1].size, answers, held_out, settings)
     after = encode(smaller, texts.held_out)
     before += [answers.of(one, after, settings) for one in (untrained, smaller)]
     outcome = outcome_of(task, steps, len(original.size.layers), before, texts, tolerance, settings)
-    found = choices_of(task, [before[0], before[len(steps) - 1], *others], texts, settings)
+    found = choices_of(task, [before[0], *choices], texts, settings) | gates.variables()
     both = HeldOut(texts.held_out, texts.units, (model, smaller), (held_out, after), (before[0], before[-1]))
     found |= removed.variables(measured, steps[-1].size, original.kept(steps[-1].size)) | both.variables(task, settings)
     facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
-    facts |= {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
+    facts |= gates.facts() | {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
     facts |= {"tolerance": tolerance, "examples": len(training), "changed": both.changed(task, settings.seed)}
     if eight_bit:
         files, scored = _in_eight_bits(smaller, answers, texts, before[0], after, folder / ONNX, tolerance, settings)
@@ -205,20 +222,20 @@ def _in_eight_bits(
 
 
 def _examples(
-    original: Original,
+    measured: Original,
     smaller: Model,
     answers: ModelAnswers,
     texts: Splits,
     stopping: list[Any],
-    last: Step,
+    layers: tuple[int, ...],
     pieces: tuple[int, ...] | None,
     settings: Settings,
 ) -> DistilledExamples:
     """What the smaller model learns from, in its own pieces."""
-    size = original.model.network.config.get_text_config().vocab_size
+    size = measured.model.network.config.get_text_config().vocab_size
     numbering = torch.tensor(pieces if pieces is not None else range(size))
-    learned = DistillationSet(encode(smaller, texts.training), original.model, answers, numbering, last.size.layers)
-    return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(original.model, stopping, settings))
+    learned = DistillationSet(encode(smaller, texts.training), measured.model, answers, numbering, layers)
+    return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(measured.model, stopping, settings))
 
 
 def _saved(model: Model, folder: Path, text: str, *, head: bool) -> Model:

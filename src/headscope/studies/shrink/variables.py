@@ -15,7 +15,9 @@ SOURCE = "the search for a smaller model"
 STEP, LAYERS = ("step",), ("step", "layer")
 HELD_OUT = "held-out examples, which the search never saw"
 LABELS = {
-    "path_score": Label("score after each step, before any training", "score", ("step", "metric"), HELD_OUT),
+    "path_score": Label(
+        "score after each step, before the training of the rest", "score", ("step", "metric"), HELD_OUT
+    ),
     "path_change": Label(
         "change of the score from the whole model after each step", "score", ("step", "metric"), HELD_OUT
     ),

@@ -8,6 +8,7 @@ from headscope.figures.dot_rows import dot_rows
 from headscope.figures.labels import label
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
+from headscope.studies.shrink.page import gates
 from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.page.path_figure import path_figures
 
@@ -26,12 +27,13 @@ def figures(result: xr.Dataset) -> list[Figure]:
             "states of texts of the search; 0 where the layer is gone."
         )
         charts.append(Figure("kept_share", PARTS, matrix(kept.transpose("layer", "kept")), caption, "kept_share"))
+    charts.extend(gates.figures(result, facts(result)))
     charts.append(
         Figure(
             "output_change",
             PARTS,
             curve(_along(result["output_change"], speed), "speed"),
-            "Change of the outputs on examples of the search, before any training.",
+            f"Change of the outputs on examples of the search, {gates.untrained(facts(result))}.",
             "output_change",
         )
     )

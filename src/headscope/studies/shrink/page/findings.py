@@ -12,6 +12,7 @@ from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import not_learned
 from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
+from headscope.studies.shrink.page import gates
 from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 
@@ -37,7 +38,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *([] if unlearned(result) else eight_bit(result, facts(result))),
         *_needed(result),
         _removed(result),
-        *_parts(result),
+        *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),
         *_choices(result),
         *changed(result),
         *([] if unlearned(result) else lossier_groups(result)),

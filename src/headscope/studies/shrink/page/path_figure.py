@@ -12,7 +12,8 @@ from headscope.report.wording import Estimate, estimate
 from headscope.studies.shrink.page.findings import facts, times
 
 PATH = "Score against speed and size"
-STEPS, SAVED, EIGHT_BITS = "each step, untrained", "saved model", "saved model in eight bits"
+STEPS, GATES = "each step, untrained", "by gates, trained with them"
+SAVED, EIGHT_BITS = "saved model", "saved model in eight bits"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
 
 
@@ -36,7 +37,7 @@ def path_figures(result: xr.Dataset) -> list[Figure]:
     )
     notes = {
         "speed": "Speed: times the whole model; of the saved model as measured, of others as expected.",
-        "megabytes": "Megabytes of the parameters; of untrained models without the pieces that go in any case.",
+        "megabytes": "Megabytes of the parameters; of all but the saved model without the pieces that go in any case.",
     }
     files = {"speed": "path_score", "megabytes": "path_size"}
     return [
@@ -49,8 +50,9 @@ def points(result: xr.Dataset) -> list[Point]:
     """All models of a run, the steps first."""
     known, metric = facts(result), str(result["metric"].values[0])
     sizes = result["megabytes"].values.tolist()
+    line = GATES if "gates" in known else STEPS
     steps = [
-        Point(STEPS, estimate(result, "path_score", step=step, metric=metric), speed, size)
+        Point(line, estimate(result, "path_score", step=step, metric=metric), speed, size)
         for step, (speed, size) in enumerate(zip(known["speeds"], sizes, strict=True))
     ]
     saved = Point(SAVED, estimate(result, "shrunk_score", metric=metric), times(result), known["megabytes"][1])

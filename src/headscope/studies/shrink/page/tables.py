@@ -24,7 +24,7 @@ def _steps(result: xr.Dataset) -> Table:
     titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Estimated", "Speed", "MB"]
     caption = (
         "Steps of the search. Cost: what the step adds to the change of the outputs; estimated: by the part alone. "
-        "Speed: times the whole model, as expected; before the training."
+        "Speed: times the whole model, as expected; before the training of the saved model."
     )
     speeds = facts(result)["speeds"]
     rows = [(str(step), _cells(result, step, metric, speeds[step])) for step in result["step"].values.tolist()]

@@ -1,0 +1,56 @@
+"""Scale layers, neurons and heads of a model by gates, so that a loss has gradients with respect to them."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.capture.layer_stack import States, instead
+from headscope.models.feed_forward import entering
+from headscope.models.model import Model
+from headscope.models.removable_parts import RemovableParts
+
+
+@dataclass(frozen=True)
+class GateValues:
+    """A factor from 0 (removed) to 1 (whole) for each part; None where no part of the kind has a gate."""
+
+    layers: Float[Tensor, " layer"] | None = None
+    neurons: Float[Tensor, "layer neuron"] | None = None
+    heads: Float[Tensor, "layer head"] | None = None
+
+
+def gated(model: Model, parts: RemovableParts, values: GateValues) -> ExitStack:
+    """Context in which a model computes with its parts scaled; at 0 and 1 as `silenced` does.
+
+    A neuron is scaled by its activation, a head by its output, and a layer by what it changes in the states.
+    """
+    context = ExitStack()
+    if values.layers is not None:
+        both = zip(parts.stack.layers, values.layers, strict=True)
+        context.enter_context(instead({layer: _mixed(layer.forward, gate) for layer, gate in both}))
+    if values.heads is not None:
+        maps = model.projections
+        context.enter_context(scaled([one.output for one in maps], [*values.heads], maps[0].width))
+    if values.neurons is not None:
+        context.enter_context(scaled([part.output for part in parts.feed_forward or ()], [*values.neurons], 1))
+    return context
+
+
+def scaled(
+    outputs: Sequence[nn.Module], gates: Sequence[Float[Tensor, " part"]], width: int
+) -> AbstractContextManager[None]:
+    """Context in which the parts, each `width` wide, are scaled where they enter the output map of each layer."""
+    return entering(outputs, lambda layer, values: values * gates[layer].to(values).repeat_interleave(width))
+
+
+def _mixed(forward: Callable[..., States], gate: Float[Tensor, ""]) -> Callable[..., States]:
+    """The forward method of a layer whose change of the states is scaled."""
+
+    def mixed(states: States, *arguments: Any, **keywords: Any) -> States:
+        return states + gate * (forward(states, *arguments, **keywords) - states)
+
+    return mixed

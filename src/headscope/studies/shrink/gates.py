@@ -1,0 +1,59 @@
+"""Trained gates of layers, neurons and heads, and what draws their expected price to a target.
+
+The loss has for each constraint a multiplier of its excess and one of its square, which rise as long as it is not met:
+the augmented Lagrangian of Xia et al. 2022 (section 3.2). Voita et al. 2019 (section 4) gate heads alone.
+"""
+
+from collections.abc import Callable, Mapping
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.models.gated import GateValues
+from headscope.studies.shrink.sizes import Original
+
+# At the start gates are open nearly always.
+START = 4.0
+
+
+class Gates(nn.Module):
+    """The `log_alpha` of each gate by its kind, the multipliers of the constraints, and the steps that are done."""
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]):
+        """`shapes`: of the gates of each kind; the constraints are the price, and one number for all layers."""
+        super().__init__()
+        constraints = 1 + sum(shape[0] for kind, shape in shapes.items() if kind != "layers")
+        self.log_alphas = nn.ParameterDict(
+            {kind: nn.Parameter(torch.full(shape, START)) for kind, shape in shapes.items()}
+        )
+        self.linear = nn.Parameter(torch.zeros(constraints))
+        self.square = nn.Parameter(torch.zeros(constraints))
+        self.done: Tensor
+        self.register_buffer("done", torch.zeros(()))
+
+    def values(self, of: Callable[[Tensor], Tensor]) -> GateValues:
+        """A value of each gate by a function of its `log_alpha`, such as `open_probability`."""
+        return GateValues(**{kind: of(log_alpha) for kind, log_alpha in self.log_alphas.items()})
+
+    def penalty(self, excess: Float[Tensor, " constraint"]) -> Float[Tensor, ""]:
+        """What is added to the loss: each excess and its square, times their multipliers.
+
+        A step down its gradient leads the gates down, and the multipliers up.
+        """
+        linear, square = (2 * one.detach() - one for one in (self.linear, self.square))  # their gradients are turned
+        return (linear * excess + square * excess.square()).sum()
+
+
+def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
+    """The shape of the gates of each kind that may go, and that the class of the model can hold."""
+    size, kinds = original.size, original.kinds
+    layers = len(size.layers)
+    shapes: dict[str, tuple[int, ...]] = {}
+    if "layers" in kinds and layers > 1:
+        shapes["layers"] = (layers,)
+    if "neurons" in kinds and original.moments:
+        shapes["neurons"] = (layers, size.width)
+    if "heads" in kinds and original.parts.heads and size.heads > 1:
+        shapes["heads"] = (layers, size.heads)
+    return shapes
