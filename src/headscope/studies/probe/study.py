@@ -87,7 +87,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `attention_rate`: Learning rate of parsers that see attention only at the start; it falls to 0.
     * `held_out`: Share of the training sentences that each seed leaves out for early stopping.
     * `patience`: Stop after this number of epochs without a smaller held-out loss.
-    * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
+    * `full`: Read all sentences; by default at most 1,000 to train on and 1,000 to test on, or 2,000 in all, drawn by
+      the seed.
     * `memory`: Gigabytes of attention to keep in memory; the rest is read from disk.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, the vectors

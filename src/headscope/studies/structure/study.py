@@ -87,7 +87,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `batch`: Sentences of a step.
     * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
     * `held_out`: Share of the training sentences that choose rank and layer.
-    * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
+    * `full`: Read all sentences; by default at most 1,000 to train on and 1,000 to test on, or 2,000 in all, drawn by
+      the seed.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
     * `trees`: Number of sentences whose trees are drawn.
     * `tensor_products`: Also decompose the vectors of sentences into tensor products of words and places.
