@@ -25,7 +25,7 @@ ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 SENTENCES = 2_000  # that parsers and probes are trained and tested on
 SCORED, LEAST_SCORED, SCORED_SHARE = 50, 2, 2 / 3
 SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 380_000
-ALTERED, BY_HEAD = 200, 900  # passes of an input whose attention is altered, and of one whose heads are searched
+ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ TOKENS_OF_TWO_MINUTES = 380_000
 # Sets of blanked tokens of an input: so many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Passes of a search for another attention of each head, of 72 heads in six layers.
-HEAD_PASSES = 900
+HEAD_PASSES = 800
 # Scored inputs keep at least this share of the time.
 SCORED_SHARE = 2 / 3
 # One half of the scored inputs chooses layers, the other half is scored.
