@@ -84,7 +84,7 @@ def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> N
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
-    assert captured_treebanks.QUICK + captured_treebanks.TESTED == costs.SENTENCES
+    assert captured_treebanks.IN_ALL == costs.SENTENCES
     assert (sample_sizes.SETS_OF_TOKEN, sample_sizes.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
     assert (sample_sizes.TOKENS_OF_TWO_MINUTES, sample_sizes.LEAST) == (costs.TOKENS_OF_PASSES, costs.LEAST_SCORED)
     assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE

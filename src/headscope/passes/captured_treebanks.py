@@ -19,9 +19,9 @@ from headscope.passes.settings import Settings
 
 # Sentences are sorted by length within so many batches.
 WINDOW = 32
-# Sentences to train on and to test on, unless all are asked for: a model and three of random weights read them, and
-# probes learn from them, within two minutes.
-QUICK, TESTED = 1_000, 1_000
+# Sentences to test on, and of one treebank that both trains and tests, unless all are asked for: a model and three of
+# random weights read them, and probes learn from them, within two minutes.
+TESTED, IN_ALL = 1_000, 2_000
 Read = Callable[[Corpus, ArrayStore], tuple[list[Parsed], Attributes]]
 
 
@@ -109,15 +109,15 @@ def capture_treebanks(
 
 
 def of_two_minutes(
-    corpus: Corpus, training: Corpus | None, settings: Settings, *, full: bool
+    corpus: Corpus, training: Corpus | None, trained: int, settings: Settings, *, full: bool
 ) -> tuple[Corpus, Corpus | None]:
-    """The treebanks with at most `QUICK` sentences to train on and `TESTED` to test on; all if `full`.
+    """The treebanks with at most `trained` sentences to train on and `TESTED` to test on; all if `full`.
 
     They are drawn by the seed, and one line says so.
 
-    * `training`: None trains on four documents (or sentences) of five of the corpus; then `QUICK + TESTED` are read.
+    * `training`: None trains on four documents (or sentences) of five of the corpus, of which `IN_ALL` are then read.
     """
-    asked = [(corpus, QUICK + TESTED)] if training is None else [(training, QUICK), (corpus, TESTED)]
+    asked = [(corpus, IN_ALL)] if training is None else [(training, trained), (corpus, TESTED)]
     if full or all(one.n_examples <= most for one, most in asked):
         return corpus, training
     drawn = [sample(one, most, settings.seed) if one.n_examples > most else one for one, most in asked]

@@ -218,8 +218,9 @@ def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
 def test_samples_of_many_sentences_are_read_and_one_line_says_so(
     model: headscope.Model, monkeypatch: pytest.MonkeyPatch, training: Corpus | None, trained: int, tested: int
 ) -> None:
-    monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+    monkeypatch.setattr("headscope.studies.probe.study.TRAINED", 20)
     monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
+    monkeypatch.setattr("headscope.passes.captured_treebanks.IN_ALL", 50)
     lines: list[str] = []
     settings = Settings(resamples=5, on_notice=lines.append)
     options: dict[str, Any] = FAST | {"epochs": 1, "seeds": 1, "random": False}

@@ -193,7 +193,7 @@ def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
 
 
 def test_samples_of_many_sentences_are_read(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+    monkeypatch.setattr("headscope.studies.structure.study.TRAINED", 20)
     monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
     once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
     for full, trained, tested in ((False, 20, 30), (True, 60, 60)):

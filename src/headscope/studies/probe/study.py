@@ -34,6 +34,8 @@ from headscope.studies.probe.train import ParserRecipe, hold_out
 from headscope.studies.probe.variables import to_variables, weighed
 
 Captured = CapturedTreebanks[Treebank]
+# Sentences to train on, unless all are asked for.
+TRAINED = 1_000
 ABOUT = "heads"
 REQUIRED = ("uas_argmax",)
 
@@ -105,7 +107,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     )
     attributes = provenance("probe", model, corpus, settings)
     source = training or corpus
-    corpus, training = of_two_minutes(corpus, training, settings, full=full)
+    corpus, training = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
     most = trained_on(corpus, training)  # how many train is known once they are read
     settings.on_total(read + recipe.passes(most) * most * (1 + random * seeds))
