@@ -174,6 +174,6 @@ def _with_scored(made: StudyEstimate, tokens: float, forward: float, full: bool)
     left = TOKENS_OF_PASSES - min(SCORED * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
     quick = min(SCORED, max(LEAST_SCORED, int(left / blanked)))
     words = f"{quick} are scored; {SCORED} with --full" if quick < SCORED and not full else ""
-    most, every = SCORED if full else quick, SCORED * (blanked + (ALTERED + BY_HEAD) * tokens)
-    passes = every if full else min(every, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
+    most, total = SCORED if full else quick, SCORED * (blanked + (ALTERED + BY_HEAD) * tokens)
+    passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
     return replace(made, per_sampled=passes / most * forward / 1000, most=most, sample=words)
