@@ -93,7 +93,7 @@ def attributions(page: str) -> Any:
     rows = []
     for model, section in EXPLAINED.items():
         for method, _, gain, *_ in table(page[page.index(section) :], r"method \| layer"):
-            rows.append({"model": model, "method": method.removesuffix(" (10 inputs)"), **interval(gain)})
+            rows.append({"model": model, "method": method.partition(" (")[0], **interval(gain)})
     order = [row["method"] for row in rows if row["model"] == list(EXPLAINED)[-1]]
     x = alt.X("value:Q", title="fall beyond random order")
     base = alt.Chart().encode(named_rows(order, "method"))

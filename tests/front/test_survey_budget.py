@@ -4,14 +4,15 @@ from inspect import signature
 
 import pytest
 
-from headscope.encoding.parsed_sentences import FIFTH
 from headscope.errors import HeadscopeError
 from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, COSTS, READING, ModelShape, StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import NEEDS, CorpusFacts, planned
 from headscope.passes import captured_treebanks
+from headscope.studies.attributions import sample_sizes
 from headscope.studies.attributions import study as attributions
+from headscope.studies.attributions.explaining_pass import ALTERED_PASSES
 
 CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")
@@ -75,19 +76,20 @@ def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> N
     many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
     plans = planned([many], task=False, only=["probe", "attributions", "profile"])
     some, complete = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
-    assert complete["probe"].of(12_500) == pytest.approx(5 * some["probe"].of(12_500), rel=0.02)
-    assert some["probe"].of(2_500) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(2_500))
-    assert some["probe"].sample == "2,500 of them; all with --full" and not complete["probe"].sample
+    assert complete["probe"].of(12_500) == pytest.approx(6.25 * some["probe"].of(12_500), rel=0.02)
+    assert some["probe"].of(2_000) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(2_000))
+    assert some["probe"].sample == "2,000 of them; all with --full" and not complete["probe"].sample
     assert some["attributions"].most < complete["attributions"].most == 50
     assert some["profile"] == complete["profile"]
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
-    assert captured_treebanks.QUICK * FIFTH // (FIFTH - 1) == costs.SENTENCES
-    assert (attributions.SETS_OF_TOKEN, attributions.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
-    assert (attributions.TOKENS_OF_TWO_MINUTES, attributions.FIRST_LOOK) == (costs.BLANKED_TOKENS, costs.LEAST_SCORED)
+    assert captured_treebanks.IN_ALL == costs.SENTENCES
+    assert (sample_sizes.SETS_OF_TOKEN, sample_sizes.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
+    assert (sample_sizes.TOKENS_OF_TWO_MINUTES, sample_sizes.LEAST) == (costs.TOKENS_OF_PASSES, costs.LEAST_SCORED)
+    assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE
+    assert (ALTERED_PASSES, sample_sizes.HEAD_PASSES) == (costs.ALTERED, costs.BY_HEAD)
     assert signature(attributions.run).parameters["scored"].default == costs.SCORED
-    assert attributions.ALTERED_TOKENS == costs.ALTERED_TOKENS
 
 
 def test_a_sample_that_is_full_leaves_its_time_to_the_other_studies() -> None:

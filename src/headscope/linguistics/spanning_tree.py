@@ -22,6 +22,9 @@ def tree(scores: Float[np.ndarray, "word candidate"]) -> Heads:
     square = np.full((words + 1, words + 1), -np.inf)
     square[1:] = scores
     np.fill_diagonal(square, -np.inf)
+    best = _best(square)[1:]
+    if (best == 0).sum() == 1:
+        return best
     finite = square[np.isfinite(square)]
     # A second word under ROOT then costs more than any choice of the other heads can win.
     square[1:, 0] -= 1 + words * (finite.max(initial=0) - finite.min(initial=0))

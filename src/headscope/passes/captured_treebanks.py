@@ -19,8 +19,9 @@ from headscope.passes.settings import Settings
 
 # Sentences are sorted by length within so many batches.
 WINDOW = 32
-# Sentences to train on, unless all are asked for: a model and three of random weights read them within two minutes.
-QUICK = 2_000
+# Sentences to test on, and of one treebank that both trains and tests, unless all are asked for: a model and three of
+# random weights read them, and probes learn from them, within two minutes.
+TESTED, IN_ALL = 1_000, 2_000
 Read = Callable[[Corpus, ArrayStore], tuple[list[Parsed], Attributes]]
 
 
@@ -108,23 +109,30 @@ def capture_treebanks(
 
 
 def of_two_minutes(
-    corpus: Corpus, training: Corpus | None, settings: Settings, *, full: bool
+    corpus: Corpus, training: Corpus | None, trained: int, settings: Settings, *, full: bool
 ) -> tuple[Corpus, Corpus | None]:
-    """The treebanks with at most `QUICK` sentences to train on, drawn by the seed, which one line says; all if `full`.
+    """The treebanks with at most `trained` sentences to train on and `TESTED` to test on; all if `full`.
 
-    * `training`: None trains on four documents (or sentences) of five of the corpus; then the corpus is sampled.
+    They are drawn by the seed, and one line says so.
+
+    * `training`: None trains on four documents (or sentences) of five of the corpus, of which `IN_ALL` are then read.
     """
-    read, most = training or corpus, QUICK if training else QUICK * FIFTH // (FIFTH - 1)
-    if full or read.n_examples <= most:
+    asked = [(corpus, IN_ALL)] if training is None else [(training, trained), (corpus, TESTED)]
+    if full or all(one.n_examples <= most for one, most in asked):
         return corpus, training
-    tested = corpus.n_examples if training else 0
-    times = (tested + read.n_examples) / (tested + most)
+    drawn = [sample(one, most, settings.seed) if one.n_examples > most else one for one, most in asked]
+    parts = [
+        f"{some.n_examples:,} of {one.n_examples:,} sentences of '{one.name}'"
+        for some, (one, _) in zip(drawn, asked, strict=True)
+        if some is not one
+    ]
+    times = sum(one.n_examples for one, _ in asked) / sum(some.n_examples for some in drawn)
+    narrower = (corpus.n_examples / drawn[-1].n_examples) ** 0.5
     settings.on_notice(
-        f"{most:,} of {read.n_examples:,} sentences of '{read.name}' are read, drawn by the seed; --full reads all, in "
-        f"some {times:.1f} times the time"
+        f"{' and '.join(parts)} are read, drawn by the seed; --full reads all, in some {times:.1f} times the time"
+        + (f", for intervals {narrower:.1f} times as narrow" if narrower > 1 else "")
     )
-    drawn = sample(read, most, settings.seed)
-    return (corpus, drawn) if training else (drawn, None)
+    return (drawn[0], None) if training is None else (drawn[1], drawn[0])
 
 
 def trained_on(corpus: Corpus, training: Corpus | None) -> int:

@@ -82,17 +82,19 @@ def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytes
     settings = Settings(resamples=20, on_notice=lines.append, on_total=totals.append)
     for budget, full, expected in (
         (20 * (7 * 7 + 11 * 5 * 5), False, 12),
-        (100, False, 10),
+        (100, False, 2),
         (10**6, False, 15),
         (100, True, 15),
     ):
-        monkeypatch.setattr("headscope.studies.attributions.study.TOKENS_OF_TWO_MINUTES", budget)
+        monkeypatch.setattr("headscope.studies.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
         with pytest.raises(Announced):
             run(model, corpus, settings, flow=0, altered=0, full=full)
         assert totals.pop() == 15 + PASSES * expected
         assert (f"{expected} of 15 inputs are scored" in lines[-1]) == (expected < 15)
-    monkeypatch.setattr("headscope.studies.attributions.study.ALTERED_TOKENS", 7 + 10 * 5)
+    budget = ALTERED_PASSES * (7 + 10 * 5)
+    monkeypatch.setattr("headscope.studies.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
     with pytest.raises(Announced):
         run(model, corpus, settings, scored=0, flow=0, altered=15)
     assert totals.pop() == 15 + ALTERED_PASSES * 11
-    assert lines[-1] == "the attention of 11 of 15 inputs is altered; --full alters all"
+    said = "attention is altered in 11 of 15 inputs, and head by head in 0 of them; --full"
+    assert lines[-1].startswith(said)

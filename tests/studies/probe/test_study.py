@@ -214,11 +214,13 @@ def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
     assert sum(done) == expected[-1]
 
 
-@pytest.mark.parametrize(("training", "trained", "tested"), [(TREEBANK, 20, 60), (None, 20, 5)])
-def test_a_sample_of_many_sentences_is_trained_on_and_one_line_says_so(
+@pytest.mark.parametrize(("training", "trained", "tested"), [(TREEBANK, 20, 30), (None, 40, 10)])
+def test_samples_of_many_sentences_are_read_and_one_line_says_so(
     model: headscope.Model, monkeypatch: pytest.MonkeyPatch, training: Corpus | None, trained: int, tested: int
 ) -> None:
-    monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+    monkeypatch.setattr("headscope.studies.probe.study.TRAINED", 20)
+    monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
+    monkeypatch.setattr("headscope.passes.captured_treebanks.IN_ALL", 50)
     lines: list[str] = []
     settings = Settings(resamples=5, on_notice=lines.append)
     options: dict[str, Any] = FAST | {"epochs": 1, "seeds": 1, "random": False}
@@ -226,6 +228,9 @@ def test_a_sample_of_many_sentences_is_trained_on_and_one_line_says_so(
     assert json.loads(result.attrs["training"])["sentences"] == trained and result.attrs["test_sentences"] == tested
     assert json.loads(result.attrs["training"])["sha256"] == TREEBANK.sha256
     (line,) = lines
-    assert f"{25 if training is None else 20} of 60 sentences" in line and "--full reads all" in line
+    assert f"{50 if training is None else 30} of 60 sentences" in line and "--full reads all" in line
+    assert ("20 of 60 sentences" in line) is (training is not None)
+    assert ("2.4 times the time" if training else "1.2 times the time") in line
+    assert ("1.4 times as narrow" if training else "1.1 times as narrow") in line
     result = study.run(model, TREEBANK, settings, training=training, full=True, **options)
     assert json.loads(result.attrs["training"])["sentences"] == (60 if training else 48) and lines == [line]

@@ -192,10 +192,11 @@ def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
     assert {finding.verdict for finding in findings if finding.claim} == {"undecided"}
 
 
-def test_a_sample_of_many_sentences_is_trained_on(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.passes.captured_treebanks.QUICK", 20)
+def test_samples_of_many_sentences_are_read(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headscope.studies.structure.study.TRAINED", 20)
+    monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
     once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
-    for full, sentences in ((False, 20), (True, 60)):
+    for full, trained, tested in ((False, 20, 30), (True, 60, 60)):
         result = study.run(model, TREEBANK, QUICK, training=TREEBANK, full=full, **once)
-        assert json.loads(result.attrs["training"])["sentences"] == sentences
-        assert result.attrs["test_sentences"] == 60
+        assert json.loads(result.attrs["training"])["sentences"] == trained
+        assert result.attrs["test_sentences"] == tested

@@ -21,11 +21,11 @@ LAYERS, HEADS, WIDTH, INNER = (
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 500, 200
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
-# What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `attributions.study`.
-SENTENCES = 2_500  # that parsers and probes are trained and tested on
-SCORED, LEAST_SCORED = 50, 10
-SETS_OF_TOKEN, SETS, BLANKED_TOKENS = 20, 700, 480_000
-ALTERED, ALTERED_TOKENS = 400, 1_250  # passes of an input whose attention is altered, and the tokens of such inputs
+# What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `attributions.sample_sizes`.
+SENTENCES = 2_000  # that parsers and probes are trained and tested on
+SCORED, LEAST_SCORED, SCORED_SHARE = 50, 2, 2 / 3
+SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 380_000
+ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
 
 
 @dataclass(frozen=True)
@@ -169,11 +169,11 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: i
 
 
 def _with_scored(made: StudyEstimate, tokens: float, forward: float, full: bool) -> StudyEstimate:
-    """Add the passes over scored inputs: with tokens blanked, and with altered attention."""
+    """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
-    quick = min(SCORED, max(LEAST_SCORED, int(BLANKED_TOKENS / blanked)))
+    left = TOKENS_OF_PASSES - min(SCORED * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
+    quick = min(SCORED, max(LEAST_SCORED, int(left / blanked)))
     words = f"{quick} are scored; {SCORED} with --full" if quick < SCORED and not full else ""
-    inputs = SCORED if full else min(SCORED, max(LEAST_SCORED, ALTERED_TOKENS / max(1.0, tokens)))
-    most = SCORED if full else quick
-    seconds = (blanked + ALTERED * tokens * inputs / most) * forward / 1000
-    return replace(made, per_sampled=seconds, most=most, sample=words)
+    most, total = SCORED if full else quick, SCORED * (blanked + (ALTERED + BY_HEAD) * tokens)
+    passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
+    return replace(made, per_sampled=passes / most * forward / 1000, most=most, sample=words)

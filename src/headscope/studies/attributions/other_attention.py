@@ -57,10 +57,13 @@ def search(own: Maps, seen: Seen, noise: Maps, change: Change, tolerance: float,
             active = (best.distance < ENOUGH * log(2)).nonzero()[:, 0]
             if not len(active):
                 break
-    last, numbers = logits.detach().softmax(-1), torch.arange(len(own), device=own.device)
+    last = logits.detach().softmax(-1)
     for share in MIXES:
         mixed = own + share * (last - own)
-        best.take(numbers, mixed, distance(own, mixed), change(mixed, numbers) <= tolerance)
+        far = distance(own, mixed)
+        # A mix that is nearer than what is found needs no pass.
+        if len(farther := (far > best.distance).nonzero()[:, 0]):
+            best.take(farther, mixed[farther], far[farther], change(mixed[farther], farther) <= tolerance)
     return best.attention
 
 

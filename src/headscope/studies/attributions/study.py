@@ -3,27 +3,19 @@
 import json
 from typing import Annotated, Literal
 
-import numpy as np
 import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
-from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.attributions.blanking import blank_token
-from headscope.studies.attributions.explaining_pass import (
-    ALTERED_PASSES,
-    PASSES,
-    Sample,
-    drawn,
-    explain_corpus,
-    sample_of,
-)
+from headscope.studies.attributions.explaining_pass import ALTERED_PASSES, PASSES, Sample, explain_corpus, sample_of
+from headscope.studies.attributions.sample_sizes import BY_HEAD, SETS, SampleSizes, of_two_minutes
 from headscope.studies.attributions.targets import DISTANCES, target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
@@ -32,14 +24,6 @@ ABOUT = "words"
 OPTIONS = {"batch_tokens": 1024}
 # Few enough inputs to score while a user waits.
 FIRST_LOOK = 10
-# Inputs of which the attention of each head alone is searched.
-BY_HEAD = 10
-# Sets of blanked tokens of an input: so many for each token, up to a number.
-SETS_OF_TOKEN, SETS = 20, 700
-# Tokens of all copies with blanked tokens, of which one thread runs 4 in a millisecond in the built-in model.
-TOKENS_OF_TWO_MINUTES = 480_000
-# Tokens of all inputs whose attention is altered in two minutes.
-ALTERED_TOKENS = 1_250
 REQUIRED = ("importance_share",)
 
 
@@ -105,11 +89,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       token, tokens are hidden.
     * `pooling`: Representation of a text for a model without a head: mean of the last states, or the first state.
     * `shown`: Number of inputs to draw, of at most 24 tokens.
-    * `altered`: Most inputs whose attention is altered, of at most 128 tokens; of ten of them heads are searched one by
-      one, too.
+    * `altered`: Most inputs whose attention is altered, of at most 128 tokens; in up to ten of them heads are searched
+      one by one, too, if time is left.
     * `tolerance`: Largest change of an output that is called the same.
-    * `full`: Score and alter as many inputs as asked, long ones too, and each head of each input; by default as many
-      as the built-in model scores, and alters, in two minutes each, and at least 10.
+    * `full`: Score and alter as many inputs as asked, and each head of each altered input; by default as many as the
+      built-in model takes in two minutes, and at least 2.
 
     Raises `HeadscopeError` if the layers of the model cannot be run one by one, or no example fits into the model.
 
@@ -120,20 +104,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     token, target = blank_token(model, blank), target_of(model, pooling)
     attributes = provenance("attributions", model, corpus, settings)
-    wanted, asked = scored, min(altered, corpus.n_examples)
-    if not full:
-        scored, altered = of_two_minutes(model, corpus, settings, scored, altered)
-    by_head = altered if full else BY_HEAD
-    sample = sample_of(corpus.n_examples, scored, flow, settings.seed, altered, by_head)
-    _announce(settings, corpus.n_examples, sample, min(wanted, corpus.n_examples))
-    if len(sample.altered) < asked:
-        settings.on_notice(f"the attention of {len(sample.altered)} of {asked} inputs is altered; --full alters all")
+    asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))
+    sizes = asked if full else of_two_minutes(model, corpus, settings, asked.scored, asked.altered)
+    sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
+    _announce(settings, corpus.n_examples, sample, asked)
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
         "target": target.name,
         "blank": blank if token is not None else "hidden",
-        "options": json.dumps({"scored": scored, "flow": flow, "pooling": pooling, "tolerance": tolerance}),
+        "options": json.dumps({"scored": sizes.scored, "flow": flow, "pooling": pooling, "tolerance": tolerance}),
         "distance": DISTANCES[target.kind],
         "inputs": json.dumps(shown_inputs(result.value, shown)),
     }
@@ -142,28 +122,22 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int, altered: int) -> tuple[int, int]:
-    """How many of the inputs that the seed draws are scored, and altered, in two minutes each, by their lengths."""
-    numbers = drawn(corpus.n_examples, settings.seed)[: max(scored, altered)]
-    wanted = set(numbers)
-    examples = {number: example for number, example in enumerate(corpus) if number in wanted}
-    words = Words(model.tokenizer, model.max_tokens, settings.long)
-    encoded = words.tokenized(examples[number] for number in numbers)
-    lengths = np.array([sum(map(len, encodings)) for _, encodings in encoded])
-    blanked = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
-    found = (int((blanked <= TOKENS_OF_TWO_MINUTES).sum()), int((np.cumsum(lengths) <= ALTERED_TOKENS).sum()))
-    return min(scored, max(FIRST_LOOK, found[0])), min(altered, max(FIRST_LOOK, found[1]))
-
-
-def _announce(settings: Settings, inputs: int, sample: Sample, wanted: int) -> None:
+def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes) -> None:
     """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many."""
-    scored, passes = len(sample.scored), PASSES * len(sample.scored) + ALTERED_PASSES * len(sample.altered)
+    scored, altered, heads = len(sample.scored), len(sample.altered), len(sample.by_head)
+    passes = PASSES * scored + ALTERED_PASSES * altered
     settings.on_total(inputs if settings.in_parts else inputs + passes)
-    if scored < wanted:
+    if scored < asked.scored:
+        times = asked.scored / scored
         settings.on_notice(
-            f"{scored} of {wanted} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, in "
-            f"some {wanted / scored:.1f} times the time, for intervals {(wanted / scored) ** 0.5:.1f} times as narrow"
+            f"{scored} of {asked.scored} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, "
+            f"in some {times:.1f} times the time, for intervals {times**0.5:.1f} times as narrow"
         )
     elif scored > FIRST_LOOK:
         line = f"{scored} inputs are scored, by some {PASSES} passes each; --scored {FIRST_LOOK} gives a first look"
         settings.on_notice(line)
+    if altered < asked.altered or heads < min(BY_HEAD, asked.by_head):
+        settings.on_notice(
+            f"attention is altered in {altered} of {asked.altered} inputs, and head by head in {heads} of them; --full "
+            "alters it in all, head by head, too"
+        )

@@ -34,6 +34,8 @@ from headscope.studies.probe.train import ParserRecipe, hold_out
 from headscope.studies.probe.variables import to_variables, weighed
 
 Captured = CapturedTreebanks[Treebank]
+# Sentences to train on, unless all are asked for.
+TRAINED = 1_000
 ABOUT = "heads"
 REQUIRED = ("uas_argmax",)
 
@@ -87,7 +89,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `attention_rate`: Learning rate of parsers that see attention only at the start; it falls to 0.
     * `held_out`: Share of the training sentences that each seed leaves out for early stopping.
     * `patience`: Stop after this number of epochs without a smaller held-out loss.
-    * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
+    * `full`: Read all sentences; by default at most 1,000 to train on and 1,000 to test on, or 2,000 in all, drawn by
+      the seed.
     * `memory`: Gigabytes of attention to keep in memory; the rest is read from disk.
 
     Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model, the vectors
@@ -104,7 +107,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     )
     attributes = provenance("probe", model, corpus, settings)
     source = training or corpus
-    corpus, training = of_two_minutes(corpus, training, settings, full=full)
+    corpus, training = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
     most = trained_on(corpus, training)  # how many train is known once they are read
     settings.on_total(read + recipe.passes(most) * most * (1 + random * seeds))

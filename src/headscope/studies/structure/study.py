@@ -35,6 +35,8 @@ from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankSt
 from headscope.studies.structure.variables import HeldOutScores, decomposed_variables, to_variables
 
 Captured = CapturedTreebanks[TreebankStates]
+# Sentences to train on, unless all are asked for.
+TRAINED = 1_500
 ABOUT = "layers"
 REQUIRED = ("norm_spearman",)
 
@@ -87,7 +89,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `batch`: Sentences of a step.
     * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
     * `held_out`: Share of the training sentences that choose rank and layer.
-    * `full`: Train on all sentences; by default on at most 2,000, drawn by the seed.
+    * `full`: Read all sentences; by default at most 1,500 to train on and 1,000 to test on, or 2,000 in all, drawn by
+      the seed.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
     * `trees`: Number of sentences whose trees are drawn.
     * `tensor_products`: Also decompose the vectors of sentences into tensor products of words and places.
@@ -98,7 +101,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
-    corpus, training = of_two_minutes(corpus, training, settings, full=full)
+    corpus, training = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
