@@ -48,7 +48,8 @@ def slice_heads(network: nn.Module, heads: Sequence[int], kept: Sequence[Sequenc
     Raises `HeadscopeError` if a layer would keep none with a torch that cannot compute that.
     """
     empty = [number for number, some in enumerate(kept, 1) if not some]
-    if empty and torch.__version__ < WITHOUT_HEADS:
+    release = tuple(map(int, torch.__version__.split(".")[:2]))
+    if empty and release < WITHOUT_HEADS:
         raise HeadscopeError(
             f"layer {empty[0]} has no head left, which ends the process with torch {torch.__version__}; "
             f"use torch {'.'.join(map(str, WITHOUT_HEADS))} or later, or keep at least one head in each layer"
