@@ -48,6 +48,7 @@ from headscope.training.recipe import TrainingRecipe
 ABOUT = "size"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
+WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 FOLDER = ".headscope.shrink"
 # Of the main metric: of similarities, and of a task.
 TOLERANCES = {False: 0.1, True: 0.02}
