@@ -114,8 +114,8 @@ def test_sentence_transformers_loads_the_folder(tmp_path: Path) -> None:
 
 def test_a_gain_of_similarities_is_paired_in_each_resample() -> None:
     """As a loop over resamples finds it, in which each pair of texts is repeated as often as both are drawn."""
-    whole, other, far = unit(RANDOM.normal(size=(3, 12, 5)))
-    models = [whole, unit(whole + 0.2 * other), far]
+    start, other, far = unit(RANDOM.normal(size=(3, 12, 5)))
+    models = [start, unit(start + 0.2 * other), far]
     one, two = np.triu_indices(12, 1)
     ranks = [rankdata((model[one] * model[two]).sum(-1)) for model in models]
     gains = []
@@ -128,7 +128,7 @@ def test_a_gain_of_similarities_is_paired_in_each_resample() -> None:
     np.testing.assert_allclose(found, [farther - near, *interval(np.array(gains), 12)], atol=1e-9)
     same = of_similarities([*models[:2], models[1]], range(12), 3, 50)
     np.testing.assert_allclose(last_gain(same, range(12)), 0, atol=1e-12)
-    assert np.isnan(last_gain(of_similarities([whole[:2]] * 3, range(2), 3, 50), range(2))[1:]).all()
+    assert np.isnan(last_gain(of_similarities([start[:2]] * 3, range(2), 3, 50), range(2))[1:]).all()
 
 
 def unit(values: np.ndarray) -> np.ndarray:
