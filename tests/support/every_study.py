@@ -70,7 +70,7 @@ WHOLE = {
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
     "profile": ("--predicted-frequency",),
-    "shrink": ("--task", "made", "--data", "{folder}/task"),
+    "shrink": ("--task", "made", "--data", "{folder}/task", "--bfloat16"),
     "structure": ("--tensor-products",),
 }
 # What makes a study quick.

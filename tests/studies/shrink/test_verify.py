@@ -1,12 +1,14 @@
 """`headscope verify` scores the saved model again, and notices one that has changed."""
 
 import json
+from inspect import signature
 from pathlib import Path
 
 import pytest
 import torch
 from transformers import AutoModel
 
+from headscope.front.cli.study import command
 from support.every_study import run
 from support.tiny import save_tiny
 
@@ -48,3 +50,9 @@ def test_result_of_another_study_is_refused(tmp_path: Path) -> None:
     assert run(*words, out=tmp_path / "out", page=False).status == 0
     ended = run("verify", tmp_path / "out")
     assert ended.status == 2 and "is of 'profile'; name a folder of 'shrink'" in ended.errors
+
+
+def test_options_that_have_no_effect_are_not_offered() -> None:
+    """One process makes the smaller model: there are no workers to share it."""
+    offered = set(signature(command("shrink")).parameters)
+    assert "batch_tokens" in offered and not {"workers", "engine", "address", "gpus_per_worker"} & offered

@@ -70,7 +70,8 @@ class ModelAnswers:
     def embedding(
         self, states: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]
     ) -> Float[Tensor, "example width"]:
-        """Embeddings of length 1 from the last states."""
+        """Embeddings of length 1 from the last states, in float32 at least."""
+        states = states.to(torch.promote_types(states.dtype, torch.float32))
         return normalize(states[:, 0] if self.first else mean_state(states, real), dim=-1)
 
 

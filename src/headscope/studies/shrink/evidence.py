@@ -11,14 +11,13 @@ from headscope.models import Model
 from headscope.outputs.promise import Promise
 from headscope.outputs.size_and_speed import forward_seconds, megabytes, parameters
 from headscope.passes import Settings
-from headscope.results.variables import Variables
 from headscope.studies.shrink import choices
 from headscope.studies.shrink import scores as scoring
 from headscope.studies.shrink.answers import Outputs
 from headscope.studies.shrink.prices import ROUNDS, Shapes
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.splits import Splits
-from headscope.studies.shrink.variables import EIGHT_BIT_LABELS, EIGHT_BIT_SOURCE, ShrinkOutcome
+from headscope.studies.shrink.variables import ShrinkOutcome
 
 
 def scores_of(task: Task | None, outputs: list[Outputs], texts: Splits, settings: Settings) -> scoring.Scores:
@@ -65,21 +64,6 @@ def choices_of(task: Task | None, outputs: list[Outputs], texts: Splits, setting
         return {}
     units = texts.units if task is None else task.dev.units
     return choices.variables(scores_of(task, outputs, texts, settings), units)
-
-
-def eight_bit_scores(
-    task: Task | None, outputs: list[Outputs], texts: Splits, tolerance: float, settings: Settings
-) -> dict[str, xr.DataArray]:
-    """The score of the file of eight bits, and its gain beside the whole model.
-
-    * `outputs`: of the whole model and of the file; `tolerance`: see `gains_of`.
-    """
-    scores = scores_of(task, outputs, texts, settings)
-    gain, n = gains_of(task, outputs, scores, tolerance, settings)[-1], len(outputs[0])
-    made = Variables({"metric": scores.metrics}, EIGHT_BIT_SOURCE, EIGHT_BIT_LABELS)
-    made.add("eight_bit_score", scores.values[-1], interval=scores.bounds[-1], count=n)
-    made.add("eight_bit_gain", gain[0], interval=gain[1:], count=n)
-    return made.arrays
 
 
 def gains_of(

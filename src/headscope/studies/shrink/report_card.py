@@ -47,6 +47,7 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
                 for timed in facts["timed"]
             ),
             *_eight_bit(result, facts),
+            *_bfloat16(result, facts),
         ]
     )
 
@@ -56,11 +57,7 @@ def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
     known = facts.get("eight_bit")
     if known is None:
         return []
-    scores = [
-        f"| {plain(metric)} | {float(result['shrunk_score'].sel(metric=metric)):.3f} "
-        f"| {float(result['eight_bit_score'].sel(metric=metric)):.3f} |"
-        for metric in result["metric"].values.tolist()
-    ]
+    scores = _scores(result, "eight_bit_score")
     times = [
         f"| milliseconds ({timed['examples']} inputs of {timed['tokens']} tokens, where it was made) "
         f"| {one:.1f} | {other:.1f} |"
@@ -71,3 +68,21 @@ def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
         *("", "## Eight bits", "", f"`{known['file']}` has weights of eight bits ({known['options']}).", ""),
         *("| | ONNX in float32 | ONNX in eight bits |", "| --- | --- | --- |", *scores, megabytes, *times),
     ]
+
+
+def _bfloat16(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
+    """The table of the folder in bfloat16; none without it."""
+    known = facts.get("bfloat16")
+    if known is None:
+        return []
+    text = f"`{known['folder']}` has the same model with weights in bfloat16, for GPUs; it was not timed."
+    megabytes = f"| megabytes | {facts['megabytes'][1]:.1f} | {known['megabytes']:.1f} |"
+    rows = [*_scores(result, "bfloat16_score"), megabytes]
+    return ["", "## In bfloat16", "", text, "", "| | float32 | bfloat16 |", "| --- | --- | --- |", *rows]
+
+
+def _scores(result: xr.Dataset, name: str) -> list[str]:
+    """Rows of the scores of the saved model, and of it in another number format."""
+    both = [result[score].values.tolist() for score in ("shrunk_score", name)]
+    rows = zip(result["metric"].values.tolist(), *both, strict=True)
+    return [f"| {plain(metric)} | {one:.3f} | {other:.3f} |" for metric, one, other in rows]

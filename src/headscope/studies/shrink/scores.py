@@ -112,6 +112,16 @@ def recall(before: np.ndarray, after: np.ndarray) -> Float[np.ndarray, " example
     return (before[:, :, None] == after[:, None]).any(-1).mean(-1)
 
 
+def last_gain(scores: Scores, units: Sequence[int]) -> Float[np.ndarray, " 3"]:
+    """Gain of the main metric by the last model beside the one before it, paired, with its 95% interval.
+
+    * `units`: the number of what is resampled as a whole, for each example; two texts have no interval.
+    """
+    draws = scores.drawn[:, -1, 0] - scores.drawn[:, -2, 0]
+    bounds = interval(draws, equal_units(units)) if len(units) > 2 else np.full(2, np.nan)
+    return np.append(scores.values[-1, 0] - scores.values[-2, 0], bounds)
+
+
 def main_change(scores: Scores) -> Float[np.ndarray, " model"]:
     """Gain in the main metric: below 0 where it is worse."""
     return scores.changes[:, 0] * scores.sign

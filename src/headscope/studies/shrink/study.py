@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import torch
@@ -15,29 +14,30 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
 from headscope.encoding.encoded import Encoded
-from headscope.models import Model, load
+from headscope.models import Model
 from headscope.models.onnx import refuse_unexportable
-from headscope.models.pruned_folder import save
+from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
-from headscope.storage.files import replace_folder
+from headscope.storage.files import remove, replace_folder
 from headscope.studies.shrink import removed
-from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
+from headscope.studies.shrink.answers import ModelAnswers, answers_of
 from headscope.studies.shrink.choices import by_method, outputs_of_choices
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
-from headscope.studies.shrink.eight_bit import EightBitModel, eight_bit_model
-from headscope.studies.shrink.evidence import choices_of, eight_bit_scores, facts_of, outcome_of, scores_of
+from headscope.studies.shrink.evidence import choices_of, facts_of, outcome_of, scores_of
 from headscope.studies.shrink.gate_search import GateSearch, gate_search, refuse_without_target
 from headscope.studies.shrink.gate_training import trained_gates
 from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, begun, searched, unused_megabytes
 from headscope.studies.shrink.held_out import HeldOut
+from headscope.studies.shrink.number_formats import bfloat16_scores, in_eight_bits
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
+from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
 from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.sizes import Original, original_of
 from headscope.studies.shrink.splits import Splits, encode, split
@@ -48,6 +48,7 @@ from headscope.training.recipe import TrainingRecipe
 ABOUT = "size"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
+WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 FOLDER = ".headscope.shrink"
 # Of the main metric: of similarities, and of a task.
 TOLERANCES = {False: 0.1, True: 0.02}
@@ -78,6 +79,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tolerance: Annotated[float, Range(0)] | None = None,
     best_effort: bool = False,
     eight_bit: bool = False,
+    bfloat16: bool = False,
 ) -> xr.Dataset:
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
@@ -110,6 +112,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
+    * `bfloat16`: Save the model also with weights in bfloat16, for GPUs: `model-bfloat16` of this folder.
 
     Returns: `path_score[step, metric]` and its change, with intervals; what each removed part costs; and of the saved
     model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
@@ -123,6 +126,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     model.refuse_spread("made smaller")
     if eight_bit:
         refuse_unexportable(model)
+    if bfloat16:
+        refuse_bfloat16(model)
     if task is not None:
         names: Any = model.network.config.id2label
         task = aligned(task, names, model.name)
@@ -175,16 +180,24 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     facts |= gates.facts() | {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
     facts |= {"tolerance": tolerance, "examples": len(training), "changed": both.changed(task, settings.seed)}
     if eight_bit:
-        files, scored = _in_eight_bits(smaller, answers, texts, before[0], after, folder / ONNX, tolerance, settings)
+        files, scored = in_eight_bits(smaller, answers, texts, before[0], after, folder / ONNX, tolerance, settings)
         found, facts = found | scored, facts | {"eight_bit": files.facts(shapes)}
+    half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
+    if half is not None:
+        outputs = [before[0], before[-1], answers.of(half, after, settings)]
+        found |= bfloat16_scores(task, outputs, texts, tolerance, settings)
+        facts |= {"bfloat16": {"folder": BFLOAT16, "megabytes": megabytes(half)}}
     text = notes(xr.Dataset(outcome.to_variables() | found), facts)
-    saved = _saved(smaller, directory / "model", text, head=task is not None)
-    reloaded = scores_of(task, [before[0], answers.of(saved, after, settings)], texts, settings).values[-1]
+    remove(directory / BFLOAT16)  # that of a former run
+    if half is not None:
+        saved(half, directory / BFLOAT16, text, head=task is not None)
+    written = saved(smaller, directory / "model", text, head=task is not None)
+    reloaded = scores_of(task, [before[0], answers.of(written, after, settings)], texts, settings).values[-1]
     if eight_bit:
         replace_folder(folder / ONNX, directory / "model" / ONNX)
     record.remove()
     settings.on_progress(1)
-    attributes = provenance("shrink", model, corpus, settings) | _attributes(corpus, task, held_out, saved, facts)
+    attributes = provenance("shrink", model, corpus, settings) | _attributes(corpus, task, held_out, written, facts)
     attributes |= {"duration_s": round(time.monotonic() - started, 3)}
     variables = replace(outcome, reloaded=reloaded).to_variables() | found
     return results.check(xr.Dataset(variables, attrs=attributes))
@@ -205,22 +218,6 @@ def _attributes(
     }
 
 
-def _in_eight_bits(
-    smaller: Model,
-    answers: ModelAnswers,
-    texts: Splits,
-    before: Outputs,
-    held_out: list[Encoded],
-    folder: Path,
-    tolerance: float,
-    settings: Settings,
-) -> tuple[EightBitModel, dict[str, xr.DataArray]]:
-    """Write the files of eight bits into a folder; their scores on held-out texts."""
-    made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
-    outputs = [before, made.outputs(answers, held_out, settings)]
-    return made, eight_bit_scores(answers.task, outputs, texts, tolerance, settings)
-
-
 def _examples(
     measured: Original,
     smaller: Model,
@@ -236,11 +233,3 @@ def _examples(
     numbering = torch.tensor(pieces if pieces is not None else range(size))
     learned = DistillationSet(encode(smaller, texts.training), measured.model, answers, numbering, layers)
     return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(measured.model, stopping, settings))
-
-
-def _saved(model: Model, folder: Path, text: str, *, head: bool) -> Model:
-    """Save a model and load it again."""
-    save(model, folder, text)
-    dtype = str(model.network.dtype).removeprefix("torch.")
-    masked = type(model.network).__name__.endswith("ForMaskedLM")
-    return load(str(folder), head=head or masked, device=str(model.device), dtype=dtype)

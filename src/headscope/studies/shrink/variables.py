@@ -54,12 +54,25 @@ LABELS = {
     "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
 }
 
-EIGHT_BIT_SOURCE = "the ONNX file of the saved model with weights of eight bits"
 EIGHT_BIT_LABELS = {
     "eight_bit_score": Label("score of the saved model in eight bits", "score", ("metric",), HELD_OUT),
     "eight_bit_gain": Label(
         "gain of the main metric by the saved model in eight bits, below 0 where it is worse", "score", (), HELD_OUT
     ),
+}
+BFLOAT16_LABELS = {
+    "bfloat16_score": Label("score of the saved model in bfloat16", "score", ("metric",), HELD_OUT),
+    "bfloat16_gain": Label(
+        "gain of the main metric by the saved model in bfloat16 beside float32, below 0 where it is worse",
+        "score",
+        (),
+        HELD_OUT,
+    ),
+}
+# Where the numbers of other formats are from, and their labels.
+FORMATS = {
+    "eight_bit": ("the ONNX file of the saved model with weights of eight bits", EIGHT_BIT_LABELS),
+    "bfloat16": ("the folder of the saved model with weights in bfloat16", BFLOAT16_LABELS),
 }
 
 

@@ -1,24 +1,29 @@
 """Whether a saved model still gives the scores and has the size that its result says."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Float
 
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
+from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import forward_seconds, parameters
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
-from headscope.studies.shrink.eight_bit import EIGHT, FOLDER
+from headscope.studies.shrink.eight_bit import EIGHT
+from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.prices import ROUNDS
-from headscope.studies.shrink.splits import Splits, encode, split
+from headscope.studies.shrink.saved_folder import BFLOAT16
+from headscope.studies.shrink.splits import encode, split
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -42,20 +47,20 @@ def verified(
         answers_of(model, task),
         split(model, corpus, task, settings.seed, facts(result)["max_tokens"] or None),
     )
-    outputs = [answers.of(one, encode(one, texts.held_out), settings) for one in (model, saved)]
-    now = scores_of(task, outputs, texts, settings).values[-1]
-    before, known = result["shrunk_score"].values, facts(result)
+    read = encode(saved, texts.held_out)
+    unshrunk, after = answers.of(model, encode(model, texts.held_out), settings), answers.of(saved, read, settings)
+    everything = {"shrunk": after} | dict(_other_formats(facts(result), folder, saved, answers, read, settings))
+    entries = {
+        name: _beside(result, f"{name}_score", scores_of(task, [unshrunk, outputs], texts, settings).values[-1])
+        for name, outputs in everything.items()
+    }
+    known, shrunk = facts(result), entries.pop("shrunk")
     counts = [known["parameters"][1], parameters(saved)]
     shapes = [(timed["examples"], timed["tokens"]) for timed in known["timed"]]
     seconds = [forward_seconds([model, saved], *shape, ROUNDS) for shape in shapes]
-    same = bool(np.allclose(now, before, atol=SAME, rtol=0, equal_nan=True)) and counts[0] == counts[1]
-    eight = _eight_bit(result, folder, saved, answers, outputs[0], task, texts, settings)
     return {
-        "same": same and all(entry["same"] for entry in eight.values()),
-        "scores": {
-            metric: [float(one), float(other)]
-            for metric, one, other in zip(result["metric"].values.tolist(), before, now, strict=True)
-        },
+        "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in entries.values()),
+        "scores": shrunk["scores"],
         "parameters": counts,
         "milliseconds": [
             {"examples": timed["examples"], "tokens": timed["tokens"], "saved": timed["after"], "now": 1000 * second}
@@ -65,33 +70,43 @@ def verified(
             len(shapes) / sum(timed["after"] / timed["before"] for timed in known["timed"]),
             len(shapes) / sum(after / original for original, after in seconds),
         ],
-        **eight,
+        **entries,
     }
 
 
-def _eight_bit(
-    result: xr.Dataset,
+def _other_formats(
+    known: dict[str, Any],
     folder: Path,
     saved: Model,
     answers: ModelAnswers,
-    unshrunk: Outputs,
-    task: Task | None,
-    texts: Splits,
+    read: Sequence[Encoded],
     settings: Settings,
-) -> dict[str, Any]:
-    """The scores of the file of eight bits beside those of its result; nothing for a result without it."""
-    known = facts(result).get("eight_bit")
-    if known is None:
-        return {}
-    path = folder / FOLDER / EIGHT
-    if not path.is_file():
-        raise HeadscopeError(f"'{path}', the model in eight bits, is missing; run 'headscope shrink' again")
-    after = answers.of_file(session_of(path), saved, encode(saved, texts.held_out), settings)
-    now, before = scores_of(task, [unshrunk, after], texts, settings).values[-1], result["eight_bit_score"].values
+) -> Iterator[tuple[str, Outputs]]:
+    """What the saved model answers in the other number formats that its result has."""
+    if "eight_bit" in known:
+        session = session_of(_existing(folder / ONNX / EIGHT, "eight bits"))
+        yield "eight_bit", answers.of_file(session, saved, read, settings)
+    if "bfloat16" in known:
+        path = str(_existing(folder.with_name(BFLOAT16), "bfloat16"))
+        half = load(path, head=answers.task is not None, device=str(saved.device), dtype="bfloat16")
+        yield "bfloat16", answers.of(half, read, settings)
+
+
+def _existing(path: Path, words: str) -> Path:
+    """The file or folder of the model in a number format.
+
+    Raises `HeadscopeError` if it is missing.
+    """
+    if not path.exists():
+        raise HeadscopeError(f"'{path}', the model in {words}, is missing; run 'headscope shrink' again")
+    return path
+
+
+def _beside(result: xr.Dataset, name: str, now: Float[np.ndarray, " metric"]) -> dict[str, Any]:
+    """Scores of now beside those that a result has, and whether they are the same."""
+    before = result[name].values
     both = zip(result["metric"].values.tolist(), before, now, strict=True)
     return {
-        "eight_bit": {
-            "same": bool(np.allclose(now, before, atol=SAME, rtol=0, equal_nan=True)),
-            "scores": {metric: [float(one), float(other)] for metric, one, other in both},
-        }
+        "same": bool(np.allclose(now, before, atol=SAME, rtol=0, equal_nan=True)),
+        "scores": {metric: [float(one), float(other)] for metric, one, other in both},
     }

@@ -5,11 +5,10 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.figures.labels import label
-from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.tables import Table, titled
-from headscope.report.wording import examples, measured, n_examples, number, of_array, several
+from headscope.report.wording import measured, number, several
+from headscope.studies.shrink.page.number_formats import loss
 
 
 def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
@@ -17,22 +16,10 @@ def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
 
     * `known`: sizes, timings and options of the result.
     """
-    files, gain = known.get("eight_bit"), measured(result, "eight_bit_gain")
-    if files is None or gain is None:
+    files = known.get("eight_bit")
+    if files is None or measured(result, "eight_bit_gain") is None:
         return
-    metric = str(result["metric"].values[0])
-    score, name = of_array(result_score(result, metric)), label("metric", metric)
-    tolerance = known["tolerance"]
-    claim = no_worse(of_array(gain), tolerance, (n_examples(gain) or (0, 0))[0])
-    limit, n = number(tolerance), examples(gain)
-    yield Finding.judged(
-        claim,
-        f"{name.capitalize()} is then {score.text}, a gain of {of_array(gain).text} on the whole model.{n}",
-        holds=f"In eight bits it loses less than {limit}",
-        fails=f"In eight bits it loses {limit} or more",
-        undecided=f"It is not sure that it loses less than {limit} in eight bits",
-        unit="examples",
-    )
+    yield loss(result, "eight_bit", "the whole model", known["tolerance"], ("In eight bits it loses", ""))
     sizes, times = files["megabytes"], []
     for shape, (one, other) in zip(known["timed"], files["milliseconds"], strict=True):
         words = f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens"
@@ -45,12 +32,6 @@ def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
         f"{files['options']}, chosen on {several(files['inputs'], 'text')} that do not score; there the outputs change "
         f"by {number(files['change'], '.2g')}.",
     )
-
-
-def result_score(result: xr.Dataset, metric: str) -> xr.DataArray:
-    """The score of the file in a metric, with its interval."""
-    found = measured(result, "eight_bit_score", metric=metric)
-    return result["eight_bit_score"].sel(metric=metric) if found is None else found
 
 
 def trials(known: dict[str, Any]) -> Iterator[Table]:

@@ -15,6 +15,7 @@ from headscope.report.wording import examples, layers_named, measured, n_example
 from headscope.studies.shrink.page import gates
 from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
+from headscope.studies.shrink.page.number_formats import bfloat16
 
 
 def highlights(result: xr.Dataset) -> list[Finding]:
@@ -36,6 +37,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         _speed(result),
         _size(result),
         *([] if unlearned(result) else eight_bit(result, facts(result))),
+        *([] if unlearned(result) else bfloat16(result, facts(result))),
         *_needed(result),
         _removed(result),
         *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),

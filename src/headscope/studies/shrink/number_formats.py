@@ -1,0 +1,69 @@
+"""The saved model in other number formats: its scores in eight bits and in bfloat16."""
+
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from headscope.corpora.tasks import Task
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
+from headscope.passes import Settings
+from headscope.results.variables import Variables
+from headscope.studies.shrink import scores as scoring
+from headscope.studies.shrink.answers import ModelAnswers, Outputs
+from headscope.studies.shrink.eight_bit import EightBitModel, eight_bit_model
+from headscope.studies.shrink.evidence import gains_of, scores_of
+from headscope.studies.shrink.splits import Splits, encode
+from headscope.studies.shrink.variables import FORMATS
+
+
+def in_eight_bits(
+    smaller: Model,
+    answers: ModelAnswers,
+    texts: Splits,
+    before: Outputs,
+    held_out: list[Encoded],
+    folder: Path,
+    tolerance: float,
+    settings: Settings,
+) -> tuple[EightBitModel, dict[str, xr.DataArray]]:
+    """Write the files of eight bits into a folder; their scores on held-out texts."""
+    made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
+    outputs = [before, made.outputs(answers, held_out, settings)]
+    return made, _eight_bit_scores(answers.task, outputs, texts, tolerance, settings)
+
+
+def _eight_bit_scores(
+    task: Task | None, outputs: list[Outputs], texts: Splits, tolerance: float, settings: Settings
+) -> dict[str, xr.DataArray]:
+    """The score of the file of eight bits, and its gain beside the whole model.
+
+    * `outputs`: of the whole model and of the file; `tolerance`: see `gains_of`.
+    """
+    scores = scores_of(task, outputs, texts, settings)
+    return _of_format("eight_bit", scores, gains_of(task, outputs, scores, tolerance, settings)[-1], len(outputs[0]))
+
+
+def bfloat16_scores(
+    task: Task | None, outputs: list[Outputs], texts: Splits, tolerance: float, settings: Settings
+) -> dict[str, xr.DataArray]:
+    """The score of the folder in bfloat16, and its gain beside the one in float32.
+
+    * `outputs`: of the whole model, and of both folders; `tolerance`: see `gains_of`.
+    """
+    scores = scores_of(task, outputs, texts, settings)
+    if task is None:
+        gain = scoring.last_gain(scores, texts.units)
+    else:
+        gain = gains_of(task, outputs[1:], scores, tolerance, settings)[-1]
+    return _of_format("bfloat16", scores, gain, len(outputs[0]))
+
+
+def _of_format(name: str, scores: scoring.Scores, gain: Float[np.ndarray, " 3"], n: int) -> dict[str, xr.DataArray]:
+    """The variables of the last model, which has another number format."""
+    made = Variables({"metric": scores.metrics}, *FORMATS[name])
+    made.add(f"{name}_score", scores.values[-1], interval=scores.bounds[-1], count=n)
+    made.add(f"{name}_gain", gain[0], interval=gain[1:], count=n)
+    return made.arrays

@@ -1,0 +1,44 @@
+"""The folder of a smaller model: written, and loaded again."""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from headscope.errors import HeadscopeError
+from headscope.models import Model, load
+from headscope.models.pruned_folder import save
+
+# Beside the folder `model`, in the folder of the result.
+BFLOAT16 = "model-bfloat16"
+
+
+def saved(model: Model, folder: Path, card: str = "", *, head: bool) -> Model:
+    """Save a model and load it again, in the number format that it has.
+
+    * `card`: Markdown for its card; `head`: whether it has the head of a task.
+
+    Raises `HeadscopeError` if the folder cannot be written.
+    """
+    save(model, folder, card)
+    dtype = str(model.network.dtype).removeprefix("torch.")
+    masked = type(model.network).__name__.endswith("ForMaskedLM")
+    return load(str(folder), head=head or masked, device=str(model.device), dtype=dtype)
+
+
+def in_bfloat16(model: Model) -> Model:
+    """A copy of a model whose weights are in bfloat16: two bytes each, rounded to eight significant bits."""
+    return replace(model, network=copy.deepcopy(model.network).to(torch.bfloat16))
+
+
+def refuse_bfloat16(model: Model) -> None:
+    """Refuse to write a model in bfloat16 beside one that has no more bits.
+
+    Raises `HeadscopeError` for weights of two bytes.
+    """
+    dtype = model.network.dtype
+    if dtype in (torch.bfloat16, torch.float16):
+        raise HeadscopeError(
+            f"the weights of '{model.name}' are in {dtype}, so --bfloat16 would save nothing; leave it or --dtype out"
+        )
