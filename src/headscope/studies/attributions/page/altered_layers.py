@@ -43,7 +43,9 @@ def tables(result: xr.Dataset) -> list[Table]:
 def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
     """How much outputs depend on where the heads of a layer attend to."""
     array = _changes(result)
-    for name in () if array is None else ("permuted", "largest_10"):
+    if array is None:
+        return
+    for name in ("permuted", "largest_10"):
         if name in array["alteration"].values:
             words, own = f"change of the output, attention {NAMES[name]}", array.sel(alteration=name, drop=True)
             yield LayerNumber("Altered attention", words, own, is_share=False, is_needed=True)
