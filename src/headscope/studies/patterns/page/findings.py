@@ -138,7 +138,7 @@ def _mixed(result: xr.Dataset) -> Iterator[Finding]:
 
 def _kept(result: xr.Dataset) -> Iterator[Finding]:
     """How many heads have the same pattern on all of several corpora (Kovaleva et al. 2019, section 6)."""
-    if "same_pattern" in result:
+    if "task" in result.dims and "same_pattern" in result:
         share, heads = estimate(result, "same_pattern"), int(result["same_pattern_n_examples"])
         yield Finding(
             "The same pattern on all corpora",
