@@ -12,6 +12,8 @@ import xarray as xr
 from headscope import HeadscopeError, Settings, results, wrap
 from headscope.corpora.tasks import score
 from headscope.models.heads import parse
+from headscope.report.cards.card import Card
+from headscope.report.cards.model_results import model_of
 from headscope.report.study_page import study_page
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.ablate.gains import Gains
@@ -44,6 +46,11 @@ def twins() -> Any:
         attention.self.value.weight[WIDTH, PIECES[PIECE]] = 1
         attention.output.dense.weight[list(SEEN), WIDTH] = torch.tensor([0.5, -0.5])
     return network
+
+
+def on_card(result: xr.Dataset, layer: int, head: int) -> dict[str, str]:
+    (part,) = Card(model_of(result), layer, head).parts
+    return {finding.topic: finding.text for finding in part.findings}
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +101,18 @@ def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
     assert names == ["heads", "layers", "special", "pairs", "parts"]
 
 
+def test_a_head_that_is_enough_alone_is_named_on_its_card_and_in_the_table(found: xr.Dataset) -> None:
+    layer, head = DECIDES
+    assert found["one_head"].sel(layer=layer, metric="accuracy").values.tolist() == [head, head]
+    text = on_card(found, layer, head)["As the only head of its layer"]
+    gain = float(found["one_head_gain"].sel(layer=layer, metric="accuracy"))
+    assert text.startswith("It is the best one by both halves of the examples.") and f"by {gain:.0f}" in text
+    others = [on_card(found, layer, other) for other in range(1, 5) if other != head]
+    assert not any("As the only head of its layer" in topics for topics in others)
+    parts = next(table for table in study_page(found).tables() if table.name == "parts")
+    assert parts.columns[0].words == "Heads" and parts.rows[layer - 1][1][0] == (f"{layer}-{head}", "")
+
+
 def test_sets_have_the_scores_of_sets_that_are_named(found: xr.Dataset, tmp_path: Path) -> None:
     names = found["head_pair"].values[:4].tolist()
     model = wrap(planted_classifier(), tiny_tokenizer())
@@ -112,6 +131,9 @@ def test_heads_that_replace_each_other_are_found(tmp_path: Path) -> None:
     excess = accuracy["pair_excess"]
     assert excess.sel(head_pair="1-2,2-3").item() == 0.5 and (excess != 0).sum() == 1
     assert topics(result)["The heads of 1 pair replace each other"] == "holds"
+    one, other = (on_card(result, *head)["Replaced by another head"] for head in ((1, 2), (1, 1)))
+    assert one.startswith("1 of 7 pairs with it surely lose more accuracy together") and "(q < 0.05, corrected" in one
+    assert "Most beyond the sum: heads 1-2 and 2-3, +0.50 [" in one and other.startswith("0 of 7 pairs")
 
 
 def test_alike_heads_of_clusters_come_first(tmp_path: Path) -> None:

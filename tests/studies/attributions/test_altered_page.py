@@ -10,6 +10,7 @@ from headscope.passes import Settings
 from headscope.report.study_page import study_page
 from headscope.studies.attributions import altered_variables, study, variables
 from headscope.studies.attributions.altered_inputs import ALTERATIONS, AlteredInputs
+from headscope.studies.attributions.page.altered import NAMES
 from support.tiny import tiny_bert, tiny_tokenizer
 
 
@@ -20,13 +21,33 @@ def measured() -> xr.Dataset:
 
 
 def planted(measured: xr.Dataset, changes: dict[str, float], far: float, inputs: int = 60, spread: float = 0.02) -> set:
-    """The topics with their verdicts, for a result whose outputs change by so much, 0.1 by default.
+    """The topics with their verdicts, for a result whose outputs change by so much, 0.1 by default; see `result_of`."""
+    page = study_page(result_of(measured, changes, far, inputs, spread))
+    (table,) = [table for table in page.tables() if table.name == "altered"]
+    assert len(table.rows) == len(ALTERATIONS)
+    return {(finding.topic, finding.verdict) for finding in page.findings()} | {
+        (finding.text.split(" another attention")[0], None) for finding in page.findings() if "Heads" in finding.topic
+    }
+
+
+def result_of(
+    measured: xr.Dataset,
+    changes: dict[str, float],
+    far: float,
+    inputs: int = 60,
+    spread: float = 0.02,
+    layer: int | None = None,
+) -> xr.Dataset:
+    """A result whose outputs change by so much, 0.1 by default; with a `layer`, alone in it, and nowhere else.
 
     * `far`: the divergence of the other attention, of all heads and of each; that of permuted attention is 0.3.
     """
     random = np.random.default_rng(0)
     layers, heads = measured.sizes["layer"], measured.sizes["head"]
     change = np.array([changes.get(name, 0.1) for name in ALTERATIONS])[:, None] + np.zeros(1 + layers)
+    if layer is not None:
+        change[:, [at for at in range(1 + layers) if at != layer]] = 0.0
+    change[ALTERATIONS.index("other"), 1:] = np.nan
     change = change + spread * random.standard_normal((inputs, *change.shape))
     distance = np.array([far if name == "other" else 0.3 for name in ALTERATIONS])[:, None, None]
     distance = distance + spread * random.standard_normal((inputs, len(ALTERATIONS), layers, heads))
@@ -37,11 +58,7 @@ def planted(measured: xr.Dataset, changes: dict[str, float], far: float, inputs:
     draws = variables.poisson_draws(numbers, 0, 200)
     for name, values in altered_variables.values(rows).items():
         variables._add(made, name, values, draws)
-    page = study_page(measured.assign(made.arrays))
-    assert len(page.tables()[-1].rows) == len(ALTERATIONS)
-    return {(finding.topic, finding.verdict) for finding in page.findings()} | {
-        (finding.text.split(" another attention")[0], None) for finding in page.findings() if "Heads" in finding.topic
-    }
+    return measured.assign(made.arrays)
 
 
 def test_what_was_planted_holds(measured: xr.Dataset) -> None:
@@ -64,3 +81,18 @@ def test_what_was_not_planted_fails(measured: xr.Dataset) -> None:
 def test_few_inputs_or_noise_decide_nothing(measured: xr.Dataset, inputs: int, spread: float) -> None:
     claims = planted(measured, {"permuted": 0.06}, 0.31, inputs, spread)
     assert {verdict for topic, verdict in claims if "attention" in topic or "attend" in topic} <= {"undecided", None}
+
+
+def test_alterations_of_one_layer_alone_are_on_the_page(measured: xr.Dataset) -> None:
+    layers = measured.sizes["layer"]
+    page = study_page(result_of(measured, {"permuted": 0.4}, 0.1, spread=0.0, layer=layers))
+    (table,) = [table for table in page.tables() if table.name == "altered_layers"]
+    cells = dict(zip((row[0][0] for row in table.rows), (row[1] for row in table.rows), strict=True))
+    assert set(cells) == {words for name, words in NAMES.items() if name != "other"}
+    values = [float(value) for value, _ in cells["permuted"]]
+    assert values == pytest.approx([0.0] * (layers - 1) + [0.4])
+    numbers = {one.words: one.array.values for one in page.layer_numbers()}
+    assert numbers["change of the output, attention permuted"] == pytest.approx(values)
+    assert "layer_altered_output" in [figure.name for figure in page.figures()]
+    (text,) = [finding.text for finding in page.findings() if "largest attention weights" in finding.topic]
+    assert "of the inputs: 0.0 [0.0, 0.0] points." in text

@@ -197,3 +197,17 @@ def test_answers_that_are_filled_are_said_to_know_their_number_of_pieces() -> No
     result = with_shares(result_of(), accuracy_of_fill=result_of()["accuracy"] * 0 + 0.25)
     text = texts_of(result)["Answers filled from the left"]
     assert text.startswith("25.0% of answers") and "told how many pieces" in text
+
+
+def test_differences_of_suites_have_a_table() -> None:
+    result = result_of()
+    values, bounds = np.array([[0.25]]), np.array([[[0.125, 0.375]]])
+    at, bound = {"suite": ["s1"], "control": ["shuffled"]}, {"bound": ["lower", "upper"]}
+    result = result.drop_dims("suite", errors="ignore").assign(
+        control_fall=xr.DataArray(values, at, ("suite", "control")),
+        control_fall_ci=xr.DataArray(bounds, at | bound, ("suite", "control", "bound")),
+        accuracy_given_away=xr.DataArray([0.5], {"suite": ["s1"]}, ("suite",)),
+    )
+    table = {made.name: made for made in study_page(result).tables()}["suites"]
+    assert [column.words for column in table.columns] == ["More than shuffled words", "Name gives it away"]
+    assert table.rows == [(("s1",), [("25.0", "12.5, 37.5"), ("50.0", "")])]

@@ -10,7 +10,10 @@ import xarray as xr
 import headscope
 from headscope import Model, Settings
 from headscope.models.random_weights import untrained
+from headscope.report.cards.card import Card
+from headscope.report.cards.model_results import model_of
 from headscope.report.study_page import study_page
+from headscope.report.wording import number
 from support.repeating import repeated, second_copy_loss, trained_on_repeats
 from support.tiny import tiny_tokenizer
 
@@ -64,6 +67,12 @@ def test_as_many_others_are_not(model: Model, special: np.ndarray) -> None:
 def test_they_copy_what_they_look_at(result: xr.Dataset, special: np.ndarray) -> None:
     assert (result["copying"].values[special] > 0.9).all() and (result["copying_q_value"].values[special] < 1e-6).all()
     assert (result["copying_eigenvalues"].values[special] > 0.5).all()
+    assert (result["copying_most"] <= result["copying"]).all()
+    layer, head = (int(one) + 1 for one in np.argwhere(special)[0])
+    (part,) = Card(model_of(result), layer, head).parts
+    (text,) = [finding.text for finding in part.findings if finding.topic == "Copying"]
+    most = float(result["copying_most"].sel(layer=layer, head=head))
+    assert f"more than all others for {number(most)}" in text
 
 
 def test_they_follow_the_repetitions_of_a_corpus(result: xr.Dataset, special: np.ndarray) -> None:

@@ -13,6 +13,7 @@ from headscope import Settings
 from headscope.errors import HeadscopeError
 from headscope.report.facts import summary
 from headscope.report.study_page import study_page
+from headscope.report.wording import estimate
 from headscope.studies.layers import study
 from headscope.studies.layers.groups import Units, grouped
 from headscope.studies.layers.measure import UnitDraws, score
@@ -205,6 +206,8 @@ def test_page_names_each_task_and_its_picture_has_each_cell(result: xr.Dataset) 
     assert len(cells) == result.sizes["task"] * (result.sizes["layer"] + 1)
     table = page.tables()[0]
     assert [keys[0] for keys, _ in table.rows] == [TASKS[name].words for name in result["task"].values.tolist()]
+    gains = [estimate(result, "mix_gain", task=name).known_cell("+.1f", 100) for name in result["task"].values.tolist()]
+    assert [cells[-1] for _, cells in table.rows] == gains and any(gains)
 
 
 def test_texts_of_a_document_are_resampled_together(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import headscope
 from headscope import Settings
 from headscope.errors import HeadscopeError
 from headscope.report.study_page import study_page
+from headscope.report.wording import estimate
 from headscope.studies.lens import study
 from headscope.studies.lens.predictions import LayerPredictions, layer_predictions, settling
 from headscope.studies.lens.reading import AffineMap, fit_maps, layer_reader
@@ -169,6 +170,9 @@ def test_page_has_predictions_items_and_limits(result: xr.Dataset) -> None:
     assert {"final-first", "settled", "agreement-plain", "agreement-mapped"} <= {one.name for one in page.figures()}
     (table,) = page.tables()
     assert len(table.rows) == 2 * result.sizes["space"]
+    (lens, _), cells = table.rows[1]
+    assert cells[-1] == estimate(result, "final_divergence", lens=lens, space=1).cell(".2f")
+    assert len(cells) == len(table.columns)
     assert "nan" not in " ".join(finding.text for finding in page.findings())
 
 

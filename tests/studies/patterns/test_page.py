@@ -11,6 +11,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from headscope import results
 from headscope.report import write
 from headscope.report.study_page import study_page
+from headscope.studies.patterns.study import same_in_all
 from support.patterns_result import patterns_result
 
 TASKS = ("RTE", "MRPC", "QQP")
@@ -51,6 +52,16 @@ def test_of_several_corpora_the_range_is_said_and_the_mean_of_heads() -> None:
     assert texts["All maps"].startswith("Mean over 3 corpora. Share of maps: vertical 0.30, ")
     assert texts["Heterogeneous maps"].startswith("From 0.23 [0.22, 0.24] (RTE) to 0.33 [0.32, 0.34] (QQP)")
     assert "1 of 4 heads has it in more than half of their maps: 2-1 (0.97)" in texts["Heterogeneous"]
+
+
+def test_heads_that_keep_their_pattern_are_counted_on_several_corpora() -> None:
+    kept = same_in_all(patterns_result(TASKS)["dominant"])
+    texts = {one.topic: one.text for one in study_page(patterns_result(TASKS).assign(kept)).findings()}
+    said = texts["The same pattern on all corpora"]
+    # From the second corpus on head 2-2 has another one.
+    share = 100 * float(kept["same_pattern"])
+    assert said.startswith(f"{share:.1f}% [") and "of 4 heads have the same most frequent pattern on all 3" in said
+    assert "The same pattern on all corpora" not in texts_by_topic()
 
 
 @pytest.mark.parametrize("tasks", [(), TASKS])

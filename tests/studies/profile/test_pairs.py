@@ -8,6 +8,8 @@ import xarray as xr
 import headscope
 from headscope import Settings
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.report.cards.card import Card
+from headscope.report.cards.model_results import model_of
 from headscope.report.study_page import study_page
 from support.claim_texts import corpus
 from support.planted import Head, looks_at_copies, looks_at_offset, looks_at_piece, planted
@@ -53,6 +55,13 @@ def test_the_page_names_it_and_the_atlas_has_its_kind(result: xr.Dataset) -> Non
     assert "Head 1-2 looks at the same word in the other segment" in held
     assert [(kind.layer, kind.head) for kind in page.kinds() if kind.kind == "same_word"] == [(1, 2)]
     assert "Across segments" in {finding.topic for finding in findings}
+
+
+def test_the_card_has_what_goes_to_each_segment(result: xr.Dataset) -> None:
+    (part,) = Card(model_of(result), 1, 2).parts
+    texts = {finding.topic: finding.text for finding in part.findings}
+    share = float(result["segment_attention"].sel(layer=1, head=2, segments="different"))
+    assert f"those of the other one {share:.2f} [" in texts["Across segments"] and share > 0.1
 
 
 def test_without_the_planted_head_none_is_named() -> None:

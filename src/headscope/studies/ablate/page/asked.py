@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures.labels import label
+from headscope.figures.labels import head_name, label
 from headscope.report.claims import POINT, Claim, no_worse, over_heads
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
@@ -186,15 +186,29 @@ def _layer_table(result: xr.Dataset, metric: str) -> Table:
     if skipped is not None:
         arrays |= {f"Without {words}": skipped.sel(skipped=part) for part, words in SKIPPED.items()}
     there = {words: array for words, array in arrays.items() if array is not None}
+    heads = {"Heads": result["one_head"].sel(metric=metric)} if "one_head" in result else {}
     rows: list[tuple[str, Cells]] = [
-        (str(layer), [of_array(array.sel(layer=layer)).known_cell("+.3f") for array in there.values()])
+        (
+            str(layer),
+            [
+                *(_chosen(array.sel(layer=layer)) for array in heads.values()),
+                *(of_array(array.sel(layer=layer)).known_cell("+.3f") for array in there.values()),
+            ],
+        )
         for layer in (result["layer"].values.tolist() if there else ())
     ]
     caption = (
         f"Change of {label('metric', metric)}, with 95% intervals: with one head of a layer, chosen on the other half "
-        "of the examples (Michel et al. 2019, Table 6), and where the layer or its attention is skipped."
+        "of the examples (Michel et al. 2019, Table 6), and where the layer or its attention is skipped. Heads: those "
+        "that the two halves chose."
     )
-    return titled("parts", caption, "Layer", list(there), rows)
+    return titled("parts", caption, "Layer", [*heads, *there], rows)
+
+
+def _chosen(halves: xr.DataArray) -> tuple[str, str] | None:
+    """The heads of a layer that the halves of the examples chose; None in a layer without heads."""
+    heads = dict.fromkeys(head_name(int(halves["layer"]), int(head)) for head in halves.values if head > 0)
+    return (", ".join(heads), "") if heads else None
 
 
 def _named(pair: str) -> str:

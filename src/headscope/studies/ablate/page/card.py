@@ -15,6 +15,7 @@ from headscope.report.shared_findings import least_found, not_learned
 from headscope.report.wording import Estimate, measured, n_examples, number, of_array, rate
 from headscope.statistics.interval_tests import q_changed
 from headscope.statistics.significance import RATE
+from headscope.studies.ablate.page.head_sets import together
 
 HIDDEN = ("head_score", "importance_normalised")
 
@@ -50,6 +51,8 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         yield Finding("Without it", f"{text} {_least(result, gains[0])}".rstrip())
     if not lacks:
         yield from _needed(result, numbers)
+        if gains:
+            yield from together(result, gains[0].layer, gains[0].head)
     if importance := of_variable(numbers, "importance"):
         texts = [f"{row.words} {value(row)} ({ranked(row)})" for row in importance]
         yield Finding("Importance by gradient", f"{'; '.join(filter(None, [*texts, cases(importance[0])]))}.")

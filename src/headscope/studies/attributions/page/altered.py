@@ -22,7 +22,7 @@ NAMES = {
     "uniform": "even",
     "other": "another of the same output",
 }
-SECTION = "Altered attention"
+SECTION, LEAD = "Altered attention", "erased_decision_lead"
 # Outputs that change by less are called nearly the same.
 NEARLY = 0.05
 
@@ -62,7 +62,8 @@ def _decisions(result: xr.Dataset) -> str:
     if "altered_decision" not in result:
         return ""
     largest, random = (_altered(result, "altered_decision", name).percent for name in ("largest_10", "random_10"))
-    return f" The decision is another one in {largest} and {random} of the inputs."
+    lead = f": {estimate(result, LEAD, erased_share=0.1).points} points" if LEAD in result else ""
+    return f" The decision is another one in {largest} and {random} of the inputs{lead}."
 
 
 def _permuted(result: xr.Dataset, distance: str) -> Finding:

@@ -11,7 +11,7 @@ from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.results import same_bounds
-from headscope.studies.attributions.page import altered
+from headscope.studies.attributions.page import altered, altered_layers
 from headscope.studies.attributions.page.tables import NAMES, chosen, in_words
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
@@ -33,7 +33,7 @@ MATRICES = {
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    explained = altered.figures(result)
+    explained = [*altered.figures(result), *altered_layers.figures(result)]
     methods = [*_methods(result), *inputs(result), *_layers(result), *_curves(result)]
     return [*methods, *explained, *_classes(result), *_heads(result)]
 
@@ -128,10 +128,11 @@ def _heads(result: xr.Dataset) -> Iterator[Figure]:
 
 
 def layer_numbers(result: xr.Dataset) -> Iterator[LayerNumber]:
-    """Faithfulness, the fall of the target beyond random orders; one half of the inputs chooses the layer."""
+    """Faithfulness, whose layer one half of the inputs chooses, and what alterations of a layer's attention change."""
     for choice in chosen(result):
         array = with_interval(result, "comprehensiveness_gain").sel(attribution=choice.method, drop=True)
         yield LayerNumber("Faithfulness of attributions", NAMES[choice.method], array, choice.layer, is_share=False)
+    yield from altered_layers.layer_numbers(result)
 
 
 def layer_figures(result: xr.Dataset) -> Iterator[Figure]:

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate
-from headscope.studies.attributions.page import altered
+from headscope.studies.attributions.page import altered, altered_layers
 
 NAMES = {
     "attention": "attention",
@@ -112,4 +112,4 @@ def tables(result: xr.Dataset) -> list[Table]:
     )
     columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
     methods = [Table("methods", caption, ("Method",), columns, rows)] if rows else []
-    return [*methods, *altered.tables(result)]
+    return [*methods, *altered.tables(result), *altered_layers.tables(result)]

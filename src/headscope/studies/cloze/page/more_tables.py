@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate
-from headscope.studies.cloze.page.accuracies import CONTROLS, suites
+from headscope.studies.cloze.page.accuracies import CONTROLS, SERIES, suites
 
 KEPT = (
     "Share of items whose best text stays with changed texts, and share of gaps whose right answer is more probable by "
@@ -18,6 +18,18 @@ FACTS = (
     "of the facts; filled answers may have several pieces, whose number the model is told."
 )
 PIECES = "Accuracy of answers in gaps by their number of pieces, in per cent with 95% intervals over items."
+SUITES = (
+    "Accuracy of each suite less that of baselines and of changed texts on the same items, and less that of always the "
+    "most frequent answer; precision at 1 where the subject's name gives the answer away, and where it does not. In "
+    "points and per cent, with 95% intervals."
+)
+OF_SUITES = {
+    "baseline_gain": "More than {}",
+    "control_fall": "More than {}",
+    "answer_gain": "More than the most frequent answer",
+    "accuracy_given_away": "Name gives it away",
+    "accuracy_not_given_away": "Name does not",
+}
 OF_FACTS = {
     "accuracy": "First of the vocabulary",
     "precision_at_5": "Among 5",
@@ -33,7 +45,7 @@ OF_FACTS = {
 
 def more_tables(result: xr.Dataset) -> list[Table]:
     """The tables that the result has numbers for."""
-    made = (_kept(result), _facts(result), _by_pieces(result))
+    made = (_kept(result), _facts(result), _by_suite(result), _by_pieces(result))
     return [table for table in made if table is not None]
 
 
@@ -62,6 +74,21 @@ def _facts(result: xr.Dataset) -> Table | None:
         if any(cells[1:]):
             rows.append(((suite, name.replace("_", " ")), cells))
     return _table("facts", FACTS, ("Suite", "Phenomenon"), [OF_FACTS[name] for name in known], rows)
+
+
+def _by_suite(result: xr.Dataset) -> Table | None:
+    """What each suite has more than baselines and changed texts have, and by what the names of subjects say."""
+    columns: list[tuple[str, dict[str, Any], str]] = []
+    words = SERIES | CONTROLS
+    for variable, title in OF_SUITES.items():
+        dims = [dim for dim in ("baseline", "control") if variable in result and dim in result[variable].dims]
+        labels = result[dims[0]].values.tolist() if dims else [""] * (variable in result)
+        columns += [(variable, {dim: label for dim in dims}, title.format(words.get(label, label))) for label in labels]
+    rows = [
+        ((suite,), [_cell(result, variable, {"suite": suite} | at) for variable, at, _ in columns])
+        for suite in result["suite"].values.tolist()
+    ]
+    return _table("suites", SUITES, ("Suite",), [title for *_, title in columns], rows)
 
 
 def _by_pieces(result: xr.Dataset) -> Table | None:

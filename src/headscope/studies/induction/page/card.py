@@ -14,6 +14,7 @@ from headscope.studies.induction.page.findings import COPIES
 from headscope.studies.induction.page.tables import FOCUS_WORDS, WORDS
 
 HIDDEN = ("control", "gain", "natural_control", "natural_gain", "planted_control", "planted_gain")
+MORE = ("copying_most", "copying_eigenvalues")
 SINK = 0.4  # as the other kinds of heads that are shares of attention
 
 
@@ -58,7 +59,12 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         texts = (f"{WORDS[row.labels[0]]} {value(row)}, elsewhere {number(row.baseline)}" for row in rows)
         yield Finding("Repetitions of the corpus", f"{'; '.join(texts)}.")
     for row in of_variable(numbers, "copying"):
-        yield Finding("Copying", f"Raises a token's own logit for {value(row)} of the tokens ({ranked(row)}){_q(row)}.")
+        most, share = (value(one) for name in MORE for one in of_variable(numbers, name))
+        yield Finding(
+            "Copying",
+            f"Raises a token's own logit for {value(row)} of the tokens ({ranked(row)}){_q(row)}, and more than all "
+            f"others for {most}; the eigenvalues of its circuit add up to {share} of their absolute values.",
+        )
     if rows := of_variable(numbers, "sink_attention"):
         norms = {row.labels: row for row in of_variable(numbers, "value_norm")}
         yield Finding("Sinks", f"{'; '.join(_sink(row, norms.get(row.labels)) for row in rows)}.")

@@ -107,14 +107,15 @@ def _copying(result: xr.Dataset) -> Iterator[Finding]:
     heads = [reading for reading in strongest(sure) if reading.value == reading.value]
     best = (sure if heads else copying).fillna(-1).argmax(["layer", "head"])
     tokens = (n_examples(copying) or (0, 0))[1]
-    eigenvalues = result["copying_eigenvalues"].isel(best)
+    eigenvalues, most = result["copying_eigenvalues"].isel(best), result["copying_most"].isel(best)
     name = head_name(int(copying["layer"][best["layer"]]), int(copying["head"][best["head"]]))
     yield Finding.judged(
         above(of_array(copying.isel(best)), COPIES, tokens, q=float(q.isel(best))),
         f"Head {name}: what it writes where it looks at a token raises the token's own logit above the mean for "
-        f"{float(copying.isel(best)):.0%} of {tokens:,} tokens; its eigenvalues add up to {number(float(eigenvalues))} "
-        f"of their absolute values. {several(len(heads), 'head')} {agree(len(heads), 'does', 'do')} so for "
-        f"{COPIES:.0%} or more (q < {RATE} against what it writes turned at random).",
+        f"{float(copying.isel(best)):.0%} of {tokens:,} tokens, and more than all others for {float(most):.0%}; its "
+        f"eigenvalues add up to {number(float(eigenvalues))} of their absolute values. {several(len(heads), 'head')} "
+        f"{agree(len(heads), 'does', 'do')} so for {COPIES:.0%} or more (q < {RATE} against what it writes turned at "
+        "random).",
         holds=f"{several(len(heads), 'head')} {agree(len(heads), 'copies', 'copy')} the token looked at",
         fails="No head copies the token it looks at",
         undecided="It cannot be told whether a head copies the token it looks at",

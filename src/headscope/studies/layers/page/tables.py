@@ -24,6 +24,7 @@ COLUMNS = {
     "centre_of_gravity": "Centre",
     "mix_concentration": "Concentration",
     "expected_layer": "Expected layer",
+    "mix_gain": "Mix",
 }
 
 
@@ -113,7 +114,8 @@ def tables(result: xr.Dataset) -> list[Table]:
     caption = (
         "Score of a linear classifier in per cent (right cases; of numbers the share of the variance, of sets of "
         "labels F1) in the layer that held-out sentences choose, with 95% intervals; random weights in the same layer; "
-        "selectivity in points; concentration is the divergence of the mix from equal weights, in nats."
+        "selectivity in points; concentration is the divergence of the mix from equal weights, in nats; mix is the "
+        "score of a mix of all layers less that of the last one, in points."
     )
     columns = tuple(Column(name, words) for name, words in COLUMNS.items())
     return [Table("scores", caption, ("Task",), columns, list(_rows(result)))]
@@ -135,6 +137,7 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
                 _cell(result, "centre_of_gravity", {"task": task.name}, ".2f"),
                 _cell(result, "mix_concentration", {"task": task.name}, ".2f"),
                 _cell(result, "expected_layer", {"task": task.name}, ".2f") if _gains(result, task.name) else None,
+                _cell(result, "mix_gain", {"task": task.name}, "+.1f", 100),
             ],
         )
 

@@ -7,7 +7,18 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import label
 from headscope.report.parts import Finding
-from headscope.report.wording import agree, examples, layer_means, listed, number, of_array, several, spread, strongest
+from headscope.report.wording import (
+    agree,
+    estimate,
+    examples,
+    layer_means,
+    listed,
+    number,
+    of_array,
+    several,
+    spread,
+    strongest,
+)
 from headscope.statistics.interval_tests import corrected, q_above
 from headscope.statistics.significance import RATE
 from headscope.studies.patterns.page.figures import over_corpora
@@ -56,7 +67,7 @@ def _shares(total: xr.DataArray) -> Iterator[Finding]:
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """The share of each pattern by corpus, layer and head, and the heads in which no pattern prevails."""
-    return [*_totals(result), *_heterogeneous(result), *_patterns(result), *_mixed(result)]
+    return [*_totals(result), *_heterogeneous(result), *_patterns(result), *_mixed(result), *_kept(result)]
 
 
 def _totals(result: xr.Dataset) -> Iterator[Finding]:
@@ -123,3 +134,14 @@ def _mixed(result: xr.Dataset) -> Iterator[Finding]:
         f"{several(len(mixed), 'head')} {verb} no pattern in more than half of the maps. Their largest shares: "
         f"{heads}{more}.",
     )
+
+
+def _kept(result: xr.Dataset) -> Iterator[Finding]:
+    """How many heads have the same pattern on all of several corpora (Kovaleva et al. 2019, section 6)."""
+    if "task" in result.dims and "same_pattern" in result:
+        share, heads = estimate(result, "same_pattern"), int(result["same_pattern_n_examples"])
+        yield Finding(
+            "The same pattern on all corpora",
+            f"{share.percent} of {several(heads, 'head')} have the same most frequent pattern on all "
+            f"{result.sizes['task']} corpora; the interval is over heads.",
+        )

@@ -78,6 +78,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         yield Finding("Breadth", f"Entropy {value(row)} nats ({ranked(row)}{uniform}); {cases(row)}.")
     yield from _frequency(numbers)
     yield from _same_word(numbers)
+    yield from _segments(numbers)
     yield from _features(numbers)
 
 
@@ -118,6 +119,17 @@ def _same_word(numbers: list[Row]) -> Iterator[Finding]:
             f"A word gives its copy in the other segment {value(row)} ({ranked(row)}); words as far apart give "
             f"{value(shares['as_far_apart'])}, other words give the copy {value(shares['from_others'])}; the smaller "
             f"gain is {value(least)}, q = {rate(least.q)}; {cases(row)}.",
+        )
+
+
+def _segments(numbers: list[Row]) -> Iterator[Finding]:
+    shares = {row.labels[0]: row for row in of_variable(numbers, "segment_attention")}
+    if {"same", "different"} <= set(shares):
+        same, different = shares["same"], shares["different"]
+        yield Finding(
+            "Across segments",
+            f"A word gives the words of its own segment {value(same)}, those of the other one {value(different)} "
+            f"({ranked(different)}); {cases(different)}.",
         )
 
 
