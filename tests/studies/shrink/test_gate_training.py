@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,8 @@ def test_result_says_what_gates_keep(made: tuple[Path, xr.Dataset]) -> None:
     table = numbers(result)
     said = [one.text for one in study_page(result).card().sentences(result, list(table.itertuples()))]
     assert len(said) == 12 and sum("stays in the smaller" in text for text in said) == int(result["head_stays"].sum())
+    sections = [figure.section for figure in study_page(result).figures()]
+    assert len([section for section, _ in groupby(sections)]) == len(set(sections)), "a section is not divided"
 
 
 def test_target_out_of_reach_is_refused_before_any_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,6 @@ def figures(result: xr.Dataset) -> list[Figure]:
             "states of texts of the search; 0 where the layer is gone."
         )
         charts.append(Figure("kept_share", PARTS, matrix(kept.transpose("layer", "kept")), caption, "kept_share"))
-    charts.extend(gates.figures(result, facts(result)))
     charts.append(
         Figure(
             "output_change",
@@ -47,6 +46,7 @@ def figures(result: xr.Dataset) -> list[Figure]:
                 "layer_neurons",
             )
         )
+    charts.extend(gates.figures(result, facts(result)))
     scores = measured(result, "choice_score", metric=result["metric"].values[0])
     if scores is not None and bool((scores >= 0).all()):
         scores = with_interval(result, "choice_score").isel(metric=[0]).rename(metric="series")
