@@ -25,13 +25,13 @@ from headscope.studies.structure.scores import SentenceScores, score, scores
 from headscope.studies.structure.train import ProbeRecipe, fit
 from headscope.studies.structure.treebank_states import TreebankStates, states_reader
 
-BYTES, SETTINGS = int(4e9), Settings()
+BYTES, SETTINGS, TRAINED = int(4e9), Settings(), 2_000
 TASKS, CASES, PENALTY, HELD_OUT = "part_of_speech,dependency_label,parent,tense", 3000, 100.0, 0.1
 
 
 def structure(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of distance and depth probes by layer and baseline."""
-    _, drawn = of_two_minutes(corpus, training, SETTINGS, full=False)
+    _, drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False)
     with capture_treebanks(TreebankStates, states_reader(model, SETTINGS), corpus, drawn, BYTES) as states:
         recipe = ProbeRecipe(ranks=(64,), learning_rate=0.003, batch=20, epochs=6, held_out=HELD_OUT)
         maps = fit(states.train, recipe, SETTINGS.seed, model.device).maps
@@ -52,7 +52,7 @@ def _score(found: SentenceScores, name: str, rows: np.ndarray, draws: np.ndarray
 
 def probe(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of parsers of one seed, without those of random weights, and of trees without a model."""
-    _, drawn = of_two_minutes(corpus, training, SETTINGS, full=False)
+    _, drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False)
     with capture_treebanks(Treebank, attention_reader(model, SETTINGS), corpus, drawn, BYTES) as treebanks:
         lexicon = from_model(model, [*treebanks.train.sentences, *treebanks.test.sentences])
         gold = Gold(treebanks.test.sentences)

@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -29,7 +30,8 @@ def saved(model: Model, folder: Path, card: str = "", *, head: bool) -> Model:
 
 def in_bfloat16(model: Model) -> Model:
     """A copy of a model whose weights are in bfloat16: two bytes each, rounded to eight significant bits."""
-    return replace(model, network=copy.deepcopy(model.network).to(torch.bfloat16))
+    network: Any = copy.deepcopy(model.network)
+    return replace(model, network=network.to(torch.bfloat16))
 
 
 def refuse_bfloat16(model: Model) -> None:
