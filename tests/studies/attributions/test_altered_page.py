@@ -89,7 +89,7 @@ def test_alterations_of_one_layer_alone_are_on_the_page(measured: xr.Dataset) ->
     (table,) = [table for table in page.tables() if table.name == "altered_layers"]
     cells = dict(zip((row[0][0] for row in table.rows), (row[1] for row in table.rows), strict=True))
     assert set(cells) == {words for name, words in NAMES.items() if name != "other"}
-    values = [float(value) for value, _ in cells["permuted"] or ()]
+    values = [float(cell[0]) for cell in cells["permuted"] if cell]
     assert values == pytest.approx([0.0] * (layers - 1) + [0.4])
     numbers = {one.words: one.array.values for one in page.layer_numbers()}
     assert numbers["change of the output, attention permuted"] == pytest.approx(values)
