@@ -89,17 +89,13 @@ def _lengths(original: Original) -> Float[np.ndarray, " layer"]:
     return np.array([sum(float(weight.detach().square().sum()) for weight in layer.parameters()) for layer in layers])
 
 
-def outputs_of_choices(
+def outputs_of_others(
     original: Original, size: Size, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings
 ) -> list[Outputs]:
-    """The outputs of the model of a size, then of those of other choices; none where nothing was removed.
-
-    * `original`: values neurons and heads as the search does.
-    """
+    """The outputs of models of a size with other choices of parts; none where nothing was removed."""
     if size == original.size:
         return []
-    models = original.cut(size), *other_choices(original, size, settings.seed)
-    return [answers.of(model, inputs, settings) for model in models]
+    return [answers.of(model, inputs, settings) for model in other_choices(original, size, settings.seed)]
 
 
 def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:

@@ -20,6 +20,7 @@ from headscope.studies.shrink.sizes import Original, Size
 from headscope.studies.shrink.target import SizeTarget
 
 PART = "gates"
+Train = Callable[[ExpectedPrice, float], TrainedGates]
 # What two ways to add up the same bytes may differ by, as a share.
 ROUNDING = 1e-9
 
@@ -70,7 +71,7 @@ def gate_search(
     goal: Goal,
     record: SearchRecord,
     stored: Stored,
-    train: Callable[[ExpectedPrice, float], TrainedGates],
+    train: Train,
 ) -> GateSearch:
     """Train gates towards the target, and close those that go; prices are those of the record of a run that was killed.
 

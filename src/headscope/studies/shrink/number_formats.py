@@ -1,38 +1,44 @@
 """The saved model in other number formats: its scores in eight bits and in bfloat16."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from headscope.corpora.tasks import Task
-from headscope.encoding.encoded import Encoded
 from headscope.models import Model
+from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.results.variables import Variables
 from headscope.studies.shrink import scores as scoring
-from headscope.studies.shrink.answers import ModelAnswers, Outputs
-from headscope.studies.shrink.eight_bit import EightBitModel, eight_bit_model
+from headscope.studies.shrink.answers import Outputs
+from headscope.studies.shrink.eight_bit import eight_bit_model
 from headscope.studies.shrink.evidence import gains_of, scores_of
+from headscope.studies.shrink.judging import Evidence, Judging
+from headscope.studies.shrink.prices import Shapes
+from headscope.studies.shrink.saved_folder import BFLOAT16
 from headscope.studies.shrink.splits import Splits, encode
 from headscope.studies.shrink.variables import FORMATS
 
+Saved = tuple[dict[str, xr.DataArray], dict[str, Any]]
 
-def in_eight_bits(
-    smaller: Model,
-    answers: ModelAnswers,
-    texts: Splits,
-    before: Outputs,
-    held_out: list[Encoded],
-    folder: Path,
-    tolerance: float,
-    settings: Settings,
-) -> tuple[EightBitModel, dict[str, xr.DataArray]]:
-    """Write the files of eight bits into a folder; their scores on held-out texts."""
+
+def in_eight_bits(judging: Judging, found: Evidence, smaller: Model, shapes: Shapes, folder: Path) -> Saved:
+    """Write the files of eight bits into a folder. Returns: their scores on held-out texts, and their facts."""
+    answers, texts, settings = judging.answers, judging.texts, judging.settings
     made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
-    outputs = [before, made.outputs(answers, held_out, settings)]
-    return made, _eight_bit_scores(answers.task, outputs, texts, tolerance, settings)
+    outputs = [found.before, made.outputs(answers, found.inputs, settings)]
+    scored = _eight_bit_scores(answers.task, outputs, texts, judging.tolerance, settings)
+    return scored, {"eight_bit": made.facts(shapes)}
+
+
+def as_bfloat16(judging: Judging, found: Evidence, half: Model) -> Saved:
+    """The scores on held-out texts of a smaller model with weights in bfloat16, and its facts."""
+    outputs = [found.before, found.after, judging.answers.of(half, found.inputs, judging.settings)]
+    scored = bfloat16_scores(judging.answers.task, outputs, judging.texts, judging.tolerance, judging.settings)
+    return scored, {"bfloat16": {"folder": BFLOAT16, "megabytes": megabytes(half)}}
 
 
 def _eight_bit_scores(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import torch
@@ -16,33 +17,34 @@ from headscope.corpora.tasks import Task, aligned
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.onnx import refuse_unexportable
-from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.storage.files import remove, replace_folder
-from headscope.studies.shrink import removed
-from headscope.studies.shrink.answers import ModelAnswers, answers_of
-from headscope.studies.shrink.choices import by_method, outputs_of_choices
+from headscope.studies.shrink.answers import answers_of
+from headscope.studies.shrink.choices import by_method
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
-from headscope.studies.shrink.evidence import choices_of, facts_of, outcome_of, scores_of
-from headscope.studies.shrink.gate_search import GateSearch, gate_search, refuse_without_target
+from headscope.studies.shrink.evidence import facts_of, scores_of
+from headscope.studies.shrink.expected_price import ExpectedPrice
+from headscope.studies.shrink.gate_choice import TrainedGates
+from headscope.studies.shrink.gate_search import GateSearch, Train, gate_search, refuse_without_target
 from headscope.studies.shrink.gate_training import trained_gates
 from headscope.studies.shrink.gates import gate_shapes
-from headscope.studies.shrink.goal import Goal, begun, searched, unused_megabytes
-from headscope.studies.shrink.held_out import HeldOut
-from headscope.studies.shrink.number_formats import bfloat16_scores, in_eight_bits
+from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
+from headscope.studies.shrink.judging import Judging, evidence
+from headscope.studies.shrink.number_formats import as_bfloat16, in_eight_bits
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
 from headscope.studies.shrink.score_limit import score_limit
+from headscope.studies.shrink.search import SizeSearch
 from headscope.studies.shrink.sizes import Original, original_of
-from headscope.studies.shrink.splits import Splits, encode, split
+from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.target import kinds, numbers, target
-from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
+from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
 ABOUT = "size"
@@ -123,11 +125,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
     refuse_without_target(method, wanted)
-    model.refuse_spread("made smaller")
-    if eight_bit:
-        refuse_unexportable(model)
-    if bfloat16:
-        refuse_bfloat16(model)
+    _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     if task is not None:
         names: Any = model.network.config.id2label
         task = aligned(task, names, model.name)
@@ -135,6 +133,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
     answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
     training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
+    judging = Judging(model, answers, texts, stopping, held_out, tolerance, settings)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
     gated, by_epoch = method == "gates", -(-len(training) // recipe.batch)
     training_steps = (epochs + gated * gate_epochs) * by_epoch
@@ -142,65 +141,79 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
     measured = original_of(model, training, settings, ridge, kinds(parts))
-    original = by_method(measured, method, settings.seed)
+    ordered = by_method(measured, method, settings.seed)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     options |= {"method": method} | ({"gate_epochs": gate_epochs} if gated else {})
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
-    unused = unused_megabytes(original, pieces, max_tokens)
+    unused = unused_megabytes(ordered, pieces, max_tokens)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
     goal = Goal(wanted, groups, unused, best_effort, keeps)
-    search, stored = begun(original, answers, training[:sample], shapes, goal, record, settings)
-    if gated:
-        examples = _examples(measured, model, answers, texts, stopping, (), None, settings)
-        given = examples, gate_shapes(measured), corpus, replace(recipe, epochs=gate_epochs), settings, folder / "gates"
-        gates = gate_search(search, goal, record, stored, partial(trained_gates, *given))
-    else:
-        gates = GateSearch(*searched(search, goal, record, stored))
-    reached, steps, by_parts, original = gates.reached, gates.steps, gates.choice(original), gates.original(original)
-    settings.on_total(len(steps) + training_steps)
+    train = partial(_trained_gates, judging, measured, corpus, replace(recipe, epochs=gate_epochs), folder / "gates")
+    begin = begun(ordered, answers, training[:sample], shapes, goal, record, settings)
+    search = _searched(begin, goal, record, train if gated else None)
+    settings.on_total(len(search.steps) + training_steps)
 
-    smaller = untrained = original.cut(steps[-1].size, pieces, max_tokens)
+    last = search.steps[-1].size
+    smaller = untrained = search.original(ordered).cut(last, pieces, max_tokens)
     if epochs:
-        kept = steps[-1].size.layers
-        examples = _examples(measured, smaller, answers, texts, stopping, kept, pieces, settings)
+        examples = _examples(judging, measured, smaller, last.layers, pieces)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
-    models = [model, *(original.cut(step.size) for step in steps[1:])]
-    before = [answers.of(one, held_out, settings) for one in models]
-    choices = outputs_of_choices(by_parts, steps[-1].size, answers, held_out, settings)
-    after = encode(smaller, texts.held_out)
-    before += [answers.of(one, after, settings) for one in (untrained, smaller)]
-    outcome = outcome_of(task, steps, len(original.size.layers), before, texts, tolerance, settings)
-    found = choices_of(task, [before[0], *choices], texts, settings) | gates.variables()
-    both = HeldOut(texts.held_out, texts.units, (model, smaller), (held_out, after), (before[0], before[-1]))
-    found |= removed.variables(measured, steps[-1].size, original.kept(steps[-1].size)) | both.variables(task, settings)
-    facts = options | facts_of(model, smaller, shapes, steps, epochs=epochs)
-    facts |= gates.facts() | {"held_out": held_out_counts(model, smaller, held_out, after), "reached": reached}
-    facts |= {"tolerance": tolerance, "examples": len(training), "changed": both.changed(task, settings.seed)}
-    if eight_bit:
-        files, scored = in_eight_bits(smaller, answers, texts, before[0], after, folder / ONNX, tolerance, settings)
-        found, facts = found | scored, facts | {"eight_bit": files.facts(shapes)}
+    found = evidence(judging, search, measured, ordered, untrained, smaller)
+    variables, facts = found.variables, options | facts_of(model, smaller, shapes, search.steps, epochs=epochs)
+    facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
     half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
-    if half is not None:
-        outputs = [before[0], before[-1], answers.of(half, after, settings)]
-        found |= bfloat16_scores(task, outputs, texts, tolerance, settings)
-        facts |= {"bfloat16": {"folder": BFLOAT16, "megabytes": megabytes(half)}}
-    text = notes(xr.Dataset(outcome.to_variables() | found), facts)
-    remove(directory / BFLOAT16)  # that of a former run
-    if half is not None:
-        saved(half, directory / BFLOAT16, text, head=task is not None)
-    written = saved(smaller, directory / "model", text, head=task is not None)
-    reloaded = scores_of(task, [before[0], answers.of(written, after, settings)], texts, settings).values[-1]
+    formats = [in_eight_bits(judging, found, smaller, shapes, folder / ONNX)] if eight_bit else []
+    formats += [as_bfloat16(judging, found, half)] if half is not None else []
+    for scored, known in formats:
+        variables, facts = variables | scored, facts | known
+    text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
+    written = _written(smaller, half, directory, text, head=task is not None)
+    again = [found.before, answers.of(written, found.inputs, settings)]
+    outcome = replace(found.outcome, reloaded=scores_of(task, again, texts, settings).values[-1])
     if eight_bit:
         replace_folder(folder / ONNX, directory / "model" / ONNX)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, corpus, settings) | _attributes(corpus, task, held_out, written, facts)
     attributes |= {"duration_s": round(time.monotonic() - started, 3)}
-    variables = replace(outcome, reloaded=reloaded).to_variables() | found
-    return results.check(xr.Dataset(variables, attrs=attributes))
+    return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
+
+
+def _refuse(model: Model, *, eight_bit: bool, bfloat16: bool) -> None:
+    """Refuse a model that cannot be made smaller here, or not be saved in the formats that are asked for."""
+    model.refuse_spread("made smaller")
+    if eight_bit:
+        refuse_unexportable(model)
+    if bfloat16:
+        refuse_bfloat16(model)
+
+
+def _searched(begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord, train: Train | None) -> GateSearch:
+    """Search from its record on, by gates if they are trained, else step by step."""
+    search, stored = begin
+    if train is None:
+        return GateSearch(*searched(search, goal, record, stored))
+    return gate_search(search, goal, record, stored, train)
+
+
+def _trained_gates(
+    judging: Judging, measured: Original, corpus: Corpus, recipe: TrainingRecipe, folder: Path,
+    price: ExpectedPrice, least: float,
+) -> TrainedGates:  # fmt: skip
+    """Train gates on the whole model."""
+    examples = _examples(judging, measured, judging.model, (), None)
+    return trained_gates(examples, gate_shapes(measured), corpus, recipe, judging.settings, folder, price, least)
+
+
+def _written(smaller: Model, half: Model | None, directory: Path, text: str, *, head: bool) -> Model:
+    """The saved model, loaded again; beside it that in bfloat16, of this run alone."""
+    remove(directory / BFLOAT16)
+    if half is not None:
+        saved(half, directory / BFLOAT16, text, head=head)
+    return saved(smaller, directory / "model", text, head=head)
 
 
 def _attributes(
@@ -219,17 +232,12 @@ def _attributes(
 
 
 def _examples(
-    measured: Original,
-    smaller: Model,
-    answers: ModelAnswers,
-    texts: Splits,
-    stopping: list[Any],
-    layers: tuple[int, ...],
-    pieces: tuple[int, ...] | None,
-    settings: Settings,
+    judging: Judging, measured: Original, smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None
 ) -> DistilledExamples:
     """What the smaller model learns from, in its own pieces."""
+    answers, texts = judging.answers, judging.texts
     size = measured.model.network.config.get_text_config().vocab_size
     numbering = torch.tensor(pieces if pieces is not None else range(size))
     learned = DistillationSet(encode(smaller, texts.training), measured.model, answers, numbering, layers)
-    return DistilledExamples(learned, encode(smaller, texts.stopping), answers.of(measured.model, stopping, settings))
+    outputs = answers.of(measured.model, judging.stopping, judging.settings)
+    return DistilledExamples(learned, encode(smaller, texts.stopping), outputs)
