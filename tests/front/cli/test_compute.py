@@ -14,7 +14,6 @@ import ray
 from ray.cluster_utils import Cluster
 from transformers import BertForMaskedLM
 
-import support
 from headscope import results
 from headscope.cluster.on_ray import RayEngine
 from headscope.corpora import reading as corpus_module
@@ -26,6 +25,7 @@ from headscope.passes import shards
 from support import small_shards
 from support.cli import run_command
 from support.pages import not_written
+from support.ray_machine import cluster_of
 from support.same import assert_same
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -35,11 +35,8 @@ OPTIONS = ("--limit", 30, "--resamples", 5, "--batch-tokens", 100, "--examples",
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Cluster]:
     """A cluster of one machine with one processor, whose workers find the package `support`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(support.__path__[0]).parent), prepend=os.pathsep)
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    with cluster_of(1) as made:
         yield made
-        made.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +111,7 @@ def test_a_worker_elsewhere_has_the_check_of_the_command(tmp_path: Path, monkeyp
         found.append((corpus.n_examples, settings.engine))
 
     monkeypatch.setattr(compute, "read", lambda *_: SimpleNamespace(inputs=inputs, options=(), load=lambda: run))
-    job = {"study": "made", "given": given | {"engine": "ray"}, "checks": copies(tmp_path / "kept")}
+    job = {"study": "profile", "given": given | {"engine": "ray"}, "checks": copies(tmp_path / "kept")}
     compute.work(json.dumps(job).encode(), "engine")
     assert found == [(3, "engine")]
 

@@ -1,6 +1,5 @@
 """Seeds trained by workers of a Ray cluster, which die in the middle: the bits of one process."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ import pytest
 import xarray as xr
 from ray.cluster_utils import Cluster
 
-import support
 from headscope import HeadscopeError, results
 from headscope.front.cli import compute
 from headscope.training import RunRecord
@@ -18,6 +16,7 @@ from headscope.training.run_record import ONE_FOLDER
 from support.cli import run_command
 from support.dying_worker import VICTIM
 from support.pages import not_written
+from support.ray_machine import cluster_of, find_support
 from support.same import assert_same
 from support.small_tasks import tiny_folder
 
@@ -31,11 +30,8 @@ THIRD, FOURTH = "made-finetuned-2", "made-finetuned-3"
 @pytest.fixture(scope="module")
 def machine() -> Iterator[Cluster]:
     """A cluster of one machine with two processors, whose workers find the package `support`."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(support.__path__[0]).parent), prepend=os.pathsep)
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    with cluster_of(2) as made:
         yield made
-        made.shutdown()
 
 
 def command(folder: Path, *more: object) -> list[str]:
@@ -54,7 +50,7 @@ def test_a_killed_worker_and_a_killed_command_end_with_the_bits_of_one_process(
     machine: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(Path(support.__path__[0]).parent), prepend=os.pathsep)
+    find_support(monkeypatch)
     monkeypatch.setattr(compute, "ENTRY", "support.dying_worker:work")
     monkeypatch.setattr("headscope.report.write", not_written)
     tiny_folder(tmp_path / "model", num_hidden_layers=2)
