@@ -1,9 +1,11 @@
 """The main job on text that is poor in features, and pages of which a part cannot be made."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
+import headscope
 from headscope import open_result
 from headscope.report.study_page import StudyPage
 from support.cli import run_command
@@ -59,6 +61,17 @@ def test_table_that_cannot_be_printed_says_where_the_numbers_are(
     status, _, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path), "--no-figures")
     assert status == 1
     assert f"the numbers are saved in '{tmp_path / 'result.nc'}'" in message
+
+
+def test_library_of_figures_that_is_broken_leaves_the_numbers(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "headscope.report", None)
+    monkeypatch.delattr(headscope, "report", raising=False)
+    status, _, message = run("profile", model, "sample", "--limit", "3", "-o", str(tmp_path))
+    assert status == 1
+    assert f"the numbers are saved in '{tmp_path / 'result.nc'}'" in message
+    assert "entropy" in open_result(tmp_path)
 
 
 def test_patterns_of_inputs_that_are_too_short_have_a_page(tmp_path: Path) -> None:

@@ -103,12 +103,14 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
     clock, quiet, files, directory = Clock(), given["quiet"], given["figures"], given["out"]
     computed = compute(study, given, clock)
     result, ready, journal = computed.result, computed.inputs, computed.journal
-    from headscope import report, results
-    from headscope.front.cli import terminal
+    from headscope import results
 
     result.attrs["command"] = json.dumps(words)
     saved = results.save(result, directory)
     with numbers_kept(saved, given["debug"]):
+        from headscope import report
+        from headscope.front.cli import terminal
+
         if given.get("examples") and "interrupted" not in result.attrs:
             from headscope.passes.typical_inputs import with_maps_of
 
