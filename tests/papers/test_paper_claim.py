@@ -2,15 +2,19 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.papers import read_papers
+from headscope.papers import judge, read_papers
+from headscope.papers.numbers import averaged
 from headscope.papers.rules import RULES
+from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.wording import LEVELS
 
 CLAIMS = [claim for paper in read_papers() for claim in paper.claims]
@@ -38,6 +42,29 @@ def test_a_file_of_ones_own_is_read_beside_the_papers(tmp_path):
     assert [paper.name for paper in read_papers(written(tmp_path))][-1] == "mine"
 
 
+def test_a_result_of_other_inputs_does_not_decide_a_claim(tmp_path):
+    values = xr.DataArray([[0.6, 0.7]], dims=("layer", "head"), coords={"layer": [1], "head": [1, 2]})
+    attrs = {"study": "profile", "n_examples": 40, "corpus": "text"}
+    entry = OWN | {
+        "unless": ["phenomenon_baseline"],
+        "rule": "reported",
+        "number": {"variable": "entropy", "mean": ["layer", "head"]},
+    }
+    paper = read_papers(written(tmp_path, entry))[-1]
+
+    def verdict(**more: xr.DataArray) -> str:
+        source = Source(Path("r"), xr.Dataset({"entropy": values, **more}, attrs=attrs))
+        return judge(MeasuredModel(("m",), "m", (source,)), [paper])[0].verdict
+
+    assert verdict() != "not measured"
+    assert verdict(phenomenon_baseline=values) == "not measured"
+
+
+def test_examples_of_a_missing_value_are_not_counted():
+    array = xr.DataArray([np.nan, 0.5, 0.7], dims="phenomenon", coords={"n_examples": ("phenomenon", [0, 40, 30])})
+    assert int(averaged(array, ["phenomenon"])["n_examples"]) == 30
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -50,6 +77,7 @@ def test_a_file_of_ones_own_is_read_beside_the_papers(tmp_path):
         ({"number": {"variable": "entropy", "at": [1]}}, "`at` is no mapping"),
         ({"number": {"variable": "entropy", "wher": 1}}, "no field 'wher'"),
         ({"options": {"links": 1}}, "`options` is no mapping of names to texts"),
+        ({"unless": "entropy"}, "`unless` is no list of variables"),
         ({"study": ""}, "entry 1: it has no study; name one, or in `needs` what it would need"),
         ({"figure": True}, "figure is no text; put it in quotes"),
         ({"id": "C1"}, "claim 'C1' is in 'clark2019' and in 'mine'; rename one"),

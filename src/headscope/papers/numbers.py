@@ -108,7 +108,7 @@ def selected(result: xr.Dataset, array: xr.DataArray, dim: str, label: Any) -> x
 
 
 def _changed(array: xr.DataArray, change: Any) -> xr.DataArray:
-    """The array and its bounds, each changed in the same way; the least number of examples."""
+    """The array and its bounds, each changed in the same way; the least number of examples of a value that is there."""
     coords = {name: array[name] for name in (*BOUNDS, "n_examples") if name in array.coords}
     plain = array.drop_vars(list(coords))
     made = change(plain)
@@ -117,5 +117,5 @@ def _changed(array: xr.DataArray, change: Any) -> xr.DataArray:
         if name in BOUNDS:
             made = made.assign_coords({name: change(bare)})
         else:
-            made = made.assign_coords({name: bare.min()})
+            made = made.assign_coords({name: bare.where(plain.notnull(), bare.max()).min()})
     return made

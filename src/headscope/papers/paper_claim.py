@@ -13,6 +13,7 @@ class PaperClaim:
     * `id`, `version`: of the entry; `section`: of the paper; `claim`: in our words.
     * `study`: whose results decide it; "" if headscope cannot measure it. `command`: what makes such a result.
     * `options`: how that result was made: options of its study, and their values.
+    * `unless`: variables of its study; a result that has one is of other inputs, and does not decide it.
     * `needs`: what headscope would need to measure it; only without a study.
     * `rule`: a name of `RULES`; `number`, `than`: numbers of the result; `limit`: the rule's threshold.
     * `figure`: what the paper found; `source`: where that stands; `level`: how sure it is (P read in the paper, R from
@@ -25,6 +26,7 @@ class PaperClaim:
     claim: str
     study: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    unless: tuple[str, ...] = ()
     rule: str = ""
     number: ClaimedNumber | None = None
     than: ClaimedNumber | None = None

@@ -67,6 +67,8 @@ def _claim(entry: Mapping[str, Any], bad: Any) -> PaperClaim:
             values[one.name] = number(value, bad)
         elif one.name == "options":
             values[one.name] = _options(value, bad)
+        elif one.name == "unless":
+            values[one.name] = _names(value, bad)
         elif one.name == "procedure":
             values[one.name] = value is True
         elif one.name in ("limit", "version"):
@@ -84,6 +86,12 @@ def _options(value: Any, bad: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(one, str) for one in (*value, *value.values())):
         raise bad("`options` is no mapping of names to texts")
     return value
+
+
+def _names(value: Any, bad: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise bad("`unless` is no list of variables")
+    return tuple(value)
 
 
 def _complete(claim: PaperClaim, bad: Any) -> PaperClaim:

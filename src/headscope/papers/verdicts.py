@@ -103,9 +103,11 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
 
 
 def _fits(result: xr.Dataset, claim: PaperClaim) -> bool:
-    """Whether a result is of the claim's study, with its options."""
+    """Whether a result is of the claim's study, with its options, and of inputs that can decide it."""
     options = json.loads(result.attrs.get("options", "{}")) if claim.options else {}
-    return result.attrs["study"] == claim.study and claim.options.items() <= options.items()
+    if result.attrs["study"] != claim.study or any(name in result for name in claim.unless):
+        return False
+    return claim.options.items() <= options.items()
 
 
 def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:

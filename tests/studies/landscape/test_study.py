@@ -60,12 +60,20 @@ def test_width_is_the_mean_over_directions(result: xr.Dataset) -> None:
 
 
 def test_page_has_the_claim_the_lines_and_the_planes(result: xr.Dataset) -> None:
-    page = study_page(result)
+    steep = result["line_loss"] - 2.0 * result["position"]
+    page = study_page(result.assign(line_loss=steep.transpose(*result["line_loss"].dims)))
     topics = [finding.topic for finding in page.findings()]
     assert topics[0] == "It cannot be told which model ends in a wider minimum"  # of three directions
     assert {"Line from random weights", "Width from pre-trained weights"} <= set(topics)
     assert [figure.name for figure in page.figures()] == ["line_loss", "plane_loss-finetuned", "plane_loss-random"]
     assert [table.name for table in page.tables()] == ["widths"]
+
+
+def test_a_model_that_did_not_learn_has_no_minimum_to_compare(result: xr.Dataset) -> None:
+    learned = result["line_loss"] - 2.0 * result["position"] * (result["init"] == "finetuned")
+    first = study_page(result.assign(line_loss=learned.transpose(*result["line_loss"].dims))).findings()[0]
+    assert first.topic == "The widths cannot be compared"
+    assert "trained from random weights falls by" in first.text and "on a plateau" in first.text
 
 
 def test_what_cannot_be_compared_is_refused(folders: list[str], tmp_path: Path) -> None:

@@ -24,6 +24,14 @@ def _wider(result: xr.Dataset) -> Iterator[Finding]:
     one, other = (estimate(result, "width", init=init) for init in START)
     if one.value != one.value or other.value != other.value:
         return
+    for init, words in START.items():
+        if (fall := _fall(result, init)) < float(_rise(result)):
+            yield Finding(
+                "The widths cannot be compared",
+                f"The loss of the model that was trained {words} falls by {number(fall)} over its training, less than "
+                f"the rise of {_rise(result)} that bounds a width: it lies on a plateau, not in a minimum.",
+            )
+            return
     directions = result.sizes["direction_number"]
     yield Finding.judged(
         apart(one, other, directions, least=0.0),
@@ -73,6 +81,14 @@ def _lines(result: xr.Dataset) -> Iterator[Finding]:
                 else f"The loss is {number(start)} at the start and {number(end)} at the "
                 f"end of the straight line{barrier}.",
             )
+
+
+def _fall(result: xr.Dataset, init: str) -> float:
+    """How much lower the loss is at the end of a line than at its start; NaN without a line."""
+    if "line_loss" not in result:
+        return float("nan")
+    start, end = (float(result["line_loss"].sel(init=init).sel(position=at, method="nearest")) for at in (0, 1))
+    return start - end
 
 
 def _rise(result: xr.Dataset) -> str:
