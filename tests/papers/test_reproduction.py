@@ -1,6 +1,7 @@
 """Reproductions as data: what headscope ships, wrong entries, and numbers of results beside the paper's."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,7 @@ def test_the_page_has_the_sections_of_a_report_and_escapes_all(folder):
     assert positions == sorted(positions) and HOSTILE not in html and "&lt;script&gt;alert" in html
     assert html.index("Table 1: ") < html.index("Table 2: ") < html.index("Table 3: ")
     assert "Not measured: no data" in html and "94.3 (8-11)" in html
+    assert not re.search(r"<tbody>\s*</tbody>", html)  # of a figure without numbers and without the paper's
 
 
 @pytest.fixture(scope="module")
