@@ -45,9 +45,15 @@ def names(folder: str) -> list[str]:
     >>> "profile" in names("studies")
     True
     """
-    modules = [path.stem for path in (ROOT / folder).glob("*.py")]
-    studies = [path.parent.name for path in (ROOT / folder).glob("*/study.py")]
-    return sorted(name for name in modules + studies if not name.startswith("_"))
+    return list(_names(ROOT / folder))
+
+
+@cache
+def _names(folder: Path) -> tuple[str, ...]:
+    """The modules and studies of a folder, which is read once."""
+    modules = [path.stem for path in folder.glob("*.py")]
+    studies = [path.parent.name for path in folder.glob("*/study.py")]
+    return tuple(sorted(name for name in modules + studies if not name.startswith("_")))
 
 
 def studies_by_question() -> dict[str, list[str]]:

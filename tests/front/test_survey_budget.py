@@ -74,13 +74,13 @@ def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
 
 def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> None:
     many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
-    plans = planned([many], task=False, only=["probe", "attributions", "profile"])
+    plans = planned([many], task=False, only=["probe", "attributions", "profile", "induction"])
     some, complete = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
     assert complete["probe"].of(12_500) == pytest.approx(6.25 * some["probe"].of(12_500), rel=0.02)
     assert some["probe"].of(2_000) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(2_000))
     assert some["probe"].sample == "2,000 of them; all with --full" and not complete["probe"].sample
     assert some["attributions"].most < complete["attributions"].most == 50
-    assert some["profile"] == complete["profile"]
+    assert some["profile"] == complete["profile"] and some["induction"].fixed < complete["induction"].fixed
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:

@@ -1,6 +1,7 @@
 """Reproductions as data: what headscope ships, wrong entries, and numbers of results beside the paper's."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from headscope.papers.data_sets import DATA_SETS, find
 from headscope.papers.reproduced import Cell, rows
 from headscope.papers.reproduction import papers, read_file, read_reproduction
 from headscope.papers.reproduction_page import (
+    Reproduced,
     ReproducedItem,
     _table,
     read_reproduced,
@@ -167,6 +169,17 @@ def test_a_figure_lies_within_the_interval_or_not():
     assert Cell("yes", Estimate(0.85, 0.8, 0.9)).within is None and Cell(".2").within is None
 
 
+def test_few_cases_are_named(tmp_path):
+    result = xr.Dataset(
+        {"uuas": ("probe", [0.25, 0.5]), "uuas_n_examples": ("probe", [49, 50])}, {"probe": ["few", "many"]}
+    )
+    items = [{"words": name, "at": {"probe": name}, "figures": ["1"]} for name in ("few", "many")]
+    item = ITEM | {"percent": True, "columns": [{"words": "UUAS", "number": "uuas"}], "rows": items}
+    found = rows(read_file(written(tmp_path, item=item)).items[0], result, "")
+    assert [one.cells[0].text for one in found] == ["25.0 (n = 49)", "50.0"]
+    assert Cell("", Estimate(0.5), "head 1-2", n=9).text == "0.50 (head 1-2, n = 9)"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reproduction of which one run was made."""
@@ -186,13 +199,26 @@ def test_the_page_has_the_sections_of_a_report_and_escapes_all(folder):
     assert positions == sorted(positions) and HOSTILE not in html and "&lt;script&gt;alert" in html
     assert html.index("Table 1: ") < html.index("Table 2: ") < html.index("Table 3: ")
     assert "Not measured: no data" in html and "94.3 (8-11)" in html
+    assert not re.search(r"<tbody>\s*</tbody>", html)  # of a figure without numbers and without the paper's
 
 
-def test_the_summary_counts_figures(folder):
-    made = read_reproduced(folder)
+@pytest.fixture(scope="module")
+def made(folder: Path) -> Reproduced:
+    return read_reproduced(folder)
+
+
+def test_the_summary_counts_figures(made):
     measured = [cell for cell in made.cells if cell.estimate]
     assert f"Of {len(made.cells)} figures of the paper {len(measured)} have a number" in summary(made)
     assert 5 < len(measured) < len(made.cells)
+
+
+def test_deviations_that_stand_above_are_folded_and_an_axis_says_what_is_measured(made):
+    items = {one.item.where: one for one in made.items}
+    first, figure, separators = (items[where] for where in ("Section 3.1", "Figure 2", "Section 3.2"))
+    assert first.deviations == figure.deviations and (first.again, figure.again) == (False, True)
+    assert not separators.again  # it has one of its own
+    assert figure.quantity == ("attention_to", "share of attention") and items["Table 1"].quantity == ("value", "")
 
 
 def test_a_record_that_is_none_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from headscope.figures.labels import head_name
 from headscope.papers.numbers import LackingError, take
 from headscope.papers.reproduction import Item, Row, ShownNumber
 from headscope.report.wording import Estimate, layers_named, of_array
+from headscope.statistics.significance import LEAST_CASES
 
 NUMBER = re.compile(r"-?\d*\.?\d+")
 
@@ -21,6 +23,7 @@ class Cell:
     """A number here, and the paper's figure.
 
     * `estimate`: None if it was not measured, `lacks` says why; `where`: the head or the layer that it is of.
+    * `n`: the cases that it rests on, NaN where they are not known; fewer than `LEAST_CASES` are named.
     """
 
     figure: str
@@ -29,6 +32,7 @@ class Cell:
     lacks: str = ""
     percent: bool = False
     is_count: bool = False
+    n: float = nan
 
     @property
     def text(self) -> str:
@@ -39,7 +43,8 @@ class Cell:
             return f"{self.estimate.value:.0f}" + (f" ({self.where})" if self.where else "")
         own = self.estimate.cell(".1f", 100) if self.percent else self.estimate.cell()
         words = f"{own[0]} [{own[1]}]" if own[1] else own[0]
-        return f"{words} ({self.where})" if self.where else words
+        notes = ", ".join(filter(None, [self.where, f"n = {self.n:.0f}" if self.n < LEAST_CASES else ""]))
+        return f"{words} ({notes})" if notes else words
 
     @property
     def within(self) -> bool | None:
@@ -169,10 +174,16 @@ def _cell(item: Item, shown: ShownNumber, figure: str, result: xr.Dataset | None
     if shown.show in ("highest", "lowest"):
         flat = array.stack(place=array.dims).dropna("place")
         array = flat.isel(place=int((np.argmax if shown.show == "highest" else np.argmin)(flat.values)))
-        return Cell(figure, of_array(array), _named(array), percent=shown.percent or item.percent)
+        return _of(array, figure, _named(array), percent=shown.percent or item.percent)
     if array.dims:
         return Cell(figure, lacks=f"it has {', '.join(map(str, array.dims))}")
-    return Cell(figure, of_array(array), _chosen(result, shown), percent=shown.percent or item.percent)
+    return _of(array, figure, _chosen(result, shown), percent=shown.percent or item.percent)
+
+
+def _of(array: xr.DataArray, figure: str, where: str, *, percent: bool) -> Cell:
+    """The cell of one number, with the cases that it rests on."""
+    n = float(array["n_examples"]) if "n_examples" in array.coords else nan
+    return Cell(figure, of_array(array), where, percent=percent, n=n)
 
 
 def _named(array: xr.DataArray) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +18,34 @@ from headscope.report.page import Page
 from headscope.report.parts import Figure
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, several
+from headscope.statistics.significance import LEAST_CASES
 
 PAGE = "reproduction.html"
 
 
 @dataclass(frozen=True)
 class ReproducedItem:
-    """An item with its rows, and the deviations of its run and its own."""
+    """An item with its rows, and the deviations of its run and its own.
+
+    * `result`: of its run, if it is there.
+    * `again`: whether the page lists all of these deviations above.
+    """
 
     item: Item
     rows: list[ReproducedRow]
     deviations: tuple[str, ...]
     lacks: str
+    result: xr.Dataset | None = None
+    again: bool = False
+
+    @property
+    def quantity(self) -> tuple[str, str]:
+        """The name and the units of its numbers; of columns of several variables "value", without units."""
+        names = {column.number.variable for column in self.item.columns if column.number}
+        name = names.pop() if len(names) == 1 else ""
+        if self.result is None or name not in self.result:
+            return "value", ""
+        return name, str(self.result[name].attrs.get("units", ""))
 
 
 @dataclass(frozen=True)
@@ -39,7 +56,7 @@ class Reproduced:
     record: ReproductionRecord
     results: Mapping[str, xr.Dataset]
 
-    @property
+    @cached_property
     def items(self) -> list[ReproducedItem]:
         """The tables and figures in the paper's order."""
         return list(self._items())
@@ -51,12 +68,14 @@ class Reproduced:
 
     def _items(self) -> Iterator[ReproducedItem]:
         made = {run.name: run for run in self.record.runs}
-        runs = {run.name: run for run in self.reproduction.runs}
+        runs, above = {run.name: run for run in self.reproduction.runs}, set[str]()
         for item in self.reproduction.items:
             run = made.get(item.run, MadeRun(item.run, lacks="not run"))
             deviations = (*run.deviations, *runs[item.run].deviations, *item.deviations)
             result = self.results.get(item.run)
-            yield ReproducedItem(item, rows(item, result, "not measured"), deviations, run.lacks)
+            again = above.issuperset(deviations)
+            above.update(deviations)
+            yield ReproducedItem(item, rows(item, result, "not measured"), deviations, run.lacks, result, again)
 
 
 def read_reproduced(directory: str | Path) -> Reproduced:
@@ -80,7 +99,7 @@ def write_reproduction(directory: str | Path) -> Path:
     page = Page(directory / PAGE, "reproduction.html", {"paper": made.reproduction, "record": made.record})
     items = [_item(one, number, page) for number, one in enumerate(made.items)]
     page.contents |= {"items": items, "summary": summary(made), "runs": list(_runs(made, directory))}
-    page.contents |= {"hard": hard(made), "easy": made.reproduction.easy, "levels": LEVELS}
+    page.contents |= {"hard": hard(made), "easy": made.reproduction.easy, "levels": LEVELS, "least": LEAST_CASES}
     return page.write()
 
 
@@ -138,6 +157,7 @@ def _item(one: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
     item = one.item
     made: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": one.lacks}
     made |= {"table": _table(one, f"item-{number}"), "figures": figures, "deviations": one.deviations}
+    made["again"] = one.again
     made |= {
         "source": item.source,
         "level": item.level,
@@ -186,8 +206,10 @@ def _figures(one: ReproducedItem, number: int) -> list[Figure]:
     array = xr.DataArray(
         frame.values, {"layer": frame.index.values, "series": list(frame.columns)}, ("layer", "series")
     )
-    chart = curve(array.rename("value").assign_attrs(long_name=one.item.title, units=""), "layer")
-    return [Figure(f"item-{number}", "", chart, f"{one.item.where}: {one.item.title}.", "")]
+    name, units = one.quantity
+    chart = curve(array.rename(name).assign_attrs(long_name=one.item.title, units=units), "layer")
+    beside = " and the paper's" if any(cell.figure for row in one.rows for cell in row.cells) else ""
+    return [Figure(f"item-{number}", "", chart, f"The numbers here{beside}, by layer.", "")]
 
 
 def _runs(made: Reproduced, directory: Path) -> Iterator[dict[str, Any]]:

@@ -19,8 +19,10 @@ perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study wit
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -92,7 +94,7 @@ class StudyPage:
         """Charts, in the order of the page, without those that have no value to show."""
         if self._is_empty():
             return []
-        with debug_mode(False):  # Altair would check every part of a chart against its schema: half of the time
+        with unchecked():
             figures = self._made("figures", "figures", default_parts.figures)
         with refusing_incomplete(self.result):
             return [figure for figure in figures if self.result[figure.variable].notnull().any()]
@@ -141,9 +143,20 @@ class StudyPage:
         return bool(numbers) and all(np.isnan(values).all() for values in numbers)
 
     def _part(self, name: str) -> ModuleType | None:
-        if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():
-            return None
-        return importlib.import_module(f"headscope.studies.{self.study}.page.{name}")
+        return None if self.study is None else _page_file(catalog.ROOT / "studies" / self.study / "page", name)
+
+
+@cache
+def _page_file(folder: Path, name: str) -> ModuleType | None:
+    """A file of a study's page, which is looked for once; None where there is none."""
+    if not (folder / f"{name}.py").is_file():
+        return None
+    return importlib.import_module(f"headscope.studies.{folder.parent.name}.page.{name}")
+
+
+def unchecked() -> AbstractContextManager[None]:
+    """Within this context Altair does not check every part of a chart against its schema, which takes half the time."""
+    return debug_mode(False)
 
 
 def study_page(result: xr.Dataset) -> StudyPage:
@@ -189,7 +202,7 @@ def _refusing(hook: Callable[..., Any]) -> Callable[..., Any]:
     """A hook of a card that raises `HeadscopeError` if its result, the first argument, is incomplete."""
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
-        with refusing_incomplete(result):
+        with refusing_incomplete(result), unchecked():
             made = hook(result, *rest)
             return list(made) if isinstance(made, Iterator) else made
 

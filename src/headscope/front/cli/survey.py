@@ -30,7 +30,11 @@ BudgetTime = Annotated[
 ]
 Full = Annotated[
     bool,
-    typer.Option("--full", help="Take all examples also where a study takes some: probe, structure, attributions."),
+    typer.Option(
+        "--full",
+        help="Take all examples also where a study takes some (probe, structure, attributions), and longer texts in "
+        "induction.",
+    ),
 ]
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and what is left out; run nothing.")]
 

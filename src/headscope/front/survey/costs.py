@@ -60,7 +60,7 @@ class StudyCost:
     """What a study takes with the built-in model, in seconds for 1,000 tokens.
 
     * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
-    * `fixed`: seconds, whatever the texts; `cells`: MiB for 1,000 tokens.
+    * `fixed`: seconds, whatever the texts; `complete`: further ones with `--full`; `cells`: MiB for 1,000 tokens.
     * `shared`: whether its first pass is that of other studies, too.
     * `most`: sentences that it takes unless all are asked for; 0 for all.
     """
@@ -69,6 +69,7 @@ class StudyCost:
     own: float
     after: float = 0.0
     fixed: float = 1.0
+    complete: float = 0.0
     cells: float = 0.0
     shared: bool = True
     most: int = 0
@@ -81,7 +82,7 @@ COSTS: Mapping[str, StudyCost] = {
     "relations": StudyCost(4, 0.08, 0.1),
     "coreference": StudyCost(1, 0.05, 0.1, shared=False),
     "clusters": StudyCost(1, 0.15, 0.1),
-    "induction": StudyCost(2, 0.3, fixed=22, shared=False),
+    "induction": StudyCost(2, 0.3, fixed=7, complete=15, shared=False),
     "geometry": StudyCost(1, 0.13, 0.3),
     "gradients": StudyCost(3, 0.05, shared=False),
     "trees": StudyCost(4, 0.55),
@@ -159,7 +160,8 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: i
     most = cost.most if cost.most and not full else examples
     memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
-    made = StudyEstimate(plan.study, cost.fixed, tokens * seconds / 1000, round(memory))
+    fixed = cost.fixed + cost.complete * full
+    made = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if plan.study == "attributions":
         return _with_scored(made, tokens, FORWARD * shape.size / workers, full)
     if most < examples:

@@ -40,7 +40,8 @@ def survey(
     * `corpora`: Whatever `headscope.read` reads; by default the bundled sample. Of several corpora the first that has
       what a study needs is read, by `patterns` and `layers` all that have it.
     * `only`: Studies to run; by default all that can run. `without`: Studies to leave out.
-    * `full`: Take all examples also where a study takes some: `probe`, `structure`, `attributions`.
+    * `full`: Take all examples also where a study takes some (`probe`, `structure`, `attributions`), and longer texts
+      in `induction`.
     * `options`: Fields of `headscope.Settings` by name, such as `seed` and `workers`, `examples`, `tokenizer` and
       `progress`, for all studies.
 

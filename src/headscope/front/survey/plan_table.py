@@ -18,7 +18,8 @@ def survey_plan(
     * `model`: What `headscope.load` returns, a name, or a folder; it is not loaded for this.
     * `corpora`: Whatever `headscope.read` reads; by default the bundled sample.
     * `only`: Studies to run; by default all that can run. `without`: Studies to leave out.
-    * `full`: Take all examples also where a study takes some: `probe`, `structure`, `attributions`.
+    * `full`: Take all examples also where a study takes some (`probe`, `structure`, `attributions`), and longer texts
+      in `induction`.
 
     The columns: `study`, `runs`, `reads` (the corpora; or what the study needs), `seconds` on one core and `mib` of
     memory, both an estimate, missing for a study that is left out. A first row `one pass` is the reading that studies

@@ -162,7 +162,8 @@ def _random(part: xr.Dataset, name: str) -> Estimate | None:
 def chosen_for(result: xr.Dataset, study: BestHeads, layer: int, head: int) -> list[ChosenHead]:
     """The labels of the first dimension for which a head is the best one."""
     selected = (result["chosen_layer"] == layer) & (result["chosen_head"] == head)
-    return chosen_heads(result.sel({study.dims[0]: selected}), study)
+    read = result[study.variables_of(result)]
+    return chosen_heads(read.sel({study.dims[0]: selected}), study) if bool(selected.any()) else []
 
 
 def by_gain(heads: Iterable[ChosenHead]) -> list[ChosenHead]:

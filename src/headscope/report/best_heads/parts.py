@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -97,7 +98,8 @@ def special_for(
     * `rule`: when a head is special; `shown`: how many relations are named at most.
     """
     rows = sorted((row for row in rows if enough(row.n)), key=lambda row: row.baseline - row.value)
-    special = [sentence(row) for row in rows if float(result["special"].sel(_position(row))) == 1]
+    labels = _special_labels(result, rows[0]) if rows else set()
+    special = [sentence(row) for row in rows if row.labels in labels]
     rule = f"{rule}; corrected for {tests_made(result)} heads, relations and directions (Benjamini-Hochberg)"
     if special:
         yield Finding(topic, f"{first_of(special, shown)} ({rule}).")
@@ -105,9 +107,11 @@ def special_for(
         yield Finding(topic, f"No relation ({rule}). Nearest: {sentence(rows[0])}.")
 
 
-def _position(row: Row) -> dict[str, object]:
-    relation, direction = row.labels
-    return {"layer": row.layer, "head": row.head, "relation": relation, "direction": direction}
+def _special_labels(result: xr.Dataset, head: Row) -> set[tuple[str, ...]]:
+    """The relations and directions for which a head is special; read once, as a label at a time takes long."""
+    own = result["special"].sel(layer=head.layer, head=head.head).transpose("relation", "direction")
+    relations, directions = (own[name].values.tolist() for name in own.dims)
+    return {(relations[row], directions[column]) for row, column in np.argwhere(own.values == 1).tolist()}
 
 
 def beside_baseline(row: Row, baseline: str, test: str = "") -> str:

@@ -9,7 +9,6 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
@@ -31,13 +30,13 @@ from headscope.studies.induction.reading import (
 )
 from headscope.studies.induction.relations import CONTROLS, DEPTHS, RELATIONS, RepeatWords
 from headscope.studies.induction.scores import layers_of
+from headscope.studies.induction.text_lengths import COMPLETE, text_lengths
 from headscope.studies.induction.value_norms import value_norms
 
 ABOUT = "heads"
 REQUIRED = ("attention", "planted_attention", "sink_attention")
 # Relations of a corpus: those of repetitions, and what they are compared with.
 OF_CORPUS = len(RELATIONS) + len(CONTROLS)
-LONGEST, SHORTEST = 512, 8
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -51,6 +50,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     contexts: str = "",
     texts: Annotated[int, Range(2)] = 20,
     tokens: Annotated[int, Range(2)] = 1000,
+    full: bool = False,
 ) -> xr.Dataset:
     """`attention[layer, head, relation]`, `control` and `gain`: attention to earlier copies in repeated random tokens.
 
@@ -77,9 +77,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `copy`: Most tokens of one copy; fewer where copies do not fit into the model.
     * `repeats`: How often each sequence is repeated in an input.
     * `contexts`: Lengths of the texts with a planted pair, as 128,512; by default a quarter and all of what the model
-      reads, up to 512.
+      reads, up to 128.
     * `texts`: Number of such texts of each length.
     * `tokens`: Number of tokens of the vocabulary for which copying is tried.
+    * `full`: Texts with a planted pair of up to 512 tokens where no lengths are named.
 
     Raises `HeadscopeError` if repeated sequences do not fit into the model, or no example does.
 
@@ -91,10 +92,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     attributes = provenance("induction", model, corpus, settings)
     heads, bare, made = model.capture.heads, without_words_head(model), maker(model, settings.seed)
-    length, lengths = made.copy_length(copy, repeats), _contexts(contexts, made)
+    length, lengths = made.copy_length(copy, repeats), text_lengths(contexts, made.room, settings.on_notice, full=full)
     settings.on_total(corpus.n_examples + 2 * sequences + (1 + len(DEPTHS)) * texts * len(lengths))
     windows = windows_of(model.network.config, len(heads))
-    longest = min(made.room, max([*lengths, length * repeats, *(windows[windows < made.room] + 2).astype(int)]))
+    made_of = [*lengths, length * repeats, 0 if contexts else COMPLETE]
+    longest = min(made.room, max([*made_of, *(windows[windows < made.room] + 2).astype(int)]))
     farthest = farthest_seen(bare, made.unplanted(1, longest, 0)[0])
     possible = longest + len(made.before) + len(made.after)
     reach = reach_of(farthest, possible)
@@ -120,22 +122,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     options = {"sequences": sequences, "copy": length, "repeats": repeats, "contexts": lengths, "texts": texts}
     attributes |= {"options": json.dumps(options | {"tokens": tokens}), "left_out": json.dumps(left_out)}
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
-
-
-def _contexts(given: str, made: Maker) -> list[int]:
-    """The lengths of texts with a planted pair, in ascending order.
-
-    Raises `HeadscopeError` for one that is no number, or that does not fit into the model.
-    """
-    most = min(made.room, LONGEST)
-    if not given:
-        return sorted({max(SHORTEST, most // 4), max(SHORTEST, most)})
-    lengths = set()
-    for word in given.split(","):
-        if not word.strip().isdecimal() or not SHORTEST <= int(word) <= made.room:
-            raise HeadscopeError(f"contexts '{word.strip()}' is no length from {SHORTEST} to {made.room} tokens")
-        lengths.add(int(word))
-    return sorted(lengths)
 
 
 def of_repeats(

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Float, Int
 
 from headscope.figures.labels import head_name, label
 from headscope.report.tables import Cells, Table, titled
@@ -48,10 +50,12 @@ class Cluster:
 
 def clusters(result: xr.Dataset) -> list[Cluster]:
     """The clusters of a result, the largest first."""
-    places: dict[int, list[HeadIndex]] = {}
-    for head in _places(result):
-        places.setdefault(int(result["cluster"].sel(layer=head[0], head=head[1])), []).append(head)
-    made = [Cluster(number, heads, _within(result["divergence"], heads)) for number, heads in places.items()]
+    if not (places := _places(result)):
+        return []
+    cluster, values = result["cluster"].transpose("layer", "head").values, _matrix(result["divergence"], places)
+    numbers = cluster[cluster > 0].astype(int)
+    parts = [(number, np.flatnonzero(numbers == number)) for number in dict.fromkeys(numbers.tolist())]
+    made = [Cluster(number, [places[at] for at in part], _within(values, part)) for number, part in parts]
     return sorted(made, key=lambda cluster: (-len(cluster.heads), cluster.number))
 
 
@@ -85,13 +89,12 @@ def _places(result: xr.Dataset) -> list[HeadIndex]:
     return [(layers[row], heads[column]) for row, column in np.argwhere(cluster > 0).tolist()]
 
 
-def _within(divergence: xr.DataArray, heads: list[HeadIndex]) -> float:
-    if len(heads) < 2:
-        return float("nan")
-    return float(_matrix(divergence, heads)[np.triu_indices(len(heads), 1)].mean())
+def _within(divergence: Float[np.ndarray, "head other"], heads: Int[np.ndarray, " one"]) -> float:
+    """The mean divergence of two of these heads; NaN of one."""
+    return float(divergence[np.ix_(heads, heads)][np.triu_indices(len(heads), 1)].mean()) if len(heads) > 1 else nan
 
 
-def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> np.ndarray:
+def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> Float[np.ndarray, "head other"]:
     """The divergences of these heads from each other."""
     layer, head = (xr.DataArray(list(numbers), dims="one") for numbers in zip(*heads, strict=True))
     other_layer, other_head = layer.rename(one="other"), head.rename(one="other")
