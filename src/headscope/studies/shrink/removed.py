@@ -8,21 +8,22 @@ from jaxtyping import Float
 
 from headscope.models.removable_parts import Kept, Numbers
 from headscope.results.variables import Label, Variables
-from headscope.studies.shrink.sizes import Original, Size
+from headscope.studies.shrink.sizes import AnySize, Original
 
 KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
 SOURCE = "parts of the saved model, and what they add to the states of texts of the search"
 LABELS = {"kept_share": Label("share of a layer that stays, 0 of a removed layer", "share", ("layer", "kept"))}
 
 
-def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataArray]:
+def variables(original: Original, size: AnySize, kept: Kept) -> dict[str, xr.DataArray]:
     """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add.
 
     * `kept`: the parts that stay.
     """
     before, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
-    neurons = np.full(len(stays), size.width / before.width if before.width else np.nan)
-    heads = np.full(len(stays), size.heads / before.heads)
+    numbers = size.by_layer(len(stays))
+    neurons = np.array(numbers.neurons) / before.width if before.width else np.full(len(stays), np.nan)
+    heads = np.array(numbers.heads) / before.heads
     columns = [
         neurons,
         share_added(original.of_neurons, kept.neurons) if kept.neurons else neurons,
