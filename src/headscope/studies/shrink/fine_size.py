@@ -91,9 +91,7 @@ class FineSize:
         )
 
 
-def _fewer(
-    number: int, whole: int, groups: int, least: int, names: tuple[str, str]
-) -> Iterator[tuple[str, int]]:
+def _fewer(number: int, whole: int, groups: int, least: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
     """A group fewer of a layer's parts, and none of them, where these may go.
 
     * `names`: of a group, and of all.

@@ -1,7 +1,6 @@
 """What an ordinary class costs: the model that the search finds without `--fine`, at the same target."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np

@@ -18,7 +18,7 @@ from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
 from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.sizes import AnySize, Original, Size, size_from
+from headscope.studies.shrink.sizes import AnySize, Original, size_from
 from headscope.studies.shrink.target import KINDS, SizeTarget
 
 # A part is worth so little at least that rounding does not decide.

@@ -148,7 +148,7 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
 def _removed(result: xr.Dataset) -> Finding:
     known = facts(result)
     gone = {name: known[name][0] - known[name][1] for name in ("layers", "neurons", "heads", "pieces")}
-    without, of = fine.removed_layers(result, known), " in all layers" if "fine" in known else " of each layer"
+    without, of = fine.removed_layers(result, known), " of all layers" if "fine" in known else " of each layer"
     words = [
         f"{layers_named(without)} of {known['layers'][0]}" if without else "",
         *fine.sublayers(result, known),

@@ -46,8 +46,8 @@ def portable(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Finding]:
     name, size = label("metric", metric), result["megabytes"].isel(step=-1)
     reached = "" if known["reached"] else " It does not reach the target."
     text = (
-        f"The search for an ordinary model at the same target finds one of {number(known['megabytes'], '.3g')} MB that "
-        f"is expected to be {number(known['speed'], '.2f')} times as fast, with {name} {of_array(score).text}.{reached} "
+        f"The search for an ordinary model at the same target finds one of {number(known['megabytes'], '.3g')} MB, "
+        f"expected to be {number(known['speed'], '.2f')} times as fast, with {name} {of_array(score).text}.{reached} "
         f"The model whose layers differ has {number(float(size), '.3g')} MB and is expected to be "
         f"{number(facts['speeds'][-1], '.2f')} times as fast; its {name} differs by {of_array(gain).text}. Both are "
         f"scored before any training, with the whole vocabulary.{examples(gain)}"
