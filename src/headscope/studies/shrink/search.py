@@ -16,6 +16,7 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
 from headscope.studies.shrink.fine_size import FineSize
+from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
 from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.sizes import AnySize, Original, size_from
@@ -78,8 +79,8 @@ class SizeSearch:
     def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
         """The step that saves most for each unit of change, and its model; None if no part is left.
 
-        Only parts that may come first are measured: one whose last known worth is lower waits, since parts of a smaller
-        model hardly cost less (lazy greedy search, Minoux 1978).
+        Only parts that may come first count: one whose last known worth is lower waits, since parts of a smaller
+        model hardly cost less (lazy greedy search, Minoux 1978). Workers share what is measured at once.
 
         * `now`: the model of the last step.
         * `known`: what each part was worth when it was last measured; it is written to.
@@ -87,6 +88,10 @@ class SizeSearch:
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
         steps: dict[str, Step] = {}
+        ahead: dict[str, Step] = {}
+        measuring = StepMeasuring(
+            lambda part: self._step(part, parts[part], last, now), step_from, self.settings, self.original.model.device
+        )
 
         def value(part: str) -> float:
             return known.get(f"{part}, {unit}", inf)
@@ -98,7 +103,10 @@ class SizeSearch:
             if part in steps:
                 step = replace(steps[part], estimate=self._estimate(last, steps[part]))
                 return step, self.original.cut(step.size)
-            step = steps[part] = self._step(part, parts[part], last, now)
+            if part not in ahead:
+                worth = {one: value(one) for one in parts if one not in steps and one not in ahead}
+                ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
+            step = steps[part] = ahead[part]
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
         return None
 

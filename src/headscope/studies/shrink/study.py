@@ -51,7 +51,7 @@ from headscope.training.recipe import TrainingRecipe
 ABOUT = "size"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
-WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
+WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
 FOLDER = ".headscope.shrink"
 # Of the main metric: of similarities, and of a task.
 TOLERANCES = {False: 0.1, True: 0.02}
@@ -95,7 +95,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     * `model`: Make this model smaller.
     * `corpus`: Texts that it is used for.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
