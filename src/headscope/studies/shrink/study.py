@@ -34,6 +34,7 @@ from headscope.studies.shrink.gate_training import trained_gates
 from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
+from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.number_formats import as_bfloat16, in_eight_bits
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.prices import shapes_of
@@ -70,6 +71,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
     gate_epochs: Annotated[int, Range(1)] = 4,
     fine: bool = False,
+    heads_of: list[str] | None = None,
     parts: str = "neurons,heads,layers",
     vocabulary: Annotated[float, Range(0, 1)] = 0.6,
     max_tokens: Annotated[int, Range(3)] | None = None,
@@ -106,6 +108,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `gate_epochs`: Train gates for so many epochs.
     * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
       hold.
+    * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
+      in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
@@ -146,6 +150,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
+    of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
@@ -168,6 +173,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
     found = evidence(judging, search, measured, ordered, untrained, smaller)
     variables, facts = found.variables, options | facts_of(model, smaller, shapes, search.steps, epochs=epochs)
+    if of_kinds is not None:
+        variables |= of_kinds.variables(found.stays)
     if fine and not gated:
         beside, known = portable_beside(judging, found, begin[0], last, goal, record)
         variables, facts = variables | beside, facts | known

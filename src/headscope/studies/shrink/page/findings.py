@@ -15,6 +15,7 @@ from headscope.report.wording import examples, layers_named, measured, n_example
 from headscope.studies.shrink.page import fine, gates
 from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
+from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
 
 
@@ -41,6 +42,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_needed(result),
         _removed(result),
         *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),
+        *kept_kinds(result),
         *_choices(result),
         *fine.portable(result, facts(result)),
         *changed(result),
