@@ -239,6 +239,7 @@ def _attributes(
         **({"task": task.name} if task else {}),
         "resampled": corpus.resampled,
         "shrinking": json.dumps(facts),
+        "options": json.dumps({"method": facts["method"]}),
         "shrunk_sha256": saved.sha256,
         "n_examples": len(held_out),
         "n_tokens": sum(map(len, held_out)),
