@@ -37,11 +37,11 @@ class FineSize:
 
         One head at least stays in the model, since attention is checked wherever it is loaded.
         """
-        whole, kinds = original.size, original.kinds
+        whole, kinds, fewest = original.size, original.kinds, original.least_neurons
         for layer in self.layers:
             others = sum(heads for _, heads in self.of_layers) - self.heads[layer]
             if "neurons" in kinds and original.moments:
-                for part, number in _fewer(self.neurons[layer], whole.width, groups, 0, (NEURONS, FEED_FORWARD)):
+                for part, number in _fewer(self.neurons[layer], whole.width, groups, fewest, (NEURONS, FEED_FORWARD)):
                     yield f"{part} of layer {layer + 1}", self._with(layer, neurons=number)
             if "heads" in kinds and original.parts.heads:
                 least = original.least_heads if others else 1

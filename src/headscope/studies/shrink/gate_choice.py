@@ -43,7 +43,7 @@ class TrainedGates:
 def smallest(original: Original, groups: int) -> AnySize:
     """The smallest size of a search: one layer, one head, and what is left of the neurons after whole groups.
 
-    Where layers may differ no neuron stays, and of all layers but the first no head.
+    Where layers may differ no neuron stays, and of all layers but the first no head, if layers need none.
 
     >>> from types import SimpleNamespace
     >>> size = SimpleNamespace(layers=(0, 1), width=9, heads=4)
@@ -57,7 +57,7 @@ def smallest(original: Original, groups: int) -> AnySize:
         number, heads = len(size.layers), "heads" in kinds and original.parts.heads
         return FineSize(
             layers=size.layers[:1] if "layers" in kinds else size.layers,
-            neurons=((0 if neurons else size.width),) * number,
+            neurons=((original.least_neurons if neurons else size.width),) * number,
             heads=(1, *[original.least_heads] * (number - 1)) if heads else (size.heads,) * number,
         )
     return Size(
@@ -115,7 +115,7 @@ def _opened_by_layer(
     """
     neurons, heads = np.array(whole.neurons), np.array(whole.heads)
     if "neurons" in log_alphas:
-        neurons[layers] = (log_alphas["neurons"][layers] > threshold).sum(1)
+        neurons[layers] = np.maximum((log_alphas["neurons"][layers] > threshold).sum(1), min(least.neurons))
     if "heads" in log_alphas:
         heads[layers] = np.maximum((log_alphas["heads"][layers] > threshold).sum(1), min(least.heads))
         if not heads[layers].any():

@@ -88,7 +88,8 @@ class Original:
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
     * `layer_order`: the order in which layers go; empty where any may go next.
-    * `fine`: whether layers may keep different numbers; `least_heads`: that a layer keeps, 0 where it needs none.
+    * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps then, 0 where
+      it needs none.
     """
 
     model: Model
@@ -101,6 +102,7 @@ class Original:
     layer_order: tuple[int, ...] = ()
     fine: bool = False
     least_heads: int = 1
+    least_neurons: int = 0
 
     @cached_property
     def size(self) -> Size:

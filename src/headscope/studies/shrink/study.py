@@ -150,6 +150,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
+    if eight_bit:  # onnxruntime runs no layer without heads, and does not quantise a map without neurons
+        measured = replace(measured, least_heads=1, least_neurons=1)
     of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
