@@ -81,9 +81,9 @@ def test_next_sizes_are_groups_and_parts_of_single_layers(original: Original) ->
     assert parts["feed-forward part of layer 3"].neurons == (32, 32, 0) and "neurons of layer 3" not in parts
     assert parts["layer 3"] == FineSize((0,), (32, 32, 32), (1, 4, 4))
     assert not any("heads" in part or "attention" in part or part == "layer 1" for part in parts)  # the last head stays
-    whole = dict(original.start.smaller(original, 4))
-    assert len(whole) == 3 * 5 and whole["attention of layer 2"].heads == (4, 0, 4)
-    size = whole["attention of layer 2"]
+    start = dict(original.start.smaller(original, 4))
+    assert len(start) == 3 * 5 and start["attention of layer 2"].heads == (4, 0, 4)
+    size = start["attention of layer 2"]
     assert size_from(json.loads(json.dumps(size.as_json()))) == size
 
 
@@ -103,9 +103,9 @@ def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None
 def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
     prices = measure(original, ((1, 8),), rounds=2)
     assert prices.widths[-1] == 0 and original.least_heads == 0
-    whole = prices.seconds(original.size)
+    seconds = prices.seconds(original.size)
     for _, size in original.start.smaller(original, 4):
-        assert (prices.seconds(size) <= whole + 1e-12).all()
+        assert (prices.seconds(size) <= seconds + 1e-12).all()
 
 
 def test_fits_of_other_layers_are_kept(original: Original) -> None:

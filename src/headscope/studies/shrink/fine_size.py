@@ -37,43 +37,43 @@ class FineSize:
 
         One head at least stays in the model, since attention is checked wherever it is loaded.
         """
-        whole, kinds, fewest = original.size, original.kinds, original.least_neurons
+        full, kinds, fewest = original.size, original.kinds, original.least_neurons
         for layer in self.layers:
             others = sum(heads for _, heads in self.of_layers) - self.heads[layer]
             if "neurons" in kinds and original.moments:
-                for part, number in _fewer(self.neurons[layer], whole.width, groups, fewest, (NEURONS, FEED_FORWARD)):
+                for part, number in _fewer(self.neurons[layer], full.width, groups, fewest, (NEURONS, FEED_FORWARD)):
                     yield f"{part} of layer {layer + 1}", self._with(layer, neurons=number)
             if "heads" in kinds and original.parts.heads:
                 least = original.least_heads if others else 1
-                for part, number in _fewer(self.heads[layer], whole.heads, groups, least, (HEADS, ATTENTION)):
+                for part, number in _fewer(self.heads[layer], full.heads, groups, least, (HEADS, ATTENTION)):
                     yield f"{part} of layer {layer + 1}", self._with(layer, heads=number)
         if "layers" in kinds and len(self.layers) > 1:
             for layer in original.next_layers(self.layers):
                 left = tuple(kept for kept in self.layers if kept != layer)
                 if any(self.heads[kept] for kept in left):
-                    yield f"layer {layer + 1}", replace(self._with(layer, whole.width, whole.heads), layers=left)
+                    yield f"layer {layer + 1}", replace(self._with(layer, full.width, full.heads), layers=left)
 
-    def alone(self, part: str, whole: "FineSize") -> "FineSize":
+    def alone(self, part: str, full: "FineSize") -> "FineSize":
         """The whole model without what this size lacks of a part.
 
-        >>> size, whole = FineSize((0, 1), (8, 2), (1, 4)), FineSize((0, 1), (8, 8), (4, 4))
-        >>> size.alone("neurons of layer 2", whole)
+        >>> size, full = FineSize((0, 1), (8, 2), (1, 4)), FineSize((0, 1), (8, 8), (4, 4))
+        >>> size.alone("neurons of layer 2", full)
         FineSize(layers=(0, 1), neurons=(8, 2), heads=(4, 4))
         """
         layer = int(part.split()[-1]) - 1
         if part.startswith("layer"):
-            return replace(whole, layers=tuple(one for one in whole.layers if one != layer or layer in self.layers))
+            return replace(full, layers=tuple(one for one in full.layers if one != layer or layer in self.layers))
         if part.startswith((NEURONS, FEED_FORWARD)):
-            return whole._with(layer, neurons=self.neurons[layer])
-        return whole._with(layer, heads=self.heads[layer])
+            return full._with(layer, neurons=self.neurons[layer])
+        return full._with(layer, heads=self.heads[layer])
 
-    def moved_to(self, layers: tuple[int, ...], whole: "FineSize") -> "FineSize":
+    def moved_to(self, layers: tuple[int, ...], full: "FineSize") -> "FineSize":
         """A size of as many other layers, which keep the same numbers in the same order.
 
         >>> FineSize((0,), (5, 8), (1, 4)).moved_to((1,), FineSize((0, 1), (8, 8), (4, 4)))
         FineSize(layers=(1,), neurons=(8, 5), heads=(4, 1))
         """
-        moved = replace(whole, layers=layers)
+        moved = replace(full, layers=layers)
         for layer, (neurons, heads) in zip(layers, self.of_layers, strict=True):
             moved = moved._with(layer, neurons, heads)
         return moved
@@ -91,7 +91,7 @@ class FineSize:
         )
 
 
-def _fewer(number: int, whole: int, groups: int, least: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
+def _fewer(number: int, full: int, groups: int, least: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
     """A group fewer of a layer's parts, and none of them, where these may go.
 
     * `names`: of a group, and of all.
@@ -99,7 +99,7 @@ def _fewer(number: int, whole: int, groups: int, least: int, names: tuple[str, s
     >>> list(_fewer(7, 8, 4, 0, ("heads", "attention"))), list(_fewer(2, 8, 4, 1, ("heads", "attention")))
     ([('heads', 5), ('attention', 0)], [])
     """
-    left = number - max(1, whole // groups)
+    left = number - max(1, full // groups)
     if left >= max(least, 1):
         yield names[0], left
     if not least and number:

@@ -107,13 +107,13 @@ def opened(log_alphas: LogAlphas, threshold: float, original: Size, least: AnySi
 
 
 def _opened_by_layer(
-    log_alphas: LogAlphas, threshold: float, layers: Int[np.ndarray, " kept"], whole: FineSize, least: FineSize
+    log_alphas: LogAlphas, threshold: float, layers: Int[np.ndarray, " kept"], full: FineSize, least: FineSize
 ) -> FineSize:
     """The size whose layers keep the neurons and heads that are open; one head at least stays.
 
     * `layers`: those that stay.
     """
-    neurons, heads = np.array(whole.neurons), np.array(whole.heads)
+    neurons, heads = np.array(full.neurons), np.array(full.heads)
     if "neurons" in log_alphas:
         neurons[layers] = np.maximum((log_alphas["neurons"][layers] > threshold).sum(1), min(least.neurons))
     if "heads" in log_alphas:

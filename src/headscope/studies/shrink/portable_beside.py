@@ -41,13 +41,13 @@ def portable_beside(
     the target.
     """
     settings = replace(judging.settings, on_progress=lambda done: None)
-    whole = ordinary(search.original)
-    beside = replace(search, original=whole, settings=settings)
+    even = ordinary(search.original)
+    beside = replace(search, original=even, settings=settings)
     own = replace(record, path=record.path.with_name(FILE))
     steps = found_steps(beside, own, own.read(), best_effort=True)
     outputs = [
         found.before,
-        judging.answers.of(whole.cut(steps[-1].size), judging.held_out, settings),
+        judging.answers.of(even.cut(steps[-1].size), judging.held_out, settings),
         judging.answers.of(search.original.cut(size), judging.held_out, settings),
     ]
     facts = {

@@ -88,8 +88,8 @@ class Original:
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
     * `layer_order`: the order in which layers go; empty where any may go next.
-    * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps then, 0 where
-      it needs none.
+    * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps then, 0 for
+      none.
     """
 
     model: Model
@@ -122,11 +122,11 @@ class Original:
 
     def kept(self, size: AnySize, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Kept:
         """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""
-        numbers, whole = (one.by_layer(len(self.size.layers)) for one in (size, self.size))
+        numbers, full = (one.by_layer(len(self.size.layers)) for one in (size, self.size))
         return Kept(
-            layers=None if size.layers == whole.layers else size.layers,
-            neurons=None if numbers.neurons == whole.neurons else ranked_by_layer(self.of_neurons, numbers.neurons),
-            heads=None if numbers.heads == whole.heads else ranked_by_layer(self.of_heads, numbers.heads),
+            layers=None if size.layers == full.layers else size.layers,
+            neurons=None if numbers.neurons == full.neurons else ranked_by_layer(self.of_neurons, numbers.neurons),
+            heads=None if numbers.heads == full.heads else ranked_by_layer(self.of_heads, numbers.heads),
             pieces=pieces,
             tokens=tokens,
         )
