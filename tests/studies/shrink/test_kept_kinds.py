@@ -115,6 +115,7 @@ OPTIONS: dict[str, Any] = {"size": "0.065MB", "groups": 2, "vocabulary": 1.0, "e
 OPTIONS |= {"batches": "1", "tokens": "8"}
 
 
+@pytest.mark.always
 def test_heads_that_gates_keep_are_compared_with_the_kinds_of_a_profile(tmp_path: Path) -> None:
     model, corpus = headscope.wrap(tiny_bert(), tiny_tokenizer()), headscope.read(TEXTS)
     profile = headscope.profile(model, corpus, QUICK, frequency=True)
