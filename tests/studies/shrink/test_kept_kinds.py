@@ -98,7 +98,11 @@ def test_random_heads_that_stay_claim_nothing_beyond_the_rate_of_errors() -> Non
         stays, marked = (
             heads([random.permutation(12)[: random.integers(1, most)] for _ in range(6)]) for most in (8, 7)
         )
-        (found,) = kept_kinds(result_of(stays, {"positional": marked}))
+        made = result_of(stays, {"positional": marked})
+        lower, upper = made["kept_kind_excess_ci"].values[0]
+        fewer = by_chance(stays, marked, COUNTS)[: int((stays & marked).sum()) + 1].sum()
+        assert (lower > 0) == (float(made["kept_kind_p_value"][0]) <= 0.025) and (upper <= 0) == (fewer < 0.025)
+        (found,) = kept_kinds(made)
         wrong += found.verdict != "undecided"
     assert wrong <= 8  # of 80, where 4 are the most that are expected
 

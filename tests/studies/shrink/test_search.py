@@ -91,11 +91,11 @@ def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path:
     assert "1 steps are done by" in lines[0]
 
 
-def test_two_workers_find_the_same_steps_to_the_bit(original: Original, tmp_path: Path) -> None:
+def test_workers_find_the_same_steps_to_the_bit(original: Original, tmp_path: Path) -> None:
     """Of a search that is shared, candidates that one process would not have measured count for nothing."""
     fine = replace(original, fine=True, least_heads=0)
     for number, searched in enumerate((original, fine)):
-        one, two = (search_of(searched, SizeTarget(None, 0.05), Settings(workers=workers)) for workers in (1, 2))
+        one, two = (search_of(searched, SizeTarget(None, 0.05), Settings(workers=workers)) for workers in (1, 4))
         expected = found_steps(one, record(tmp_path / f"one {number}"), None, best_effort=False)
         assert len(expected) > 2
         assert found_steps(two, record(tmp_path / f"two {number}"), None, best_effort=False) == expected

@@ -9,7 +9,10 @@ from headscope.report.parts import Finding
 from headscope.report.tables import Table, titled
 from headscope.report.wording import estimate, measured, number, rate, several
 
-ADJECTIVES = {"rare words": "for rare words"}
+ADJECTIVES = {
+    "rare words": "for rare words",
+    "positional, syntactic or rare words": "positional, syntactic or for rare words",
+}
 
 
 def kept_kinds(result: xr.Dataset) -> Iterator[Finding]:
