@@ -186,7 +186,7 @@ def _removed(pruning: Pruning) -> list[str]:
         rows = [[*row, f"{number:,}"] for row, number in zip(rows, pruning.neurons, strict=True)]
     return [
         f"{total - left} of {total} attention heads were removed from the weights ({1 - left / total:.0%}).",
-        "Layers and heads are numbered from 1, as in the original model.",
+        "Layers and heads are numbered from 1, heads as in the original model.",
         "",
         *(f"| {' | '.join(row)} |" for row in (titles, ["---"] * len(titles), *rows)),
     ]
