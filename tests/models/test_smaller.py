@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -14,10 +15,12 @@ from transformers.utils import logging
 
 import headscope
 from headscope import HeadscopeError, Model
+from headscope.models.pruned_checkpoint import pruning_of
 from headscope.models.pruned_folder import save
 from headscope.models.removable_parts import Kept, parts_of, position_rows
 from headscope.models.smaller import cut
 from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, needed_pieces, with_pieces
+from headscope.studies.prune.cut_heads import prune
 from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TEXTS = ["The cat slept.", "He was not very old, and she said it at night in the garden."]
@@ -114,6 +117,75 @@ def test_smaller_model_is_the_original_without_the_parts(case: tuple[str, Kept])
     assert type(smaller.network) is type(original.network)
 
 
+@st.composite
+def uneven_cuts(draw: st.DrawFn) -> tuple[str, Kept]:
+    """A family, and what of it is kept: other numbers of neurons and heads in each layer, down to none, and layers."""
+    family = draw(st.sampled_from(["bert", "words", "llama", "roberta"]))
+    number = len(model(family).capture.heads)
+    layers = draw(st.none() | st.sets(st.integers(0, number - 1), min_size=1).map(lambda some: tuple(sorted(some))))
+
+    def some(total: int) -> tuple[tuple[int, ...], ...]:
+        rows = st.sets(st.integers(0, total - 1), max_size=total).map(lambda chosen: tuple(sorted(chosen)))
+        return tuple(draw(rows) for _ in range(number))
+
+    heads = some(4)
+    last = layers[-1] if layers else number - 1
+    heads = (*heads[:last], heads[last] or (1,), *heads[last + 1 :])  # a model without any head cannot be observed
+    return family, Kept(layers, draw(st.none() | st.just(some(32))), draw(st.none() | st.just(heads)))
+
+
+@settings(max_examples=10, deadline=None)
+@given(uneven_cuts())
+def test_uneven_model_is_the_original_without_the_parts(case: tuple[str, Kept]) -> None:
+    family, kept = case
+    original, smaller = model(family), cut(model(family), kept, fine=True)
+    given = inputs(original, TEXTS)
+    expected, real = naive(original, kept, given), given["attention_mask"].bool()
+    with torch.no_grad():
+        outputs = smaller.network(**given)[0]
+    torch.testing.assert_close(outputs[real], expected[real], atol=1e-5 * max(1.0, expected.abs().max().item()), rtol=0)
+    layers = kept.layers or range(len(original.capture.heads))
+    assert smaller.capture.heads == tuple(len(kept.heads[layer]) if kept.heads else 4 for layer in layers)
+    weights = sum(weight.numel() for weight in smaller.network.parameters())
+    neurons = sum(32 - len(kept.neurons[layer]) for layer in layers) if kept.neurons else 0
+    before = sum(weight.numel() for weight in cut(original, Kept(kept.layers)).network.parameters())
+    gone = sum(4 - heads for heads in smaller.capture.heads)
+    of_neuron, of_head = {"llama": (3 * 24, 4 * 24 * 6)}.get(family, (2 * 24 + 1, 4 * 24 * 6 + 3 * 6))
+    assert before - weights == neurons * of_neuron + gone * of_head
+    assert type(smaller.network) is type(original.network)
+
+
+def test_uneven_folder_loads_by_its_own_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("transformers.dynamic_module_utils", "transformers.utils.hub"):
+        monkeypatch.setattr(f"{module}.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    original = model("bert")
+    kept = Kept((0, 2), (tuple(range(9)), (), ()), ((1, 2), (), (0,)))
+    smaller = cut(original, kept, fine=True)
+    folder = save(smaller, tmp_path / "model")
+    card = (folder / "README.md").read_text()
+    assert "| 1 | 4 | 1, 4 | 9 |" in card and "| 2 | 4 | 2, 3, 4 | 0 |" in card
+    theirs, ours = AutoModel.from_pretrained(folder, trust_remote_code=True), headscope.load(str(folder))
+    given = inputs(original, TEXTS)
+    assert ours.capture.heads == (2, 1)
+    with torch.no_grad():
+        expected = smaller.network(**given)[0]
+        for network in (theirs.eval(), ours.network):
+            torch.testing.assert_close(network(**given)[0], expected, atol=1e-5, rtol=0)
+    again = prune(ours, np.array([[False, True], [False, False]]))
+    assert again.network.config.headscope_pruning["neurons"] == [9, 0]
+    loaded = headscope.load(str(save(again, tmp_path / "again")))
+    with torch.no_grad():
+        torch.testing.assert_close(loaded.network(**given)[0], again.network(**given)[0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("neurons", [[1], [1, 2, -1], "many", [1, 2, 10**9]])
+def test_damaged_numbers_of_neurons_are_refused(neurons: Any) -> None:
+    network = tiny_bert()
+    network.config.headscope_pruning = {"heads": [4, 4, 4], "removed": {}, "neurons": neurons}
+    with pytest.raises(HeadscopeError, match="prune the original model again"):
+        pruning_of(network.config)
+
+
 def test_folder_loads_everywhere_without_code(tmp_path: Path) -> None:
     original = model("bert")
     used = {number for ids in original.tokenizer(TEXTS)["input_ids"] for number in ids}
@@ -161,6 +233,6 @@ def test_what_no_class_can_hold_is_refused_in_a_line() -> None:
         parts_of(quantised)
     pruned = headscope.wrap(tiny_bert(), tiny_tokenizer())
     pruned.network.config.headscope_pruning = {"heads": [4, 4, 4], "removed": {"1": [1]}}
-    with pytest.raises(HeadscopeError, match="has lost heads one by one"):
+    with pytest.raises(HeadscopeError, match="has lost single heads or neurons"):
         parts_of(pruned)
     assert not parts_of(model("bert")).heads and parts_of(model("llama")).heads

@@ -44,3 +44,25 @@ def idle_halves(layers: int = 3) -> Model:
             layer.self_attn.o_proj.weight.view(24, 4, 6)[:, 1::2] = 0
             layer.mlp.down_proj.weight[:, 1::2] = 0
     return headscope.wrap(network, tiny_tokenizer())
+
+
+def idle_by_layer(layers: int = 3) -> tuple[Model, tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """An encoder of which half of the neurons and heads do nothing, in each layer another number.
+
+    Returns: the model; of each layer its neurons and its heads that do something, from 0.
+    """
+    network: Any = tiny_bert(num_hidden_layers=layers)
+    random = torch.Generator().manual_seed(0)
+    neurons, heads = [], []
+    with torch.no_grad():
+        for number, layer in enumerate(network.encoder.layer, 1):
+            share = number / (layers + 1)  # of the layer that is idle: 1/4, 1/2 and 3/4 of three layers
+            for found, parts, weight in (
+                (neurons, 32, layer.output.dense.weight),
+                (heads, 4, layer.attention.output.dense.weight),
+            ):
+                order = torch.randperm(parts, generator=random)
+                idle = order[: round(share * parts)]
+                weight.view(24, parts, -1)[:, idle] = 0
+                found.append(tuple(sorted(order[len(idle) :].tolist())))
+    return headscope.wrap(network, tiny_tokenizer()), tuple(neurons), tuple(heads)

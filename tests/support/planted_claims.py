@@ -26,6 +26,7 @@ COORDS: Mapping[str, list[Any]] = {
     "mention_type": ["all", "pronoun"],
     "baseline": ["nearest", "head_match", "rules", "decay"],
     "metric": ["accuracy", "pearson", "uas"],
+    "head_kind": ["positional", "positional, syntactic or rare words"],
     "head_source": ["relations", "syntax", "profile: same word"],
     "half": ["first", "second"],
     "share_removed": [0.0, 0.1, 0.2, 0.3],
@@ -95,7 +96,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         **{name: ("head_source", "metric") for name in ("special_gain", "special_lead")},
         **{"one_head_gain": ("layer", "metric"), "phenomenon_baseline": ("phenomenon",)},
     },
-    "shrink": {"needed_share": ()},
+    "shrink": {"needed_share": (), "kept_kind_excess": ("head_kind",)},
     "prune": {"score_change": ("share_removed", "metric")},
     "geometry": {
         **{name: ("layer",) for name in ("anisotropy", "self_similarity_corrected")},
@@ -121,6 +122,7 @@ FAR = 0.2
 UPWARDS = (
     "some head above",
     "above",
+    "beyond random heads",
     "two neighbouring layers above",
     "reported",
     "most are positive",

@@ -14,7 +14,7 @@ from typing import Any
 from headscope.catalog import require
 from headscope.models.model import Model
 from headscope.models.onnx import silent
-from headscope.models.removable_parts import parts_of
+from headscope.models.removable_parts import layers_of
 from headscope.storage.files import replacing
 
 EMBEDDINGS, REST = "embeddings", "maps outside of layers"
@@ -78,7 +78,7 @@ def nodes_by_part(path: Path, model: Model) -> dict[str, list[str]]:
     """
     graph: Any = require("onnx").load(str(path)).graph
     weights = {one.name for one in graph.initializer if len(one.dims) == 2}
-    layers = parts_of(model).stack.layers
+    layers = layers_of(model).layers
     scopes = {
         f"{NETWORK}{name}": f"layer {layers.index(module) + 1}"
         for name, module in model.network.named_modules()

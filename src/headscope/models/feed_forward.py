@@ -36,7 +36,19 @@ def feed_forwards(stack: Stack) -> tuple[FeedForward, ...] | None:
     >>> [part.width for part in feed_forwards(stack(load("minilm").network, 6))]
     [1536, 1536, 1536, 1536, 1536, 1536]
     """
-    found = [_feed_forward(layer, stack.network.config.get_text_config().hidden_size) for layer in stack.layers]
+    return _of_all(stack.layers, stack.network)
+
+
+def unrun_feed_forwards(network: PreTrainedModel, layers: int) -> tuple[FeedForward, ...] | None:
+    """The same for a network that cannot run yet: of the first list of so many modules that all have such a part."""
+    lists = (tuple(module) for module in network.modules() if isinstance(module, nn.ModuleList))
+    found = (_of_all(modules, network) for modules in lists if len(modules) == layers)
+    return next((maps for maps in found if maps), None)
+
+
+def _of_all(layers: Sequence[nn.Module], network: PreTrainedModel) -> tuple[FeedForward, ...] | None:
+    """The feed-forward part of each of some layers; None where one has another structure."""
+    found = [_feed_forward(layer, network.config.get_text_config().hidden_size) for layer in layers]
     complete = tuple(part for part in found if part)
     return complete if len(complete) == len(found) else None
 
@@ -52,6 +64,8 @@ def _feed_forward(layer: nn.Module, hidden: int) -> FeedForward | None:
         return None
     *inputs, output = maps
     width, written = sizes(output)
+    if not width:  # all of its neurons are removed
+        return None
     shapes = [sizes(linear) for linear in inputs]
     parts = sum(outputs // width for _, outputs in shapes)
     sound = written == hidden and all(read == hidden and not outputs % width for read, outputs in shapes)

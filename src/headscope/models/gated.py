@@ -29,11 +29,11 @@ def gated(model: Model, parts: RemovableParts, values: GateValues) -> ExitStack:
     A neuron is scaled by its activation, a head by its output, and a layer by what it changes in the states.
     """
     context = ExitStack()
+    maps = model.projections if values.heads is not None else ()  # found by a pass through all layers
     if values.layers is not None:
         both = zip(parts.stack.layers, values.layers, strict=True)
         context.enter_context(instead({layer: _mixed(layer.forward, gate) for layer, gate in both}))
     if values.heads is not None:
-        maps = model.projections
         context.enter_context(scaled([one.output for one in maps], [*values.heads], maps[0].width))
     if values.neurons is not None:
         context.enter_context(scaled([part.output for part in parts.feed_forward or ()], [*values.neurons], 1))

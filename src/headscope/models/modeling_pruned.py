@@ -1,4 +1,4 @@
-"""A model with fewer attention heads in some layers, written by headscope; config.json lists the changed parts.
+"""A model with fewer heads or neurons in some layers, written by headscope; config.json lists the changed parts.
 
 `headscope_pruning` in config.json has the new sizes of linear maps ("maps": [outputs, inputs] of a weight, as stored),
 the new numbers in modules ("numbers"), and the kept heads where all layers share a position bias ("bias").

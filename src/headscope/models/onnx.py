@@ -73,11 +73,19 @@ def export(model: Model, path: str | Path) -> Path:
 
 
 def refuse_unexportable(model: Model) -> None:
-    """Raise `HeadscopeError` if the extra `onnx` is not installed, or a model is not in float32 on the processor."""
+    """Raise `HeadscopeError` if the extra `onnx` is not installed, or a model cannot be exported.
+
+    It has to be in float32 on the processor, with a head in each layer.
+    """
     for package in PACKAGES:
         require(package)
     if model.network.dtype != torch.float32 or model.device.type != "cpu":
         raise HeadscopeError("ONNX files are exported in float32 on the CPU; load the model with these")
+    if 0 in model.capture.heads:
+        layer = model.capture.heads.index(0) + 1
+        raise HeadscopeError(
+            f"layer {layer} of model '{model.name}' has no head, which onnxruntime does not run; keep one in each layer"
+        )
 
 
 def export_folder(directory: Path) -> Path:

@@ -1,7 +1,8 @@
-"""The removed heads of a pruned model, in its configuration, and the class that is built without them."""
+"""The removed heads and neurons of a model, in its configuration, and the class that is built without them."""
 
+import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,28 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import PRUNING
+from headscope.models.feed_forward import unrun_feed_forwards
 from headscope.models.head_slicing import slice_heads
+from headscope.models.neuron_slicing import slice_neurons
 
-# In config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}}, layers and heads from 1.
+# In config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}, "neurons": [3072, 512]}, layers and heads from 1.
 KEY = PRUNING
 # More heads or layers than any model has.
 MOST_HEADS, MOST_IN_ALL = 10_000, 100_000
+# More neurons than any layer has.
+MOST_NEURONS = 10_000_000
 
 
 @dataclass(frozen=True)
 class Pruning:
-    """The number of heads of each original layer, and the remaining heads, from 0."""
+    """The number of heads of each original layer, the remaining heads, from 0, and the remaining number of neurons.
+
+    * `neurons`: of each layer; None where all have the number that the configuration says.
+    """
 
     heads: tuple[int, ...]
     kept: tuple[tuple[int, ...], ...]
+    neurons: tuple[int, ...] | None = None
 
     def without(self, remove: Bool[np.ndarray, "layer head"]) -> "Pruning":
         """Remove further heads; `remove` indexes the remaining heads, not the original ones.
@@ -38,19 +47,33 @@ class Pruning:
             tuple(head for head, gone in zip(kept, row, strict=False) if not gone)
             for kept, row in zip(self.kept, remove, strict=True)
         )
-        return Pruning(self.heads, tuple(left))
+        return replace(self, kept=tuple(left))
 
     def as_config(self) -> dict[str, Any]:
         """The stored form: layers and heads from 1.
 
         >>> Pruning((3, 3), ((0, 2), (0, 1, 2))).as_config()
         {'heads': [3, 3], 'removed': {'1': [2]}}
+        >>> Pruning((3,), ((0, 1, 2),), (8,)).as_config()
+        {'heads': [3], 'removed': {}, 'neurons': [8]}
         """
         lost = {
             str(layer): [head + 1 for head in range(heads) if head not in kept]
             for layer, (heads, kept) in enumerate(zip(self.heads, self.kept, strict=True), start=1)
         }
-        return {"heads": list(self.heads), "removed": {layer: heads for layer, heads in lost.items() if heads}}
+        removed = {layer: heads for layer, heads in lost.items() if heads}
+        neurons = {} if self.neurons is None else {"neurons": list(self.neurons)}
+        return {"heads": list(self.heads), "removed": removed, **neurons}
+
+    def slice(self, network: PreTrainedModel) -> None:
+        """Cut a network down to the remaining heads, and to the first neurons, as many as remain, in place."""
+        slice_heads(network, self.heads, self.kept)
+        if self.neurons is None:
+            return
+        maps = unrun_feed_forwards(network, len(self.heads))
+        if maps is None:
+            raise ValueError("the feed-forward parts of its layers cannot be found")
+        slice_neurons(maps, [range(number) for number in self.neurons])
 
 
 def unpruned(heads: tuple[int, ...]) -> Pruning:
@@ -85,23 +108,44 @@ def _read(stored: Mapping[str, Any]) -> Pruning:
     for layer, numbers in lost.items():
         if not (1 <= layer <= len(heads) and numbers <= set(range(1, heads[layer - 1] + 1))):
             raise ValueError(f"there are no heads {sorted(numbers)} in layer {layer}")
-    return Pruning(
-        heads,
-        tuple(
-            tuple(head for head in range(number) if head + 1 not in lost.get(layer, ()))
-            for layer, number in enumerate(heads, start=1)
-        ),
+    kept = (
+        tuple(head for head in range(number) if head + 1 not in lost.get(layer, ()))
+        for layer, number in enumerate(heads, start=1)
     )
+    return Pruning(heads, tuple(kept), _neurons(stored.get("neurons"), len(heads)))
+
+
+def _neurons(stored: Any, layers: int) -> tuple[int, ...] | None:
+    """The stored numbers of neurons of the layers; None without any."""
+    if stored is None:
+        return None
+    neurons = tuple(int(number) for number in stored)
+    if len(neurons) != layers or not all(0 <= number <= MOST_NEURONS for number in neurons):
+        raise ValueError(f"neurons of {layers} layers are 0 to {MOST_NEURONS}, one number for each layer")
+    return neurons
 
 
 def built(kind: type[PreTrainedModel], pruning: Pruning) -> type[PreTrainedModel]:
-    """A class of models without the removed heads, for `from_pretrained` to fill."""
+    """A class of models without the removed parts, for `from_pretrained` to fill."""
 
     def build(self: PreTrainedModel, *args: Any, **keywords: Any) -> None:
         kind.__init__(self, *args, **keywords)
-        slice_heads(self, pruning.heads, pruning.kept)
+        pruning.slice(self)
 
     return type(kind.__name__, (kind,), {"__init__": build, "__module__": kind.__module__})
+
+
+def class_of(network: PreTrainedModel) -> type[PreTrainedModel]:
+    """The class that makes a network like this one, which may have lost parts, from its configuration."""
+    pruning = pruning_of(network.config)
+    return built(type(network), pruning) if pruning else type(network)
+
+
+def made_like(network: PreTrainedModel) -> PreTrainedModel:
+    """A network like another one, made from a copy of its configuration, whose weights are to be filled."""
+    made = class_of(network)(copy.deepcopy(network.config))
+    made.__class__ = type(network)
+    return made
 
 
 def headless_class(config: PreTrainedConfig) -> type[PreTrainedModel]:

@@ -36,7 +36,8 @@ AUTO = (
 def save(model: Model, folder: str | Path, notes: str = "") -> Path:
     """Save a model and its tokenizer as a Hugging Face folder, with a model card.
 
-    A pruned model has layers with different numbers of heads, which the configurations of transformers do not allow.
+    A pruned model has layers with different numbers of heads, or of neurons, which the configurations of transformers
+    do not allow.
     Its folder holds a modelling file of its own; with `trust_remote_code=True` it loads through `AutoModel`, `pipeline`
     and sentence-transformers. `headscope.load` loads it without that file.
 
@@ -97,7 +98,7 @@ def _write_code(
     )
     for kind in dict.fromkeys(classes.values()):
         name = kind.__module__.rpartition(".")[2]
-        doc = f'    """{kind.__name__} without the removed heads."""\n'
+        doc = f'    """{kind.__name__} without the removed parts."""\n'
         code += f"\n\nclass {kind.__name__}(PrunedHeads, {name}.{kind.__name__}):\n{doc}"
     (folder / f"{CODE}.py").write_text(code, encoding="utf-8")
 
@@ -174,18 +175,20 @@ def card(model: Model, pruning: Pruning | None, classes: Sequence[str], *, carri
 
 def _removed(pruning: Pruning) -> list[str]:
     total, left = sum(pruning.heads), sum(map(len, pruning.kept))
+    lost = pruning.as_config()["removed"]
     rows = [
-        f"| {layer} | {heads} | {', '.join(str(head) for head in lost) or 'none'} |"
+        [str(layer), str(heads), ", ".join(map(str, lost.get(str(layer), []))) or "none"]
         for layer, heads in enumerate(pruning.heads, start=1)
-        for lost in [pruning.as_config()["removed"].get(str(layer), [])]
     ]
+    titles = ["layer", "heads of the original model", "removed heads"]
+    if pruning.neurons is not None:
+        titles.append("neurons that stay")
+        rows = [[*row, f"{number:,}"] for row, number in zip(rows, pruning.neurons, strict=True)]
     return [
         f"{total - left} of {total} attention heads were removed from the weights ({1 - left / total:.0%}).",
-        "Layers and heads are numbered from 1, as in the original model.",
+        "Layers and heads are numbered from 1, heads as in the original model.",
         "",
-        "| layer | heads of the original model | removed heads |",
-        "| --- | --- | --- |",
-        *rows,
+        *(f"| {' | '.join(row)} |" for row in (titles, ["---"] * len(titles), *rows)),
     ]
 
 

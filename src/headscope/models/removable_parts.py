@@ -21,7 +21,7 @@ class Kept:
     """The parts of a model that stay; all count from 0, and None keeps all.
 
     * `layers`: those that stay, in ascending order.
-    * `neurons`, `heads`: of each layer of the original model, the same number in all layers.
+    * `neurons`, `heads`: of each layer of the original model; an ordinary class holds the same number in all layers.
     * `pieces`: ids of the vocabulary, in ascending order.
     * `tokens`: the longest input, special tokens included.
     """
@@ -49,8 +49,10 @@ class RemovableParts:
     table: int | None
 
 
-def parts_of(model: Model) -> RemovableParts:
+def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
     """The parts of a model that its class can lose.
+
+    * `fine`: whether heads may go from single layers, so that the model is saved as a pruned one.
 
     Raises `HeadscopeError` if none can, or the model is quantised, pruned by head, or runs code of its own.
     """
@@ -59,19 +61,30 @@ def parts_of(model: Model) -> RemovableParts:
         raise HeadscopeError(f"model '{name}' is quantised; shrink the model that it was made from")
     if pruning_of(config):
         raise HeadscopeError(
-            f"model '{name}' has lost heads one by one, which its class cannot say; shrink the whole one"
+            f"model '{name}' has lost single heads or neurons, which its class cannot say; shrink the whole one"
         )
     if getattr(config, "auto_map", None):
         raise HeadscopeError(f"model '{name}' comes with code of its own; shrink a model of transformers")
-    layers = stack(model.network, len(model.capture.heads))
-    if layers is None or len(set(layers.layers)) < len(layers.layers):
-        raise HeadscopeError(f"model '{name}' has no layers that follow each other, each with its weights; use another")
+    layers = layers_of(model)
     maps = feed_forwards(layers)
     if maps and (len({part.width for part in maps}) > 1 or width_name(model.network, maps[0].width) is None):
         maps = None
     explicit = getattr(config, "head_dim", None) is not None
-    heads = explicit and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
+    heads = (explicit or fine) and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
     return RemovableParts(layers, maps, heads, can_lose_pieces(model.tokenizer), _table_rows(model.network))
+
+
+def layers_of(model: Model) -> Stack:
+    """The layers of a model, each with its own weights.
+
+    Raises `HeadscopeError` if there are none.
+    """
+    layers = stack(model.network, len(model.capture.heads))
+    if layers is None or len(set(layers.layers)) < len(layers.layers):
+        raise HeadscopeError(
+            f"model '{model.name}' has no layers that follow each other, each with its weights; use another"
+        )
+    return layers
 
 
 def position_rows(model: Model, tokens: int) -> int:

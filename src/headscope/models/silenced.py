@@ -16,11 +16,11 @@ from headscope.models.removable_parts import Kept, Numbers, parts_of
 def silenced(model: Model, kept: Kept) -> ExitStack:
     """Context in which a model computes without the layers, heads and neurons that are not kept."""
     parts, context = parts_of(model), ExitStack()
+    maps = model.projections if kept.heads is not None else ()  # found by a pass through all layers
     if kept.layers is not None:
         gone = [layer for number, layer in enumerate(parts.stack.layers) if number not in kept.layers]
         context.enter_context(instead(dict.fromkeys(gone, lambda states, *_, **__: states)))
     if kept.heads is not None:
-        maps = model.projections
         context.enter_context(_only([one.output for one in maps], kept.heads, maps[0].width))
     if kept.neurons is not None and parts.feed_forward:
         context.enter_context(_only([part.output for part in parts.feed_forward], kept.neurons, 1))

@@ -1,7 +1,8 @@
-"""Cut layers, neurons, heads, pieces of the vocabulary and positions out of a model that stays of its class.
+"""Cut layers, neurons, heads, pieces of the vocabulary and positions out of a model.
 
-What an ordinary configuration can say: fewer layers, one feed-forward width and one number of heads for all layers, a
-smaller vocabulary and a smaller table of positions. The outputs are those of the model with these parts silenced.
+An ordinary configuration can say: fewer layers, one feed-forward width and one number of heads for all layers, a
+smaller vocabulary and a smaller table of positions. Other numbers for each layer stand in the configuration as those of
+a pruned model. The outputs are those of the model with these parts silenced.
 """
 
 import copy
@@ -19,10 +20,12 @@ from headscope.capture.layer_stack import Stack, stack
 from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.feed_forward import FeedForward, feed_forwards, width_name
-from headscope.models.head_slicing import keep_rows, sizes, slice_heads
+from headscope.models.feed_forward import feed_forwards, width_name
+from headscope.models.head_slicing import slice_heads
 from headscope.models.model import Model
-from headscope.models.removable_parts import Kept, Numbers, position_rows, position_tables
+from headscope.models.neuron_slicing import slice_neurons
+from headscope.models.pruned_checkpoint import KEY, Pruning, made_like
+from headscope.models.removable_parts import Kept, position_rows, position_tables
 from headscope.models.silenced import silenced
 from headscope.models.smaller_vocabulary import with_pieces
 
@@ -30,11 +33,15 @@ from headscope.models.smaller_vocabulary import with_pieces
 TOLERANCE = 1e-5
 
 
-def cut(model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | None]] | None = None) -> Model:
+def cut(
+    model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | None]] | None = None, fine: bool = False
+) -> Model:
     """A smaller copy of a model, of its class, without some parts.
 
     * `outputs`: of each original layer another weight and bias of the output map of its feed-forward part, over the
       kept neurons, such as fitted ones; the outputs are not compared then.
+    * `fine`: whether layers may keep different numbers of heads and neurons, or none; the model is saved as a pruned
+      one then.
 
     Raises `HeadscopeError` if the class of the model cannot hold the rest, or its outputs differ from those of the
     model with the other parts silenced.
@@ -45,7 +52,7 @@ def cut(model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | No
     ((12, 12, 12), 32)
     """
     with quiet(), refusing(f"model '{model.name}' cannot lose these parts", "keep more, or use another model"):
-        network = _rebuilt(_sliced(model, kept, outputs))
+        network = _rebuilt(_sliced(model, kept, outputs, fine=fine))
     tokenizer = model.tokenizer
     if kept.pieces is not None or kept.tokens is not None:
         pieces = kept.pieces or tuple(range(model.network.config.get_text_config().vocab_size))
@@ -60,7 +67,7 @@ def cut(model: Model, kept: Kept, *, outputs: Sequence[tuple[Tensor, Tensor | No
     return smaller
 
 
-def _sliced(model: Model, kept: Kept, outputs: Any) -> PreTrainedModel:
+def _sliced(model: Model, kept: Kept, outputs: Any, *, fine: bool) -> PreTrainedModel:
     """A copy of the network without the parts, whose configuration has its new sizes."""
     network = copy.deepcopy(model.network)
     config, number = network.config.get_text_config(), len(model.capture.heads)
@@ -69,28 +76,34 @@ def _sliced(model: Model, kept: Kept, outputs: Any) -> PreTrainedModel:
         raise ValueError("its layers cannot be found")
     if kept.heads is not None:
         slice_heads(network, model.capture.heads, kept.heads)
+    if kept.neurons is not None:
+        maps = feed_forwards(layers) or ()
+        name = width_name(network, maps[0].width)
+        slice_neurons(maps, kept.neurons)
+        for part, written in zip(maps, outputs or (), strict=False):
+            _write(part.output, *written)
+        if not fine:
+            setattr(config, str(name), len(kept.neurons[0]))
+    if fine:
+        _say_pruned(network, model.capture.heads, kept)
+    elif kept.heads is not None:
         config.num_attention_heads = len(kept.heads[0])
         if getattr(config, "num_key_value_heads", None) is not None:
             config.num_key_value_heads = len(kept.heads[0])
-    if kept.neurons is not None:
-        _slice_neurons(network, feed_forwards(layers) or (), kept.neurons, outputs)
     if kept.layers is not None:
         _slice_layers(network, layers, kept.layers)
     _slice_tables(model, network, kept)
     return network
 
 
-def _slice_neurons(network: PreTrainedModel, maps: tuple[FeedForward, ...], neurons: Numbers, outputs: Any) -> None:
-    name = width_name(network, maps[0].width)
-    for layer, (part, some) in enumerate(zip(maps, neurons, strict=True)):
-        for linear in part.inputs:
-            parts = sizes(linear)[1] // part.width
-            rows = torch.arange(sizes(linear)[1]).view(parts, part.width)[:, list(some)].flatten()
-            keep_rows(linear, rows, inputs=False)
-        keep_rows(part.output, torch.tensor(some), inputs=True)
-        if outputs is not None:
-            _write(part.output, *outputs[layer])
-    setattr(network.config.get_text_config(), str(name), len(neurons[0]))
+def _say_pruned(network: PreTrainedModel, heads: tuple[int, ...], kept: Kept) -> None:
+    """Write the heads and neurons of the kept layers into the configuration; heads count as in the original layers."""
+    layers = range(len(heads)) if kept.layers is None else kept.layers
+    some = kept.heads or [tuple(range(number)) for number in heads]
+    neurons = None if kept.neurons is None else tuple(len(kept.neurons[layer]) for layer in layers)
+    left = Pruning(tuple(heads[layer] for layer in layers), tuple(some[layer] for layer in layers), neurons).as_config()
+    if left["removed"] or neurons is not None:
+        setattr(network.config, KEY, left)
 
 
 @torch.no_grad()
@@ -151,7 +164,7 @@ def _shorter(tokenizer: Any, limit: int) -> Any:
 def _rebuilt(network: PreTrainedModel) -> PreTrainedModel:
     """The class of a network, made from its configuration alone and filled with its weights."""
     with no_init_weights():  # all of them are loaded
-        made = type(network)(network.config)
+        made = made_like(network)
     made.load_state_dict(network.state_dict())
     made.tie_weights()
     nn.Module.to(made, network.device, network.dtype)

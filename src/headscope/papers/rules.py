@@ -71,7 +71,7 @@ class Rule:
     """A rule: its test, and the dimensions of the number that it takes.
 
     * `dims`: names of dimensions, or None for a number with any.
-    * `over`: of what few its error mostly is, "layers" or "labels", so that more examples hardly decide it.
+    * `over`: of what few its error mostly is, "layers", "labels" or "heads", so that more examples hardly decide it.
     * `compares`: whether it takes two numbers, the second by `than`.
     """
 
@@ -90,6 +90,7 @@ RULES: Mapping[str, Rule] = {
     "some head above": Rule(some_head_above),
     "above": Rule(above_limit, ()),
     "below": Rule(below_limit, ()),
+    "beyond random heads": Rule(above_limit, (), over="heads"),
     "not below": Rule(not_below, ()),
     "below over labels": Rule(below_over_labels, over="labels", compares=True),
     "two neighbouring layers above": Rule(layers_above, ("layer",)),

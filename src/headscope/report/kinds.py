@@ -29,6 +29,7 @@ COLOURS = {
     "copying": "#661100",
     "link": "#117733",
     "same_word": "#7f5539",
+    "rare": "#4d4dff",
     "previous": "#d55e00",
     "next": "#e69f00",
     "itself": "#000000",
@@ -46,7 +47,12 @@ COLOURS = {
     "changed": "#762a83",
     MIXED: "#d9dee4",
 }
-NAMES = {kind: kind for kind in COLOURS} | {"duplicate": "earlier copy", "same_word": "same word"} | CLASSES | PATTERNS
+NAMES = (
+    {kind: kind for kind in COLOURS}
+    | {"duplicate": "earlier copy", "same_word": "same word", "rare": "rare words"}
+    | CLASSES
+    | PATTERNS
+)
 MEANINGS = {
     "relation": "finds a syntactic relation better than a fixed word, by 10 points or more",
     "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
@@ -56,6 +62,7 @@ MEANINGS = {
     "copying": "raises the prediction of three quarters of the tokens where it looks at them",
     "link": "attends to linked words more than to others",
     "same_word": "looks at the same word in the other segment of a pair, 0.1 more than both baselines",
+    "rare": "gives a token more attention the rarer its piece is: a rank correlation of -0.4 or less",
     "previous": "gives the previous token 0.4 of its attention or more",
     "next": "gives the next token 0.4 of its attention or more",
     "itself": "gives the token itself 0.4 of its attention or more",

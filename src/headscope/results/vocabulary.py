@@ -64,6 +64,7 @@ DIMENSIONS = {
     "axis": "axis of an embedding",
     "head_set": "heads that are disabled together",
     "head_source": "result whose special heads are disabled together",
+    "head_kind": "kind of heads, by other results: positional, syntactic, semantic, for rare words",
     "other_task": "task of another result, whose heads are compared",
     "head_pair": "two heads that are disabled together",
     "skipped": "part of a layer that is skipped: its attention, or the layer with its feed-forward part",

@@ -13,9 +13,10 @@ from headscope.passes.settings import Settings
 from headscope.results.variables import Label, Variables
 from headscope.statistics.intervals import equal_units, interval
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
+from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.moments import ranked, written
 from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.sizes import Original, Size
+from headscope.studies.shrink.sizes import AnySize, Original
 
 SEARCH, WEIGHTS, RANDOM = "search", "weights", "random"
 CHOICES = (SEARCH, WEIGHTS, RANDOM)
@@ -32,7 +33,7 @@ LABELS = {
 }
 
 
-def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
+def other_choices(original: Original, size: AnySize, seed: int) -> Iterator[Model]:
     """Models of a size: of the parts with the longest weights, then of random parts, drawn so often.
 
     * `seed`: of the draws.
@@ -64,9 +65,11 @@ def _at_random(original: Original, random: np.random.Generator) -> Original:
     return replace(original, of_neurons=neurons, of_heads=[random.random(len(values)) for values in original.of_heads])
 
 
-def _chosen(others: Original, size: Size, layers: Float[np.ndarray, " layer"]) -> Model:
+def _chosen(others: Original, size: AnySize, layers: Float[np.ndarray, " layer"]) -> Model:
     """The model of a size with the layers, neurons and heads of the largest values; its output maps are fitted."""
     (kept,) = ranked([layers], len(size.layers))
+    if isinstance(size, FineSize):
+        return others.cut(size.moved_to(kept, others.size.by_layer(len(layers))))
     return others.cut(replace(size, layers=kept))
 
 
@@ -90,10 +93,10 @@ def _lengths(original: Original) -> Float[np.ndarray, " layer"]:
 
 
 def outputs_of_others(
-    original: Original, size: Size, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings
+    original: Original, size: AnySize, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings
 ) -> list[Outputs]:
     """The outputs of models of a size with other choices of parts; none where nothing was removed."""
-    if size == original.size:
+    if size == original.start:
         return []
     return [answers.of(model, inputs, settings) for model in other_choices(original, size, settings.seed)]
 

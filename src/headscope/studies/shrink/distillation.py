@@ -4,7 +4,6 @@ The loss is the squared difference of the hidden states after each kept layer, b
 change of the outputs, by their distance from the batch's mean; with a task also the divergence of the classes.
 """
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
 from headscope.training.dataset import padded
@@ -161,13 +161,14 @@ def trainable(model: Model) -> None:
 def reloaded(model: Model, folder: Path) -> Model:
     """A model with the weights of a folder, which a training has written."""
     with quiet():
-        network: Any = type(model.network).from_pretrained(folder, local_files_only=True).eval()
+        network: Any = class_of(model.network).from_pretrained(folder, local_files_only=True).eval()
+    network.__class__ = type(model.network)
     network.config._name_or_path = network.name_or_path = model.network.name_or_path
     return replace(model, network=network.to(model.device), sha256="")
 
 
 def copied(model: Model) -> Any:
     """A copy of a model's network."""
-    network: Any = type(model.network)(copy.deepcopy(model.network.config))
+    network: Any = made_like(model.network)
     network.load_state_dict(model.network.state_dict())
     return network.to(model.device)

@@ -14,8 +14,10 @@ from headscope.passes import Settings
 from headscope.studies.shrink import choices
 from headscope.studies.shrink import scores as scoring
 from headscope.studies.shrink.answers import Outputs
+from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.prices import ROUNDS, Shapes
 from headscope.studies.shrink.search import Step
+from headscope.studies.shrink.sizes import AnySize
 from headscope.studies.shrink.splits import Splits
 from headscope.studies.shrink.variables import ShrinkOutcome
 
@@ -103,13 +105,16 @@ def facts_of(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *,
     both = model, smaller
     seconds = [forward_seconds([*both], *shape, ROUNDS) for shape in shapes]
     first, last = steps[0].size, steps[-1].size
+    neurons, heads = zip(*map(_numbers, (first, last)), strict=True)
+    removed = [layer + 1 for layer in first.layers if layer not in last.layers]
     return {
         "parameters": [parameters(one) for one in both],
         "megabytes": [megabytes(one) for one in both],
         "pieces": [one.network.config.get_text_config().vocab_size for one in both],
         "layers": [len(first.layers), len(last.layers)],
-        "neurons": [first.width, last.width],
-        "heads": [first.heads, last.heads],
+        "neurons": neurons,
+        "heads": heads,
+        **({"fine": {"removed_layers": removed}} if isinstance(last, FineSize) else {}),
         "epochs": epochs,
         "speeds": [1 / step.share for step in steps],
         "timed": [
@@ -117,3 +122,11 @@ def facts_of(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *,
             for shape, (one, other) in zip(shapes, seconds, strict=True)
         ],
     }
+
+
+def _numbers(size: AnySize) -> tuple[int, int]:
+    """The numbers of neurons and heads of a size: of a layer, or where layers differ of all."""
+    if isinstance(size, FineSize):
+        neurons, heads = map(sum, zip(*size.of_layers, strict=True))
+        return neurons, heads
+    return size.width, size.heads

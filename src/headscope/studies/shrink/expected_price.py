@@ -13,7 +13,7 @@ from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.prices import Prices, narrow
 from headscope.studies.shrink.search import layer_megabytes
-from headscope.studies.shrink.sizes import Original, Size
+from headscope.studies.shrink.sizes import AnySize, Original, Size
 from headscope.studies.shrink.target import SizeTarget
 
 
@@ -26,14 +26,16 @@ class PartMegabytes:
     neuron: float
     head: float
 
-    def of(self, size: Size, original: Size) -> float:
+    def of(self, size: AnySize, original: Size) -> float:
         """Megabytes of a model of a size.
 
         >>> PartMegabytes(1.0, 2.0, 0.25, 0.5).of(Size((0,), 3, 1), Size((0, 1), 4, 2))
         2.25
         """
-        gone = (original.width - size.width) * self.neuron + (original.heads - size.heads) * self.head
-        return self.outside + len(size.layers) * (self.layer - gone)
+        neurons, heads = map(sum, zip(*size.of_layers, strict=True))
+        number = len(size.layers)
+        gone = (number * original.width - neurons) * self.neuron + (number * original.heads - heads) * self.head
+        return self.outside + number * self.layer - gone
 
 
 def part_megabytes(original: Original, fixed: float) -> PartMegabytes:
@@ -46,7 +48,7 @@ def part_megabytes(original: Original, fixed: float) -> PartMegabytes:
     neuron = (total - megabytes(narrow(original, size.width - 1))) / number if original.moments else 0.0
     head = 0.0
     if original.parts.heads and size.heads > 1:
-        fewer = cut(model, Kept(heads=(tuple(range(size.heads - 1)),) * number))
+        fewer = cut(model, Kept(heads=(tuple(range(size.heads - 1)),) * number), fine=original.fine)
         head = (total - megabytes(fewer)) / number
     return PartMegabytes(total - fixed - number * layer, layer, neuron, head)
 
@@ -56,15 +58,16 @@ class ExpectedPrice:
     """The price of a model by the probabilities that its parts stay.
 
     * `prices`: seconds; `sizes`: megabytes; `target`: what they are compared with.
-    * `size`: of the whole model.
+    * `size`: of the whole model; `even`: whether all layers must have the same numbers of neurons and heads.
     """
 
     prices: Prices
     sizes: PartMegabytes
     target: SizeTarget
     size: Size
+    even: bool = True
 
-    def of(self, size: Size) -> float:
+    def of(self, size: AnySize) -> float:
         """The price of a model of a size, as times the target; see `excess`."""
         share, megabytes = self.prices.share(size, self.size), self.sizes.of(size, self.size)
         return max(share * (self.target.speed or 0.0), megabytes / (self.target.megabytes or inf))
@@ -93,13 +96,14 @@ class ExpectedPrice:
     def unevenness(self, stays: GateValues) -> Float[Tensor, " layer_kind"]:
         """How far the neurons, then the heads, of each layer are from their mean over layers, as a share of all.
 
-        The class of a model holds one number for all layers. A layer counts by the probability that it stays.
+        The class of a model holds one number for all layers. A layer counts by the probability that it stays. Nothing
+        where layers may differ.
         """
         layers, neurons, heads = self._counts(stays)
         stay = layers.detach()
         apart = []
         for values, counts, most in ((stays.neurons, neurons, self.size.width), (stays.heads, heads, self.size.heads)):
-            if values is not None:
+            if values is not None and self.even:
                 mean = (stay * counts).sum() / stay.sum().clamp_min(1e-6)
                 apart.append(stay * (counts - mean) / most)
         return torch.cat(apart) if apart else layers.new_zeros(0)

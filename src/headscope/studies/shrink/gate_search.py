@@ -16,7 +16,7 @@ from headscope.studies.shrink.gate_variables import variables
 from headscope.studies.shrink.goal import Goal, Stored
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, Step, unmet
-from headscope.studies.shrink.sizes import Original, Size
+from headscope.studies.shrink.sizes import AnySize, Original
 from headscope.studies.shrink.target import SizeTarget
 
 PART = "gates"
@@ -84,7 +84,8 @@ def gate_search(
         record.save({"prices": search.prices.as_json(), "steps": [start.as_json()], "known": {}})
     if search.met(start):
         return GateSearch(True, [start], None)
-    price = ExpectedPrice(search.prices, part_megabytes(search.original, search.fixed), search.target, original)
+    parts, even = part_megabytes(search.original, search.fixed), not search.original.fine
+    price = ExpectedPrice(search.prices, parts, search.target, original, even)
     least = smallest(search.original, search.groups)
     if price.of(least) > 1 and not goal.best_effort:
         share = search.prices.share(least, original)
@@ -95,7 +96,7 @@ def gate_search(
     return GateSearch(search.met(step), [start, step], trained)
 
 
-def _step(search: SizeSearch, by_gates: Original, size: Size) -> Step:
+def _step(search: SizeSearch, by_gates: Original, size: AnySize) -> Step:
     """The step to a size; its estimate is the change of the untrained model with the closed parts silenced."""
     smaller, untrained = by_gates.cut(size), search.original.model
     moved = change(search.before, search.answers.of(smaller, search.inputs, search.settings))

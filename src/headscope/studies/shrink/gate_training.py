@@ -75,7 +75,7 @@ def gated_examples(
     """A copy of the model with new gates, and what it is trained on in so many steps."""
     teacher = choosing.train.teacher
     model = replace(teacher, network=copied(teacher).eval(), sha256="", files=())
-    gated_set = GatedSet(choosing.train, model, parts_of(model), Gates(shapes), price, least, steps)
+    gated_set = GatedSet(choosing.train, model, parts_of(model), Gates(shapes, even=price.even), price, least, steps)
     return GatedExamples(gated_set, choosing)
 
 

@@ -20,10 +20,10 @@ START = 4.0
 class Gates(nn.Module):
     """The `log_alpha` of each gate by its kind, the multipliers of the constraints, and the steps that are done."""
 
-    def __init__(self, shapes: Mapping[str, tuple[int, ...]]):
-        """`shapes`: of the gates of each kind; the constraints are the price, and one number for all layers."""
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], *, even: bool = True):
+        """`shapes`: of the gates of each kind; constraints are the price, and if `even` one number for all layers."""
         super().__init__()
-        constraints = 1 + sum(shape[0] for kind, shape in shapes.items() if kind != "layers")
+        constraints = 1 + sum(shape[0] for kind, shape in shapes.items() if even and kind != "layers")
         self.log_alphas = nn.ParameterDict(
             {kind: nn.Parameter(torch.full(shape, START)) for kind, shape in shapes.items()}
         )

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
+from jaxtyping import Bool
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
@@ -43,6 +45,7 @@ class Evidence:
 
     * `outcome`, `variables`, `facts`: see `evidence`.
     * `inputs`: the held-out texts as the smaller model reads them.
+    * `stays`: the heads that stay.
     * `before`, `after`: the outputs of the model before it was made smaller, and after.
     """
 
@@ -50,6 +53,7 @@ class Evidence:
     variables: dict[str, xr.DataArray]
     facts: dict[str, Any]
     inputs: list[Encoded]
+    stays: Bool[np.ndarray, "layer head"]
     before: Outputs
     after: Outputs
 
@@ -83,6 +87,7 @@ def evidence(
             "changed": both.changed(task, settings.seed),
         },
         inputs,
+        removed.heads_that_stay(measured, size, original.kept(size)),
         outputs[0],
         outputs[-1],
     )

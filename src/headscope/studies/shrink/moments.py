@@ -78,11 +78,13 @@ def fitted(part: FeedForward, moments: Moments, kept: Sequence[int], ridge: floa
     """The output map over the kept neurons whose outputs are closest to those of all neurons, by least squares.
 
     A ridge draws the weights towards the old ones: `ridge` is its weight, as a share of the mean variance of the kept
-    neurons. With a bias the activations are centred.
+    neurons. With a bias the activations are centred; without any neuron it is the mean output.
 
     Returns: the weight [output, neuron] and the bias, if the map has one.
     """
     weight, bias = written(part.output)
+    if not len(kept):
+        return weight[:, :0], None if bias is None else bias + weight @ moments.mean
     stay = torch.tensor(kept)
     gone = torch.ones(part.width, dtype=torch.bool)
     gone[stay] = False
@@ -111,7 +113,17 @@ def ranked(values: Sequence[Float[np.ndarray, " part"]], number: int) -> Numbers
     >>> ranked([np.array([0.1, 0.3, 0.2])], 2)
     ((1, 2),)
     """
-    return tuple(tuple(sorted(np.argsort(-of_layer, kind="stable")[:number].tolist())) for of_layer in values)
+    return ranked_by_layer(values, [number] * len(values))
+
+
+def ranked_by_layer(values: Sequence[Float[np.ndarray, " part"]], numbers: Sequence[int]) -> Numbers:
+    """The same with a number for each layer.
+
+    >>> ranked_by_layer([np.array([0.1, 0.3]), np.array([0.2, 0.1])], [1, 2])
+    ((1,), (0, 1))
+    """
+    both = zip(values, numbers, strict=True)
+    return tuple(tuple(sorted(np.argsort(-of_layer, kind="stable")[:number].tolist())) for of_layer, number in both)
 
 
 def added_by_heads(model: Model, inputs: Sequence[Encoded], settings: Settings) -> list[Float[np.ndarray, " head"]]:

@@ -1,7 +1,7 @@
 """What each part costs on this machine: seconds of a forward pass, measured, and bytes."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from headscope.models import Model
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import forward_seconds
-from headscope.studies.shrink.sizes import Original, Size
+from headscope.studies.shrink.sizes import AnySize, Original, Size
 
 Shapes = tuple[tuple[int, int], ...]
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
@@ -27,6 +27,8 @@ class Prices:
     * `layers`: number of layers of the whole model; `fixed`: seconds outside of its layers.
     * `widths`: feed-forward widths in descending order; `of_width`: seconds of the whole model with each of them.
     * `of_head`: seconds of a head in a layer, 0 where no head can go.
+
+    Under `--fine` the last width is 0, and a head costs what attention costs that can go, divided by its heads.
     """
 
     shapes: Shapes
@@ -37,15 +39,16 @@ class Prices:
     of_width: tuple[tuple[float, ...], ...]
     of_head: tuple[float, ...]
 
-    def seconds(self, size: Size) -> Float[np.ndarray, " shape"]:
+    def seconds(self, size: AnySize) -> Float[np.ndarray, " shape"]:
         """Expected seconds of a forward pass of a model of a size."""
-        table, fixed = np.array(self.of_width), np.array(self.fixed)
-        at_width = [np.interp(size.width, self.widths[::-1], column[::-1]) for column in table.T]
-        layer = (np.array(at_width) - fixed) / self.layers
-        layer = layer - (self.heads - size.heads) * np.array(self.of_head)
-        return fixed + len(size.layers) * np.maximum(layer, 0)
+        fixed, of_layers = np.array(self.fixed), np.array(size.of_layers)  # [layer, 2]
+        columns = np.array(self.of_width).T
+        at_width = np.stack([np.interp(of_layers[:, 0], self.widths[::-1], column[::-1]) for column in columns], axis=1)
+        layer = (at_width - fixed) / self.layers  # [layer, shape]
+        layer = layer - (self.heads - of_layers[:, 1:]) * np.array(self.of_head)
+        return fixed + np.maximum(layer, 0).sum(0)
 
-    def share(self, size: Size, original: Size) -> float:
+    def share(self, size: AnySize, original: Size) -> float:
         """Expected share of the whole model's time, the mean over shapes.
 
         >>> prices = Prices(((1, 8),), 2, 4, (0.0,), (8, 4), ((2.0,), (1.0,)), (0.0,))
@@ -73,20 +76,17 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     """
     size, model = original.size, original.model
     widths = sorted({max(1, round(share * size.width)) for share in WIDTHS}, reverse=True) if original.moments else []
+    widths += [0] if original.fine and widths else []
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
-    few = (
-        cut(model, original.kept(Size(size.layers, size.width, 1)))
-        if original.parts.heads and size.heads > 1
-        else model
-    )
+    few, gone = _with_few_heads(original)
     table = np.array([forward_seconds([*models, shallow, few], *shape, rounds, min) for shape in shapes]).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)
     layer = (of_width[0] - np.minimum(table[-2], of_width[0])) / max(number - 1, 1)
     fixed = np.maximum(of_width[0] - number * layer, 0)
-    of_head = (of_width[0] - np.minimum(table[-1], of_width[0])) / number / max(size.heads - 1, 1)
+    of_head = (of_width[0] - np.minimum(table[-1], of_width[0])) / max(gone, 1)
     return Prices(
         shapes,
         number,
@@ -100,7 +100,18 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
 
 def narrow(original: Original, width: int) -> Model:
     """A model of this width, whose last neurons are gone."""
-    return cut(original.model, Kept(neurons=(tuple(range(width)),) * len(original.size.layers)))
+    kept = Kept(neurons=(tuple(range(width)),) * len(original.size.layers))
+    return cut(original.model, kept, fine=original.fine)
+
+
+def _with_few_heads(original: Original) -> tuple[Model, int]:
+    """A model with as few heads as its layers can have, and how many are gone in all; one head stays in any case."""
+    number, before = len(original.size.layers), original.size.heads
+    if not original.parts.heads or before == 1:
+        return original.model, 0
+    numbers = (original.least_heads,) * (number - 1) + (1,)
+    size = replace(original.size.by_layer(number), heads=numbers)
+    return cut(original.model, original.kept(size), fine=original.fine), number * before - sum(numbers)
 
 
 def shapes_of(lengths: Sequence[int], batches: Sequence[int], tokens: Sequence[int], most: int) -> Shapes:

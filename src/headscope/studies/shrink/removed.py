@@ -4,25 +4,31 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from headscope.models.removable_parts import Kept, Numbers
 from headscope.results.variables import Label, Variables
-from headscope.studies.shrink.sizes import Original, Size
+from headscope.studies.shrink.sizes import AnySize, Original
 
 KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
 SOURCE = "parts of the saved model, and what they add to the states of texts of the search"
-LABELS = {"kept_share": Label("share of a layer that stays, 0 of a removed layer", "share", ("layer", "kept"))}
+LABELS = {
+    "kept_share": Label("share of a layer that stays, 0 of a removed layer", "share", ("layer", "kept")),
+    "head_stays": Label("whether a head stays, 1 or 0", "share", ("layer", "head")),
+}
 
 
-def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataArray]:
+def variables(original: Original, size: AnySize, kept: Kept) -> dict[str, xr.DataArray]:
     """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add.
+
+    Where layers may differ also `head_stays`.
 
     * `kept`: the parts that stay.
     """
     before, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
-    neurons = np.full(len(stays), size.width / before.width if before.width else np.nan)
-    heads = np.full(len(stays), size.heads / before.heads)
+    numbers = size.by_layer(len(stays))
+    neurons = np.array(numbers.neurons) / before.width if before.width else np.full(len(stays), np.nan)
+    heads = np.array(numbers.heads) / before.heads
     columns = [
         neurons,
         share_added(original.of_neurons, kept.neurons) if kept.neurons else neurons,
@@ -31,7 +37,21 @@ def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataAr
     ]
     made = Variables({"kept": KEPT}, SOURCE, LABELS)
     made.add("kept_share", np.stack(columns, axis=1) * stays[:, None])
+    if original.fine:
+        made.add("head_stays", heads_that_stay(original, size, kept).astype(float))
     return made.arrays
+
+
+def heads_that_stay(original: Original, size: AnySize, kept: Kept) -> Bool[np.ndarray, "layer head"]:
+    """Which heads of the whole model a size keeps.
+
+    * `kept`: the parts that stay.
+    """
+    numbers = original.model.capture.heads
+    stays = np.zeros((len(numbers), max(numbers)), dtype=bool)
+    for layer in size.layers:
+        stays[layer, list(kept.heads[layer] if kept.heads else range(numbers[layer]))] = True
+    return stays
 
 
 def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> Float[np.ndarray, " layer"]:

@@ -26,7 +26,8 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
         "neurons": "{:,}",
         "heads": "{}",
     }
-    words = {"pieces": "pieces of the vocabulary", "neurons": "neurons of a layer", "heads": "heads of a layer"}
+    of = "" if facts.get("fine") else " of a layer"
+    words = {"pieces": "pieces of the vocabulary", "neurons": f"neurons{of}", "heads": f"heads{of}"}
     return "\n".join(
         [
             *(

@@ -15,9 +15,11 @@ from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
+from headscope.studies.shrink.fine_size import FineSize
+from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
 from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.sizes import Original, Size, size_from
+from headscope.studies.shrink.sizes import AnySize, Original, size_from
 from headscope.studies.shrink.target import KINDS, SizeTarget
 
 # A part is worth so little at least that rounding does not decide.
@@ -35,7 +37,7 @@ class Step:
     """
 
     part: str
-    size: Size
+    size: AnySize
     change: float
     estimate: float
     megabytes: float
@@ -72,19 +74,24 @@ class SizeSearch:
 
     def start(self) -> Step:
         """The whole model, without what goes in any case."""
-        return Step("", self.original.size, 0.0, 0.0, megabytes(self.original.model) - self.fixed, 1.0)
+        return Step("", self.original.start, 0.0, 0.0, megabytes(self.original.model) - self.fixed, 1.0)
 
     def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
         """The step that saves most for each unit of change, and its model; None if no part is left.
 
-        Only parts that may come first are measured: one whose last known worth is lower waits, since parts of a smaller
-        model hardly cost less (lazy greedy search, Minoux 1978).
+        Only parts that may come first count: one whose last known worth is lower waits, since parts of a smaller
+        model hardly cost less (lazy greedy search, Minoux 1978). Workers share what is measured at once.
 
         * `now`: the model of the last step.
         * `known`: what each part was worth when it was last measured; it is written to.
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
-        parts, steps = dict(last.size.smaller(self.original, self.groups)), dict[str, Step]()
+        parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
+        steps: dict[str, Step] = {}
+        ahead: dict[str, Step] = {}
+        measuring = StepMeasuring(
+            lambda part: self._step(part, parts[part], last, now), step_from, self.settings, self.original.model.device
+        )
 
         def value(part: str) -> float:
             return known.get(f"{part}, {unit}", inf)
@@ -96,13 +103,17 @@ class SizeSearch:
             if part in steps:
                 step = replace(steps[part], estimate=self._estimate(last, steps[part]))
                 return step, self.original.cut(step.size)
-            step = steps[part] = self._step(part, parts[part], last, now)
+            if part not in ahead:
+                worth = {one: value(one) for one in parts if one not in steps and one not in ahead}
+                ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
+            step = steps[part] = ahead[part]
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
         return None
 
-    def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
+    def _step(self, part: str, size: AnySize, last: Step, now: Model) -> Step:
         """The step that removes a part, without its estimate."""
-        smaller = now if part.startswith("layer") else self.original.cut(size)
+        skips = part.startswith("layer") and not self.original.fine
+        smaller = now if skips else self.original.cut(size)
         weighs = last.megabytes - layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
         moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
         return Step(part, size, moved, 0.0, weighs, share)
@@ -113,10 +124,10 @@ class SizeSearch:
             return last.share - max(step.share, 1 / (self.target.speed or inf))
         return last.megabytes - max(step.megabytes, self.target.megabytes or 0.0)
 
-    def _change(self, model: Model, part: str, before: Size) -> float:
-        """The change of the outputs of a model, whose layer of this name is skipped."""
+    def _change(self, model: Model, part: str, before: AnySize) -> float:
+        """The change of the outputs of a model, whose layer of this name is skipped if it still has it."""
         with ExitStack() as context:
-            if part.startswith("layer"):
+            if part.startswith("layer") and not self.original.fine:
                 layers = parts_of(model).stack.layers
                 layer = layers[before.layers.index(int(part.split()[1]) - 1)]
                 context.enter_context(instead({layer: lambda states, *_, **__: states}))
@@ -124,18 +135,21 @@ class SizeSearch:
 
     def _estimate(self, last: Step, step: Step) -> float:
         """The change by the part alone, silenced in the whole model."""
-        before, after = (_alone(step.part, size, self.original.size) for size in (last.size, step.size))
+        before, after = (_alone(step.part, size, self.original) for size in (last.size, step.size))
         return self._silenced(after) - self._silenced(before)
 
-    def _silenced(self, size: Size) -> float:
-        if size == self.original.size:
+    def _silenced(self, size: AnySize) -> float:
+        if size == self.original.start:
             return 0.0
         with silenced(self.original.model, self.original.kept(size)):
             return change(self.before, self.answers.of(self.original.model, self.inputs, self.settings))
 
 
-def _alone(part: str, size: Size, original: Size) -> Size:
+def _alone(part: str, size: AnySize, model: Original) -> AnySize:
     """The whole model without what a size lacks of the kind of a part; of layers, the one that the part names."""
+    original = model.size
+    if isinstance(size, FineSize):
+        return size.alone(part, original.by_layer(len(original.layers)))
     if part == "neurons":
         return replace(original, width=size.width)
     if part == "heads":
@@ -190,8 +204,9 @@ def unmet(search: SizeSearch, nearest: Step) -> str:
     speed = 1 / nearest.share if nearest.share else inf
     name, wanted, kinds = search.original.model.name, search.target.words(), search.original.kinds
     alone = "" if kinds == KINDS else f" without {' or '.join(kinds)}"
+    holds = "" if search.original.fine else " that its class can hold"
     return (
-        f"model '{name}' cannot be {wanted}: the smallest{alone} that its class can hold is "
+        f"model '{name}' cannot be {wanted}: the smallest{alone}{holds} is "
         f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"
     )
 

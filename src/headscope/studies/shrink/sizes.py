@@ -1,4 +1,4 @@
-"""Sizes of a model that its class can hold, and the model of a size, cut out of the original one."""
+"""Sizes of a model, such as its class can hold, and the model of a size, cut out of the original one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,13 +9,25 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
+from headscope.studies.shrink.fine_size import FineSize
+from headscope.studies.shrink.moments import (
+    Moments,
+    Weights,
+    added,
+    added_by_heads,
+    fitted,
+    moments_of,
+    ranked_by_layer,
+)
 from headscope.studies.shrink.target import KINDS
 
+# A fit is kept for so many numbers of neurons of a layer: those that steps of a search have in common.
+FITS = 3
 # Neurons and heads are measured on at most so many texts.
 MOST_TEXTS = 1024
 
@@ -27,6 +39,19 @@ class Size:
     layers: tuple[int, ...]
     width: int
     heads: int
+
+    @property
+    def of_layers(self) -> tuple[tuple[int, int], ...]:
+        """The numbers of neurons and heads of the layers that stay."""
+        return ((self.width, self.heads),) * len(self.layers)
+
+    def by_layer(self, layers: int) -> FineSize:
+        """The same size by its numbers of each layer of the whole model.
+
+        >>> Size((1,), 5, 2).by_layer(2)
+        FineSize(layers=(1,), neurons=(5, 5), heads=(2, 2))
+        """
+        return FineSize(self.layers, (self.width,) * layers, (self.heads,) * layers)
 
     def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
         """The next smaller sizes, each with the name of the part that it lacks; layers count from 1."""
@@ -44,8 +69,13 @@ class Size:
         return asdict(self)
 
 
-def size_from(stored: dict[str, Any]) -> Size:
-    """The size that `Size.as_json` stored."""
+AnySize = Size | FineSize
+
+
+def size_from(stored: dict[str, Any]) -> AnySize:
+    """The size that its `as_json` stored."""
+    if "neurons" in stored:
+        return FineSize(*(tuple(stored[name]) for name in ("layers", "neurons", "heads")))
     return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]))
 
 
@@ -58,6 +88,8 @@ class Original:
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
     * `layer_order`: the order in which layers go; empty where any may go next.
+    * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps then, 0 for
+      none.
     """
 
     model: Model
@@ -68,6 +100,9 @@ class Original:
     ridge: float
     kinds: tuple[str, ...]
     layer_order: tuple[int, ...] = ()
+    fine: bool = False
+    least_heads: int = 1
+    least_neurons: int = 0
 
     @cached_property
     def size(self) -> Size:
@@ -75,42 +110,78 @@ class Original:
         heads, maps = self.model.capture.heads, self.parts.feed_forward
         return Size(tuple(range(len(heads))), maps[0].width if maps else 0, max(heads))
 
+    @property
+    def start(self) -> AnySize:
+        """The size that a search begins with."""
+        return self.size.by_layer(len(self.size.layers)) if self.fine else self.size
+
     def next_layers(self, layers: tuple[int, ...]) -> tuple[int, ...]:
         """Of some layers those that may go next."""
         ordered = tuple(layer for layer in self.layer_order if layer in layers)
         return ordered[:1] or layers
 
-    def kept(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Kept:
+    def kept(self, size: AnySize, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Kept:
         """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""
+        numbers, full = (one.by_layer(len(self.size.layers)) for one in (size, self.size))
         return Kept(
-            layers=None if size.layers == self.size.layers else size.layers,
-            neurons=None if size.width == self.size.width else ranked(self.of_neurons, size.width),
-            heads=None if size.heads == self.size.heads else ranked(self.of_heads, size.heads),
+            layers=None if size.layers == full.layers else size.layers,
+            neurons=None if numbers.neurons == full.neurons else ranked_by_layer(self.of_neurons, numbers.neurons),
+            heads=None if numbers.heads == full.heads else ranked_by_layer(self.of_heads, numbers.heads),
             pieces=pieces,
             tokens=tokens,
         )
 
-    def cut(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
+    def cut(self, size: AnySize, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
         """A model of a size; output maps of fewer neurons are fitted to the outputs of all, if there are moments."""
-        kept, maps = self.kept(size, pieces, tokens), self.parts.feed_forward or ()
-        outputs = None
+        kept, outputs = self.kept(size, pieces, tokens), None
         if kept.neurons is not None and self.moments:
-            fits = zip(maps, self.moments, kept.neurons, strict=True)
-            outputs = [fitted(part, moments, some, self.ridge) for part, moments, some in fits]
-        return cut(self.model, kept, outputs=outputs)
+            outputs = [self._fitted(layer, some) for layer, some in enumerate(kept.neurons)]
+        return cut(self.model, kept, outputs=outputs, fine=self.fine)
+
+    def _fitted(self, layer: int, some: tuple[int, ...]) -> Weights:
+        """The fitted output map of some neurons of a layer."""
+        if some not in (known := self._fits.setdefault(layer, {})):
+            known[some] = fitted((self.parts.feed_forward or ())[layer], self.moments[layer], some, self.ridge)
+            for oldest in [*known][:-FITS]:
+                del known[oldest]
+        return known[some]
+
+    @cached_property
+    def _fits(self) -> dict[int, dict[tuple[int, ...], Weights]]:
+        """The last fits of each layer by their neurons."""
+        return {}
 
 
 def original_of(
-    model: Model, inputs: Sequence[Encoded], settings: Settings, ridge: float, kinds: tuple[str, ...] = KINDS
+    model: Model,
+    inputs: Sequence[Encoded],
+    settings: Settings,
+    ridge: float,
+    kinds: tuple[str, ...] = KINDS,
+    *,
+    fine: bool = False,
 ) -> Original:
     """Measure what the parts of a model add on some inputs.
 
-    * `kinds`: the parts that may go.
+    * `kinds`: the parts that may go; `fine`: whether layers may keep different numbers.
 
     Raises `HeadscopeError` for a model that can lose no part, see `models.smaller.parts_of`.
     """
-    parts, inputs = parts_of(model), inputs[:MOST_TEXTS]
+    parts, inputs = parts_of(model, fine=fine), inputs[:MOST_TEXTS]
     moments = moments_of(model, parts, inputs, settings)
     of_neurons = [added(part, one) for part, one in zip(parts.feed_forward or (), moments, strict=True)]
     of_heads = added_by_heads(model, inputs, settings) if parts.heads else []
-    return Original(model, parts, moments, of_neurons, of_heads, ridge, kinds)
+    least = _least_heads(model) if fine and parts.heads else 1
+    return Original(model, parts, moments, of_neurons, of_heads, ridge, kinds, fine=fine, least_heads=least)
+
+
+def _least_heads(model: Model) -> int:
+    """0 if a layer of the model can do without heads, else 1."""
+    heads = [tuple(range(number)) for number in model.capture.heads]
+    if len(heads) == 1:
+        return 1
+    try:
+        cut(model, Kept(heads=((), *heads[1:])), fine=True)
+    except HeadscopeError:
+        return 1
+    return 0

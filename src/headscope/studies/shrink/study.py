@@ -34,7 +34,9 @@ from headscope.studies.shrink.gate_training import trained_gates
 from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
+from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.number_formats import as_bfloat16, in_eight_bits
+from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
@@ -50,7 +52,7 @@ from headscope.training.recipe import TrainingRecipe
 ABOUT = "size"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
-WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
+WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
 FOLDER = ".headscope.shrink"
 # Of the main metric: of similarities, and of a task.
 TOLERANCES = {False: 0.1, True: 0.02}
@@ -68,6 +70,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     within_interval: bool = False,
     method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
     gate_epochs: Annotated[int, Range(1)] = 4,
+    fine: bool = False,
+    heads_of: list[str] | None = None,
     parts: str = "neurons,heads,layers",
     vocabulary: Annotated[float, Range(0, 1)] = 0.6,
     max_tokens: Annotated[int, Range(3)] | None = None,
@@ -86,13 +90,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
     Without a task the model is judged by the embeddings of texts: a fifth of the texts scores. With a task its train
-    split is searched on, and its dev split scores. The saved model is of the same class, and loads without code.
+    split is searched on, and its dev split scores. The saved model is of the same class, and loads without code; with
+    `fine` its layers differ, and other programs load it by the code in its folder.
 
     Arguments:
 
     * `model`: Make this model smaller.
     * `corpus`: Texts that it is used for.
-    * `settings`: Set the seed, the batch size, the resamples and the progress.
+    * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
@@ -101,10 +106,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
       gates that are trained together with the model towards --speed or --size.
     * `gate_epochs`: Train gates for so many epochs.
+    * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
+      hold.
+    * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
+      in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
-    * `groups`: Remove this fraction of a layer's neurons in a step: one of so many.
+    * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
     * `sample`: Measure parts on so many texts.
     * `ridge`: Draw fitted weights towards the old ones, as a share of the variance of neurons.
     * `epochs`: Train for so many epochs; 0 for no training.
@@ -140,12 +149,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    measured = original_of(model, training, settings, ridge, kinds(parts))
+    measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
+    if eight_bit:  # onnxruntime runs no layer without heads, and does not quantise a map without neurons
+        measured = replace(measured, least_heads=1, least_neurons=1)
+    of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
-    options |= {"method": method} | ({"gate_epochs": gate_epochs} if gated else {})
+    options |= {"method": method} | ({"fine": True} if fine else {}) | ({"gate_epochs": gate_epochs} if gated else {})
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     unused = unused_megabytes(ordered, pieces, max_tokens)
@@ -163,6 +175,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
     found = evidence(judging, search, measured, ordered, untrained, smaller)
     variables, facts = found.variables, options | facts_of(model, smaller, shapes, search.steps, epochs=epochs)
+    if of_kinds is not None:
+        variables |= of_kinds.variables(found.stays)
+    if fine and not gated:
+        beside, known = portable_beside(judging, found, begin[0], last, goal, record)
+        variables, facts = variables | beside, facts | known
     facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
     half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
     formats = [in_eight_bits(judging, found, smaller, shapes, folder / ONNX)] if eight_bit else []
@@ -224,6 +241,7 @@ def _attributes(
         **({"task": task.name} if task else {}),
         "resampled": corpus.resampled,
         "shrinking": json.dumps(facts),
+        "options": json.dumps({"method": facts["method"]}),
         "shrunk_sha256": saved.sha256,
         "n_examples": len(held_out),
         "n_tokens": sum(map(len, held_out)),

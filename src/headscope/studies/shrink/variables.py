@@ -109,8 +109,9 @@ class ShrinkOutcome:
         estimates = [step.estimate if step.part else np.nan for step in steps]
         variables.add("estimated_change", np.array(estimates))
         variables.add("megabytes", [step.megabytes for step in steps])
-        variables.add("layer_neurons", self._by_layer([step.size.width for step in steps]))
-        variables.add("layer_heads", self._by_layer([step.size.heads for step in steps]))
+        numbers = [step.size.by_layer(self.layers) for step in steps]
+        variables.add("layer_neurons", self._by_layer([size.neurons for size in numbers]))
+        variables.add("layer_heads", self._by_layer([size.heads for size in numbers]))
         variables.add("whole_score", scores.values[0], interval=scores.bounds[0])
         variables.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
         self._add(variables, "shrunk", scores.values[-1], scores.bounds[-1])
@@ -131,7 +132,7 @@ class ShrinkOutcome:
         count = Count(np.full(values.shape, self.examples), f"examples behind {label.long_name}", dims=label.dims)
         variables.add(f"{name}_score", values, interval=bounds, count=count)
 
-    def _by_layer(self, numbers: Sequence[int]) -> np.ndarray:
-        """A number of each step for the layers that it keeps, [step, layer]."""
+    def _by_layer(self, numbers: Sequence[Sequence[int]]) -> np.ndarray:
+        """The numbers of each step for the layers that it keeps, [step, layer]."""
         stays = np.array([[layer in step.size.layers for layer in range(self.layers)] for step in self.steps])
-        return stays * np.array(numbers)[:, None]
+        return stays * np.array(numbers)

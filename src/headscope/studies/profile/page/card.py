@@ -54,11 +54,13 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 
 def kinds(result: xr.Dataset) -> list[HeadKind]:
-    """Heads that look at the same word in the other segment, and those that look at the last token."""
+    """Heads that look at the same word in the other segment, at the last token, or at tokens of rare pieces."""
     gain, end = least_gain(result), measured(result, "segment_end")
+    frequency = measured(result, "frequency_correlation")
     return [
         *([] if gain is None else where_true(special(gain), "same_word", "same word")),
         *([] if end is None else at_least(end, SHARE, "end", "end")),
+        *([] if frequency is None else where_true(frequency <= -SHARE, "rare", "rare words")),
     ]
 
 

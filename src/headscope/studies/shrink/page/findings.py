@@ -12,9 +12,10 @@ from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import not_learned
 from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
-from headscope.studies.shrink.page import gates
+from headscope.studies.shrink.page import fine, gates
 from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
+from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
 
 
@@ -41,7 +42,9 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *_needed(result),
         _removed(result),
         *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),
+        *kept_kinds(result),
         *_choices(result),
+        *fine.portable(result, facts(result)),
         *changed(result),
         *([] if unlearned(result) else lossier_groups(result)),
         *_vocabulary(result),
@@ -147,16 +150,16 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
 def _removed(result: xr.Dataset) -> Finding:
     known = facts(result)
     gone = {name: known[name][0] - known[name][1] for name in ("layers", "neurons", "heads", "pieces")}
-    left = result["layer_heads"].isel(step=-1)
-    without = [int(layer) for layer in left["layer"].values[left.values == 0]]
+    without, of = fine.removed_layers(result, known), " of all layers" if "fine" in known else " of each layer"
     words = [
         f"{layers_named(without)} of {known['layers'][0]}" if without else "",
-        f"{gone['neurons']:,} of {known['neurons'][0]:,} neurons of each layer" if gone["neurons"] else "",
-        f"{gone['heads']} of {known['heads'][0]} heads of each layer" if gone["heads"] else "",
+        *fine.sublayers(result, known),
+        f"{gone['neurons']:,} of {known['neurons'][0]:,} neurons{of}" if gone["neurons"] else "",
+        f"{gone['heads']} of {known['heads'][0]} heads{of}" if gone["heads"] else "",
         f"{gone['pieces']:,} of {known['pieces'][0]:,} pieces of the vocabulary" if gone["pieces"] else "",
     ]
     listed = [part for part in words if part]
-    text = f"Removed: {'; '.join(listed)}. The rest is an ordinary model of its class."
+    text = f"Removed: {'; '.join(listed)}. {fine.rest(known)}"
     return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
 
 

@@ -9,13 +9,14 @@ from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, number
 from headscope.studies.shrink.page.eight_bit import trials
 from headscope.studies.shrink.page.findings import facts
+from headscope.studies.shrink.page.kinds import kinds_table
 
 BY_LAYER = ()
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """The steps of the search, ways to eight bits, what groups lose, and examples that are answered otherwise."""
-    return [_steps(result), *trials(facts(result)), *_groups(result), *_changed(result)]
+    """The steps of the search, ways to eight bits, kinds of heads, what groups lose, and answers that changed."""
+    return [_steps(result), *trials(facts(result)), *kinds_table(result), *_groups(result), *_changed(result)]
 
 
 def _steps(result: xr.Dataset) -> Table:
