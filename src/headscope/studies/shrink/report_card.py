@@ -25,8 +25,14 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
         "layers": "{}",
         "neurons": "{:,}",
         "heads": "{}",
+        "embedding_width": "{}",
     }
-    words = {"pieces": "pieces of the vocabulary", "neurons": "neurons of a layer", "heads": "heads of a layer"}
+    words = {
+        "embedding_width": "numbers of an embedding",
+        "pieces": "pieces of the vocabulary",
+        "neurons": "neurons of a layer",
+        "heads": "heads of a layer",
+    }
     return "\n".join(
         [
             *(

@@ -103,9 +103,13 @@ class SizeSearch:
     def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
         """The step that removes a part, without its estimate."""
         smaller = now if part.startswith("layer") else self.original.cut(size)
-        weighs = last.megabytes - layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
+        weighs = last.megabytes - layer_megabytes(now) if smaller is now else self._weight(smaller, size)
         moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
         return Step(part, size, moved, 0.0, weighs, share)
+
+    def _weight(self, smaller: Model, size: Size) -> float:
+        """Megabytes of a model of a size as it is saved."""
+        return megabytes(smaller) - self.fixed - self.original.saved_megabytes(size)
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
@@ -130,6 +134,8 @@ class SizeSearch:
     def _silenced(self, size: Size) -> float:
         if size == self.original.size:
             return 0.0
+        if size.embeddings:
+            return change(self.before, self.answers.of(self.original.cut(size), self.inputs, self.settings))
         with silenced(self.original.model, self.original.kept(size)):
             return change(self.before, self.answers.of(self.original.model, self.inputs, self.settings))
 
@@ -138,6 +144,8 @@ def _alone(part: str, size: Size, original: Size) -> Size:
     """The whole model without what a size lacks of the kind of a part; of layers, the one that the part names."""
     if part == "neurons":
         return replace(original, width=size.width)
+    if part == "embeddings":
+        return replace(original, embeddings=size.embeddings)
     if part == "heads":
         return replace(original, heads=size.heads)
     layer = int(part.split()[1]) - 1
@@ -189,7 +197,7 @@ def unmet(search: SizeSearch, nearest: Step) -> str:
     """The line for a target that is not reached, with the nearest size that was found."""
     speed = 1 / nearest.share if nearest.share else inf
     name, wanted, kinds = search.original.model.name, search.target.words(), search.original.kinds
-    alone = "" if kinds == KINDS else f" without {' or '.join(kinds)}"
+    alone = "" if kinds[: len(KINDS)] == KINDS else f" without {' or '.join(kinds)}"
     return (
         f"model '{name}' cannot be {wanted}: the smallest{alone} that its class can hold is "
         f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"

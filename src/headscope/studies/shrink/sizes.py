@@ -14,6 +14,7 @@ from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
+from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings
 from headscope.studies.shrink.target import KINDS
 
 # Neurons and heads are measured on at most so many texts.
@@ -22,11 +23,15 @@ MOST_TEXTS = 1024
 
 @dataclass(frozen=True)
 class Size:
-    """The layers that stay (from 0), the width of their feed-forward parts, and their number of heads."""
+    """The layers that stay (from 0), the width of their feed-forward parts, and their number of heads.
+
+    * `embeddings`: numbers of each embedding; 0 for those of the whole model.
+    """
 
     layers: tuple[int, ...]
     width: int
     heads: int
+    embeddings: int = 0
 
     def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
         """The next smaller sizes, each with the name of the part that it lacks; layers count from 1."""
@@ -35,6 +40,8 @@ class Size:
             yield "neurons", replace(self, width=self.width - step)
         if "heads" in original.kinds and original.parts.heads and self.heads > 1:
             yield "heads", replace(self, heads=self.heads - 1)
+        if (less := original.narrower(self.embeddings, groups)) is not None:
+            yield "embeddings", replace(self, embeddings=less)
         if "layers" in original.kinds and len(self.layers) > 1:
             for layer in original.next_layers(self.layers):
                 yield f"layer {layer + 1}", replace(self, layers=tuple(kept for kept in self.layers if kept != layer))
@@ -46,7 +53,7 @@ class Size:
 
 def size_from(stored: dict[str, Any]) -> Size:
     """The size that `Size.as_json` stored."""
-    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]))
+    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]), int(stored.get("embeddings", 0)))
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ class Original:
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `ridge`: see `moments.fitted`; `kinds`: of `target.KINDS`, the parts that may go.
     * `layer_order`: the order in which layers go; empty where any may go next.
+    * `embeddings`: how these become narrower; None where they stay.
     """
 
     model: Model
@@ -68,6 +76,7 @@ class Original:
     ridge: float
     kinds: tuple[str, ...]
     layer_order: tuple[int, ...] = ()
+    embeddings: NarrowEmbeddings | None = None
 
     @cached_property
     def size(self) -> Size:
@@ -92,12 +101,29 @@ class Original:
 
     def cut(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
         """A model of a size; output maps of fewer neurons are fitted to the outputs of all, if there are moments."""
-        kept, maps = self.kept(size, pieces, tokens), self.parts.feed_forward or ()
+        kept, maps, model = self.kept(size, pieces, tokens), self.parts.feed_forward or (), self.model
         outputs = None
         if kept.neurons is not None and self.moments:
             fits = zip(maps, self.moments, kept.neurons, strict=True)
             outputs = [fitted(part, moments, some, self.ridge) for part, moments, some in fits]
-        return cut(self.model, kept, outputs=outputs)
+        if self.embeddings is not None and size.embeddings:
+            model = self.embeddings.projected(model, size.embeddings)
+        return cut(model, kept, outputs=outputs)
+
+    def written(self, size: Size, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
+        """The same model in the class that is saved: another one only if its embeddings are narrower."""
+        smaller = self.cut(size, pieces, tokens)
+        if self.embeddings is None or not size.embeddings:
+            return smaller
+        return self.embeddings.narrowed(smaller, size.embeddings)
+
+    def saved_megabytes(self, size: Size) -> float:
+        """Megabytes that the saved class has less than the one of `cut`."""
+        return 0.0 if self.embeddings is None else self.embeddings.saved_megabytes(size.embeddings)
+
+    def narrower(self, width: int, groups: int) -> int | None:
+        """The next width of embeddings below one (0 for that of the whole model); None if there is none."""
+        return None if self.embeddings is None else self.embeddings.narrower(width, groups)
 
 
 def original_of(

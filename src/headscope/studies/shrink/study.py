@@ -34,6 +34,7 @@ from headscope.studies.shrink.gate_training import trained_gates
 from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
+from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
 from headscope.studies.shrink.number_formats import as_bfloat16, in_eight_bits
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
@@ -101,7 +102,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
       gates that are trained together with the model towards --speed or --size.
     * `gate_epochs`: Train gates for so many epochs.
-    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; and embeddings, which makes a BERT
+      with narrower embeddings an ALBERT.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
     * `groups`: Remove this fraction of a layer's neurons in a step: one of so many.
@@ -124,7 +126,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     any part.
     """
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
-    refuse_without_target(method, wanted)
+    refuse_without_target(method, wanted, kinds(parts))
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     if task is not None:
         names: Any = model.network.config.id2label
@@ -140,9 +142,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    measured = original_of(model, training, settings, ridge, kinds(parts))
-    ordered = by_method(measured, method, settings.seed)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
+    measured = original_of(model, training, settings, ridge, kinds(parts))
+    if "embeddings" in measured.kinds:
+        measured = replace(measured, embeddings=narrow_embeddings(model, training, pieces, max_tokens))
+    ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     options |= {"method": method} | ({"gate_epochs": gate_epochs} if gated else {})
@@ -157,7 +161,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
-    smaller = untrained = search.original(ordered).cut(last, pieces, max_tokens)
+    smaller = untrained = search.original(ordered).written(last, pieces, max_tokens)
     if epochs:
         examples = _examples(judging, measured, smaller, last.layers, pieces)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")

@@ -154,10 +154,18 @@ def _removed(result: xr.Dataset) -> Finding:
         f"{gone['neurons']:,} of {known['neurons'][0]:,} neurons of each layer" if gone["neurons"] else "",
         f"{gone['heads']} of {known['heads'][0]} heads of each layer" if gone["heads"] else "",
         f"{gone['pieces']:,} of {known['pieces'][0]:,} pieces of the vocabulary" if gone["pieces"] else "",
+        _embeddings(known),
     ]
     listed = [part for part in words if part]
-    text = f"Removed: {'; '.join(listed)}. The rest is an ordinary model of its class."
+    kind = known["model_class"][1] if _embeddings(known) else "model of its class"
+    text = f"Removed: {'; '.join(listed)}. The rest is an ordinary {kind}."
     return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
+
+
+def _embeddings(known: dict[str, Any]) -> str:
+    """How many numbers of each embedding are gone, in words; nothing where all stay."""
+    before, after = known.get("embedding_width", (0, 0))
+    return f"{before - after:,} of {before:,} numbers of each embedding" if before > after else ""
 
 
 def _parts(result: xr.Dataset) -> Iterator[Finding]:
