@@ -111,8 +111,7 @@ def _half_of_layers(model: Model, task: Task, target: float, seed: int, sizes: S
 def _heads(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
     """Three quarters of the heads gone by the importance of Michel et al. 2019, without training."""
     settings, ranking = Settings(seed=seed), HeadRanking("importance", "michel")
-    searched = replace(task, dev=task.training())  # heads are chosen on train, and dev scores
-    *_, last = smaller(PrunedModel(model, model.capture.heads), HEADS, lambda now: ranking.of(now, searched, settings))
+    *_, last = smaller(PrunedModel(model, model.capture.heads), HEADS, lambda now: ranking.of(now, task, settings))
     outputs = task_outputs(task_inputs(last.model, task, task.dev))
     save(last.model, folder / "model")
     return [_row("heads", seed, outputs, task, megabytes(last.model), folder / "model")]
