@@ -77,7 +77,8 @@ def all_rows(runs: Sequence[tuple[str, float, int]], sizes: Sizes, folder: Path,
                 print(f"{way}, {target:g} MB, seed {seed}: {error}", file=sys.stderr, flush=True)
                 continue
             found += done.result()
-            print(f"{way}, {target:g} MB, seed {seed}: {done.result()[-1].score:.3f}", flush=True)
+            last = done.result()[-1]
+            print(f"{way}, {target:g} MB, seed {seed}: {last.score:.3f}, {last.seconds:.0f} s", flush=True)
     return found
 
 

@@ -1,6 +1,7 @@
 """The ways: each makes a smaller model of a fine-tuned one, saves it, and scores it on dev."""
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -49,6 +50,7 @@ class Row:
     """A model: its score on dev, its megabytes, and its file or folder.
 
     * `target`: the megabytes that were asked for; NaN for a way that has a size of its own.
+    * `seconds`: processor seconds of the run that made it.
     """
 
     way: str
@@ -57,6 +59,7 @@ class Row:
     score: float
     megabytes: float
     path: str
+    seconds: float = 0.0
 
 
 def task_of(sizes: Sizes, model: Model, seed: int) -> Task:
@@ -73,7 +76,9 @@ def made(way: str, target: float, seed: int, sizes: Sizes, folder: Path) -> list
     if known.is_file() and (stored := json.loads(known.read_text()))["of"] == wanted:
         return [Row(**row) for row in stored["rows"]]
     model = load(sizes.model, head=True)
+    begin = time.process_time()
     rows = WAYS[way](model, task_of(sizes, model, seed), target, seed, sizes, folder)
+    rows = [replace(row, seconds=round(time.process_time() - begin, 1)) for row in rows]
     write_atomically(known, json.dumps({"of": wanted, "rows": [asdict(row) for row in rows]}))
     return rows
 

@@ -12,6 +12,8 @@ import headscope
 from headscope import HeadscopeError, Model
 from headscope.encoding.encoded import Encoded
 from headscope.models.embedding_width import UNREAD, basis_of, narrowed, projected, rows_of, saved_weights
+from headscope.models.removable_parts import Kept
+from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import parameters
 from headscope.studies.shrink.splits import encode
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -61,6 +63,8 @@ def test_embeddings_of_low_rank_need_one_number_more(kind: type) -> None:
     torch.testing.assert_close(outputs(smaller), outputs(model), atol=1e-5, rtol=0)
     assert type(smaller.network).__name__ == kind.__name__.replace("Bert", "Albert")
     assert smaller.network.config.embedding_size == 7
+    again, bert = (cut(one, Kept(layers=(0, 2))) for one in (smaller, model))
+    torch.testing.assert_close(outputs(again), outputs(bert), atol=1e-5, rtol=0)
     assert not torch.allclose(outputs(projected(model, basis, 6)), outputs(model), atol=1e-3)
 
 
