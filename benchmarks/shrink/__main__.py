@@ -17,19 +17,18 @@ import csv
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from importlib import import_module
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-import xarray as xr
 from benchmarks.shrink.timing import milliseconds
 from benchmarks.shrink.ways import EIGHT, METHODS, Row, Sizes, made, task_of
 
 from headscope import load
 from headscope.corpora.tasks import score
-from headscope.figures.curve import curve
-from headscope.figures.export import save
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.size_and_speed import megabytes
 from headscope.outputs.task_inputs import task_inputs
@@ -41,6 +40,7 @@ BESIDE = ("both", "gates", "magnitude", "random", "narrow", *ALONE)
 WORDS = {
     "whole": "whole model",
     "both": "ours",
+    "estimate": "ours",
     f"both, {EIGHT}": "ours, in eight bits",
     "narrow": "ours, with narrower embeddings",
     "eight-bit": "",
@@ -56,10 +56,10 @@ BATCHES = (1, 32)
 
 def planned(targets: Sequence[float], seeds: int, beside: Sequence[str]) -> list[tuple[str, float, int]]:
     """All runs: way, megabytes and seed; the longest first. Ours at the smallest size is in eight bits, too."""
-    methods = [way for way in METHODS if way in beside or (way == "estimate" and "both" in beside)]
+    methods, last = [way for way in METHODS if way in beside or (way == "estimate" and "both" in beside)], targets[-1]
     runs = [(way, target, seed) for seed in range(seeds) for target in targets for way in methods]
-    last = targets[-1]
-    runs = [run for run in runs if run[:2] != ("estimate", last)]
+    if "both" in beside:
+        runs = [run for run in runs if run[:2] != ("estimate", last)]
     return [(way, last, seed) for seed in range(seeds) for way in beside if way not in METHODS] + runs
 
 
@@ -84,7 +84,7 @@ def all_rows(runs: Sequence[tuple[str, float, int]], sizes: Sizes, folder: Path,
 
 def whole_row(sizes: Sizes) -> tuple[Row, str, list[int]]:
     """The whole model, the main metric, and the lengths of dev in tokens."""
-    model = load(sizes.model, head=True)
+    model = load(sizes.model, head=True, device="cpu")
     task = task_of(sizes, model, 0)
     value = float(score(task.metrics[0], task_outputs(task_inputs(model, task, task.dev)), task.targets(task.dev)))
     lengths = [len(encoded) for encoded in encode(model, tuple(task.dev))]
@@ -119,21 +119,12 @@ def _grouped(rows: Sequence[Row]) -> dict[str, list[Row]]:
     return dict(sorted(ways.items(), key=lambda item: order.index(item[0])))
 
 
-def figure(whole: Row, rows: Sequence[Row], metric: str, stem: Path) -> None:
-    """The four methods: the mean score over seeds by size, with its interval; each begins with the whole model."""
-    ours = [replace(row, way="estimate") if row.way == "both" else row for row in rows]
-    targets = sorted({row.target for row in ours if row.way in METHODS})
-    values = np.full((3, len(METHODS), len(targets) + 1), np.nan)
-    for number, way in enumerate(METHODS):
-        for place, target in enumerate(targets):
-            found = np.array([row.score for row in ours if (row.way, row.target) == (way, target)])
-            if len(found):
-                values[:, number, place] = found.mean(), *over_seeds(found)
-        values[0, number, -1] = whole.score
-    dims, sizes = ("model", "megabytes"), [*targets, whole.megabytes]
-    array = xr.DataArray(values[0], {"model": list(METHODS), "megabytes": sizes}, dims, "score", {"units": metric})
-    array = array.assign_coords(lower=(dims, values[1]), upper=(dims, values[2]))
-    save(curve(array, "megabytes"), stem, ("svg", "png"))
+def possible(beside: Sequence[str]) -> list[str]:
+    """The ways for which the packages are there; without onnxruntime ours is in float32 alone."""
+    if find_spec("onnxruntime") is not None:
+        return list(beside)
+    print("onnxruntime is not installed: nothing is in eight bits", file=sys.stderr)
+    return ["estimate" if way == "both" else way for way in beside if way != "eight-bit"]
 
 
 def main() -> None:
@@ -160,17 +151,20 @@ def main() -> None:
     targets = sorted(map(float, given.sizes.split(",")), reverse=True)
     given.out.mkdir(parents=True, exist_ok=True)
     whole, metric, lengths = whole_row(sizes)
-    rows = all_rows(planned(targets, given.seeds, given.beside.split(",")), sizes, given.out, given.workers)
+    rows = all_rows(planned(targets, given.seeds, possible(given.beside.split(","))), sizes, given.out, given.workers)
     with (given.out / "rows.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(asdict(whole)))
         writer.writeheader()
         writer.writerows(map(asdict, [whole, *rows]))
-    figure(whole, rows, metric, given.out / "methods")
     shapes = [(batch, int(np.quantile(lengths, share))) for batch in BATCHES for share in (0.5, 0.95)]
     at_size = [row for row in rows if np.isnan(row.target) or row.target == targets[-1] or row.way not in METHODS]
     text = table(whole, at_size, metric, shapes, given.rounds)
     (given.out / "table.md").write_text(text + "\n")
     print(text)
+    if find_spec("altair") is not None and find_spec("vl_convert") is not None:
+        import_module("benchmarks.shrink.figure").write([whole, *rows], metric, given.out / "methods")
+    else:
+        print("no figure without altair and vl-convert; later: python -m benchmarks.shrink.figure", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -37,9 +37,9 @@ def _timed(path: Path) -> tuple[Timed, int]:
     if path.suffix == ".npz":
         return _of_table(path)
     if path.suffix == ".onnx":
-        model = load(str(path.parents[1]), head=True)
+        model = load(str(path.parents[1]), head=True, device="cpu")
         return partial(_file_seconds, session_of(path)), _pieces(model)
-    model = load(str(path), head=True)
+    model = load(str(path), head=True, device="cpu")
     return partial(pass_seconds, model), _pieces(model)
 
 

@@ -75,7 +75,7 @@ def made(way: str, target: float, seed: int, sizes: Sizes, folder: Path) -> list
     known, wanted = folder / "rows.json", asdict(sizes) | {"way": way, "target": target, "seed": seed}
     if known.is_file() and (stored := json.loads(known.read_text()))["of"] == wanted:
         return [Row(**row) for row in stored["rows"]]
-    model = load(sizes.model, head=True)
+    model = load(sizes.model, head=True, device="cpu")
     begin = time.process_time()
     rows = WAYS[way](model, task_of(sizes, model, seed), target, seed, sizes, folder)
     rows = [replace(row, seconds=round(time.process_time() - begin, 1)) for row in rows]
