@@ -91,15 +91,15 @@ def whole_row(sizes: Sizes) -> tuple[Row, str, list[int]]:
     return Row("whole", np.nan, 0, value, megabytes(model), sizes.model), task.metrics[0], lengths
 
 
-def table(whole: Row, rows: Sequence[Row], metric: str, shapes: Sequence[tuple[int, int]], rounds: int) -> str:
+def table(unshrunk: Row, rows: Sequence[Row], metric: str, shapes: Sequence[tuple[int, int]], rounds: int) -> str:
     """The table in Markdown: a row a way, the scores of all seeds, bytes and milliseconds of the first."""
     by_way = {way: sorted(some, key=lambda row: row.seed) for way, some in _grouped(rows).items()}
-    shown = [whole, *(some[0] for some in by_way.values())]
+    shown = [unshrunk, *(some[0] for some in by_way.values())]
     times = milliseconds(shown, shapes, rounds)
     titles = [f"ms, {batch} of {tokens} tokens" for batch, tokens in shapes]
     lines = [f"| | {metric} | seeds | MB | {' | '.join(titles)} |", f"| --- |{' ---: |' * (3 + len(shapes))}"]
     for row, of_shapes in zip(shown, times, strict=True):
-        values = np.array([one.score for one in by_way.get(row.way, [whole])])
+        values = np.array([one.score for one in by_way.get(row.way, [unshrunk])])
         cells = [WORDS.get(row.way, row.way), _score(values), str(len(values)), f"{row.megabytes:.1f}"]
         lines.append(f"| {' | '.join([*cells, *(f'{value:.1f}' for value in of_shapes)])} |")
     return "\n".join(lines)
@@ -150,19 +150,19 @@ def main() -> None:
     sizes = Sizes(**{name: getattr(given, name) for name in own})
     targets = sorted(map(float, given.sizes.split(",")), reverse=True)
     given.out.mkdir(parents=True, exist_ok=True)
-    whole, metric, lengths = whole_row(sizes)
+    unshrunk, metric, lengths = whole_row(sizes)
     rows = all_rows(planned(targets, given.seeds, possible(given.beside.split(","))), sizes, given.out, given.workers)
     with (given.out / "rows.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(asdict(whole)))
+        writer = csv.DictWriter(file, list(asdict(unshrunk)))
         writer.writeheader()
-        writer.writerows(map(asdict, [whole, *rows]))
+        writer.writerows(map(asdict, [unshrunk, *rows]))
     shapes = [(batch, int(np.quantile(lengths, share))) for batch in BATCHES for share in (0.5, 0.95)]
     at_size = [row for row in rows if np.isnan(row.target) or row.target == targets[-1] or row.way not in METHODS]
-    text = table(whole, at_size, metric, shapes, given.rounds)
+    text = table(unshrunk, at_size, metric, shapes, given.rounds)
     (given.out / "table.md").write_text(text + "\n")
     print(text)
     if find_spec("altair") is not None and find_spec("vl_convert") is not None:
-        import_module("benchmarks.shrink.figure").write([whole, *rows], metric, given.out / "methods")
+        import_module("benchmarks.shrink.figure").write([unshrunk, *rows], metric, given.out / "methods")
     else:
         print("no figure without altair and vl-convert; later: python -m benchmarks.shrink.figure", file=sys.stderr)
 

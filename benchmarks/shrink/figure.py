@@ -32,7 +32,7 @@ def scores_of(rows: Sequence[Row], metric: str) -> xr.DataArray:
 
     * `rows`: the whole model first.
     """
-    whole, *others = rows
+    unshrunk, *others = rows
     ours = [replace(row, way="estimate") if row.way == "both" else row for row in others]
     targets = sorted({row.target for row in ours if row.way in METHODS})
     values = np.full((3, len(METHODS), len(targets) + 1), np.nan)
@@ -41,9 +41,9 @@ def scores_of(rows: Sequence[Row], metric: str) -> xr.DataArray:
             found = np.array([row.score for row in ours if (row.way, row.target) == (way, target)])
             if len(found):
                 values[:, number, column] = found.mean(), *over_seeds(found)
-    values[0, :, -1] = whole.score
+    values[0, :, -1] = unshrunk.score
     dims = ("model", "megabytes")
-    coords = {"model": list(METHODS), "megabytes": [*targets, whole.megabytes]}
+    coords = {"model": list(METHODS), "megabytes": [*targets, unshrunk.megabytes]}
     array = xr.DataArray(values[0], coords, dims, "score", {"units": metric})
     return array.assign_coords(lower=(dims, values[1]), upper=(dims, values[2]))
 

@@ -15,14 +15,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models.as_albert import albert_of, is_bert
 from headscope.models.model import Model
 
 TABLES = ("word_embeddings", "position_embeddings", "token_type_embeddings")
-# Rows that no text reads count as if read so often, so that they decide where no other does.
-UNREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -46,24 +43,31 @@ class EmbeddingBasis:
         return self.directions[: width - 1]
 
 
-def basis_of(model: Model, inputs: Sequence[Encoded]) -> EmbeddingBasis:
-    """The principal directions of the rows of all tables, each weighted by how often the inputs read it.
+def basis_of(model: Model, counts: Sequence[Float[np.ndarray, " row"]]) -> EmbeddingBasis:
+    """The principal directions of the rows of all tables, each weighted by how often it is read.
+
+    * `counts`: how often texts read each row of each of `TABLES`.
 
     Raises `HeadscopeError` for a model that is no BERT, or has another head than one over all tokens.
     """
+    refuse_others(model)
+    products = torch.zeros(1, dtype=torch.float64)
+    total = 0.0
+    for table, read in zip(_tables(model.network), counts, strict=True):
+        rows, weights = centred(table.weight), torch.from_numpy(read)
+        products = products + rows.T @ (weights[:, None] * rows)
+        total += float(weights.sum())
+    lengths, vectors = torch.linalg.eigh(products / total)
+    return EmbeddingBasis(vectors.flip(1).T[:-1].contiguous(), lengths.flip(0)[:-1])
+
+
+def refuse_others(model: Model) -> None:
+    """Raise `HeadscopeError` for a model that no class with narrower embeddings can be."""
     if not is_bert(model.network):
         raise HeadscopeError(
             f"the embeddings of '{model.name}' ({type(model.network).__name__}) cannot become narrower: only a BERT "
             "encoder or classifier can be written so; leave embeddings out of --parts"
         )
-    products = torch.zeros(1, dtype=torch.float64)
-    total = 0.0
-    for table, weights in zip(_tables(model.network), _read(model, inputs), strict=True):
-        rows = centred(table.weight)
-        products = products + rows.T @ (weights[:, None] * rows)
-        total += float(weights.sum())
-    lengths, vectors = torch.linalg.eigh(products / total)
-    return EmbeddingBasis(vectors.flip(1).T[:-1].contiguous(), lengths.flip(0)[:-1])
 
 
 def projected(model: Model, basis: EmbeddingBasis, width: int) -> Model:
@@ -91,13 +95,15 @@ def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
     return albert_of(model, written, to_states, norm.bias.detach().cpu())
 
 
-def saved_weights(rows: int, whole: int, width: int) -> int:
+def saved_weights(rows: int, states: int, width: int) -> int:
     """How many weights fewer there are: of the rows of all tables and the normalisation, less those of the map.
+
+    * `states`: width of the states, which embeddings had.
 
     >>> saved_weights(1000, 64, 16)
     47008
     """
-    return (rows + 2) * (whole - width) - whole * (width + 1)
+    return (rows + 2) * (states - width) - states * (width + 1)
 
 
 def embedding_width(model: Model) -> int:
@@ -106,9 +112,9 @@ def embedding_width(model: Model) -> int:
     return table.weight.shape[1]
 
 
-def rows_of(model: Model) -> int:
-    """Rows of all tables."""
-    return sum(table.num_embeddings for table in _tables(model.network))
+def rows_of(model: Model) -> list[int]:
+    """Rows of each of `TABLES`."""
+    return [table.num_embeddings for table in _tables(model.network)]
 
 
 def centred(weight: Float[Tensor, "row width"]) -> Float[Tensor, "row width"]:
@@ -126,14 +132,3 @@ def _without_mean(width: int) -> Float[Tensor, "direction width"]:
 
 def _tables(network: Any) -> list[nn.Embedding]:
     return [getattr(network.base_model.embeddings, name) for name in TABLES]
-
-
-def _read(model: Model, inputs: Sequence[Encoded]) -> list[Float[Tensor, " row"]]:
-    """How often each row of each table is read."""
-    words, positions, segments = read = [np.full(table.num_embeddings, UNREAD) for table in _tables(model.network)]
-    for encoded in inputs:
-        ids = encoded.inputs["input_ids"]
-        np.add.at(words, ids, 1)
-        positions[: len(ids)] += 1
-        np.add.at(segments, encoded.inputs.get("token_type_ids", np.zeros_like(ids)), 1)
-    return [torch.from_numpy(counts) for counts in read]

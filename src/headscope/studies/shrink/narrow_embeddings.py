@@ -3,11 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from jaxtyping import Float
+
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.models.embedding_width import EmbeddingBasis, basis_of, narrowed, projected, rows_of, saved_weights
+from headscope.models.embedding_width import (
+    EmbeddingBasis,
+    basis_of,
+    narrowed,
+    projected,
+    refuse_others,
+    rows_of,
+    saved_weights,
+)
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
+
+# Rows that no text reads count as if read so often, so that they decide where no other does.
+UNREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,18 @@ def narrow_embeddings(
 
     Raises `HeadscopeError` for a model of which no ordinary class has embeddings of another width.
     """
-    basis = basis_of(model, inputs)
-    rows = rows_of(model if pieces is None and tokens is None else cut(model, Kept(pieces=pieces, tokens=tokens)))
-    return NarrowEmbeddings(basis, rows, model.network.dtype.itemsize)
+    refuse_others(model)
+    basis = basis_of(model, row_counts(model, inputs))
+    kept = model if pieces is None and tokens is None else cut(model, Kept(pieces=pieces, tokens=tokens))
+    return NarrowEmbeddings(basis, sum(rows_of(kept)), model.network.dtype.itemsize)
+
+
+def row_counts(model: Model, inputs: Sequence[Encoded]) -> list[Float[np.ndarray, " row"]]:
+    """How often the inputs read each row of the tables of words, positions and segments, and a little more."""
+    words, positions, segments = counts = [np.full(rows, UNREAD) for rows in rows_of(model)]
+    for encoded in inputs:
+        ids = encoded.inputs["input_ids"]
+        np.add.at(words, ids, 1)
+        positions[: len(ids)] += 1
+        np.add.at(segments, encoded.inputs.get("token_type_ids", np.zeros_like(ids)), 1)
+    return counts
