@@ -48,11 +48,9 @@ def test_saved_folder_is_an_ordinary_one_and_is_trained(tmp_path: Path) -> None:
     result = run(model, texts, QUICK, directory=tmp_path, epochs=2, parts=PARTS, learning_rate=5e-3, **options)
     facts = json.loads(result.attrs["shrinking"])
     assert facts["embedding_width"][1] < 24 and facts["megabytes"][1] <= 0.03
-    network, tokenizer = (
-        AutoModel.from_pretrained(tmp_path / "model"),
-        AutoTokenizer.from_pretrained(tmp_path / "model"),
-    )
-    assert type(network).__name__ == "AlbertModel" and not list((tmp_path / "model").glob("*.py"))
+    folder = tmp_path / "model"
+    network, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    assert type(network).__name__ == "AlbertModel" and not list(folder.glob("*.py"))
     assert sum(weight.numel() for weight in network.parameters()) == facts["parameters"][1]
     assert len(tokenizer) == facts["pieces"][1] == network.config.vocab_size
     np.testing.assert_allclose(result["reloaded_score"], result["shrunk_score"], atol=1e-5)
