@@ -19,7 +19,7 @@ from headscope.models.pruned_checkpoint import pruning_of
 from headscope.models.pruned_folder import save
 from headscope.models.removable_parts import Kept, parts_of, position_rows
 from headscope.models.smaller import cut
-from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, needed_pieces, with_pieces
+from headscope.models.smaller_vocabulary import kept_pieces, needed_pieces, with_pieces
 from headscope.studies.prune.cut_heads import prune
 from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
@@ -203,10 +203,10 @@ def test_folder_loads_everywhere_without_code(tmp_path: Path) -> None:
             torch.testing.assert_close(network(**inputs(ours, TEXTS))[0], expected, atol=1e-5, rtol=0)
 
 
-def test_gpt2_loses_neurons_and_layers_and_keeps_its_vocabulary() -> None:
+def test_gpt2_loses_neurons_and_layers_and_keeps_its_bytes() -> None:
     smaller = cut(model("gpt2"), Kept(layers=(1,), neurons=((*range(50),), (*range(40, 90),))))
     assert smaller.network.config.n_inner == 50 and smaller.network.config.n_layer == 1
-    assert not can_lose_pieces(byte_tokenizer())
+    assert set(range(256)) == needed_pieces(byte_tokenizer())  # bytes alone: nothing to lose
 
 
 def test_pieces_that_spell_words_stay_and_words_fall_apart() -> None:

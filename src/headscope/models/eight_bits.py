@@ -61,7 +61,7 @@ def quantised(source: Path, target: Path, options: EightBits, nodes: Nodes) -> P
     quantization: Any = importlib.import_module("onnxruntime.quantization")
     with replacing(target) as scratch, silent():
         quantization.quantize_dynamic(
-            source,
+            _without_shapes_of_weights(source),
             scratch,
             op_types_to_quantize=["MatMul", "Gemm", "Gather"],
             nodes_to_quantize=[node for part, names in nodes.items() if part not in options.kept for node in names],
@@ -69,6 +69,16 @@ def quantised(source: Path, target: Path, options: EightBits, nodes: Nodes) -> P
             reduce_range=options.reduce_range,
         )
     return target
+
+
+def _without_shapes_of_weights(path: Path) -> Any:
+    """A file's model, whose weights have no shapes beside their own: onnxruntime turns some of them, but not these."""
+    model: Any = require("onnx").load(str(path))
+    weights = {one.name for one in model.graph.initializer}
+    stay = [one for one in model.graph.value_info if one.name not in weights]
+    del model.graph.value_info[:]
+    model.graph.value_info.extend(stay)
+    return model
 
 
 def nodes_by_part(path: Path, model: Model) -> dict[str, list[str]]:

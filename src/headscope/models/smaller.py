@@ -123,6 +123,8 @@ def _slice_layers(network: PreTrainedModel, layers: Stack, kept: tuple[int, ...]
     for name, value in list(config.to_dict().items()):
         if isinstance(value, list) and len(value) == len(layers.layers):
             setattr(config, name, [value[layer] for layer in kept])
+    if getattr(config, "num_hidden_groups", None) is not None:  # of ALBERT: each layer has weights of its own
+        config.num_hidden_groups = len(kept)
     config.num_hidden_layers = len(kept)
 
 

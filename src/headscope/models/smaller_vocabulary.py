@@ -1,6 +1,7 @@
 """A tokenizer with fewer pieces, which reads a text that has only these as the tokenizer with all of them does."""
 
 import json
+import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,44 +10,72 @@ from typing import Any
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet
+from headscope.models.bpe_merges import Merges, merges_of, with_parts
 
 FILE = "tokenizer.json"
-# These take the longest pieces of a text, or the most probable: with fewer to choose from these stay chosen.
-KINDS = ("WordPiece", "Unigram")
+# These take the longest pieces of a text, the most probable, or those of the first merges: with fewer to choose from
+# these stay chosen.
+KINDS = ("WordPiece", "Unigram", "BPE")
+# A byte that no piece has, in vocabularies of SentencePiece.
+BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
 
 
 def can_lose_pieces(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether pieces can be removed; those of byte pair encoding cannot, since merges make one of another."""
-    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
-    return backend is not None and json.loads(backend.to_str())["model"].get("type") in KINDS
+    """Whether pieces can be removed."""
+    return _model(tokenizer).get("type") in KINDS
 
 
 def needed_pieces(tokenizer: PreTrainedTokenizerBase) -> set[int]:
-    """The ids that always stay: special and added tokens, and pieces of one character, which spell other words."""
+    """The ids that always stay: special and added tokens, and characters and bytes, which spell other words.
+
+    Of probable pieces that of the lowest score stays, too: by it unknown characters are scored.
+    """
     names: Any = tokenizer
-    specials = {*names.all_special_ids, *names.get_added_vocab().values()}
-    marks = ("##", "▁")
-    characters = {
-        number
-        for piece, number in tokenizer.get_vocab().items()
-        if len(piece.removeprefix(marks[0]).removeprefix(marks[1])) <= 1
-    }
-    return specials | characters
+    model, vocabulary = _model(tokenizer), tokenizer.get_vocab()
+    suffix = model.get("end_of_word_suffix") or ""
+    characters = {number for piece, number in vocabulary.items() if BYTE.fullmatch(piece) or _short(piece, suffix)}
+    scored = dict(model["vocab"]) if model.get("type") == "Unigram" else {}
+    others = [model.get("unk_token"), min(scored, key=scored.__getitem__, default=None)]
+    needed = {vocabulary[piece] for piece in others if piece in vocabulary}
+    return characters | needed | {*names.all_special_ids, *names.get_added_vocab().values()}
+
+
+def _short(piece: str, suffix: str) -> bool:
+    """Whether a piece is one character, beside the marks of words."""
+    return len(piece.removeprefix("##").removeprefix("▁").removesuffix(suffix)) <= 1
 
 
 def kept_pieces(tokenizer: PreTrainedTokenizerBase, used: Iterable[int], least: int = 0) -> tuple[int, ...]:
     """The ids to keep, in ascending order: those that are `used` or needed, then the lowest ones up to `least`.
 
-    Vocabularies list frequent pieces first. Unused placeholders of BERT, such as [unused5], come last.
+    Vocabularies list frequent pieces first. Unused placeholders of BERT, such as [unused5], come last. In byte pair
+    encoding the pieces that a kept one is made of are kept, too.
     """
-    kept = needed_pieces(tokenizer) | set(used)
-    vocabulary = tokenizer.get_vocab()
-    order = sorted(vocabulary, key=lambda piece: (piece.startswith("[unused"), vocabulary[piece]))
-    for piece in order:
+    merges, vocabulary = _merges(tokenizer), tokenizer.get_vocab()
+    names = {number: piece for piece, number in vocabulary.items()}
+
+    def made_of(pieces: Iterable[str]) -> set[int]:
+        return {vocabulary[piece] for piece in with_parts(merges, pieces) if piece in vocabulary}
+
+    needed, used = needed_pieces(tokenizer), set(used)
+    kept = needed | used | made_of(names[number] for number in used - needed if number in names)
+    for piece in sorted(vocabulary, key=lambda piece: (piece.startswith("[unused"), vocabulary[piece])):
         if len(kept) >= least:
             break
-        kept.add(vocabulary[piece])
+        if vocabulary[piece] not in kept:
+            kept |= made_of([piece])
     return tuple(sorted(kept))
+
+
+def _model(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
+    """The model of `tokenizer.json`; nothing for a tokenizer that is not written so."""
+    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
+    return {} if backend is None else json.loads(backend.to_str())["model"]
+
+
+def _merges(tokenizer: PreTrainedTokenizerBase) -> Merges | None:
+    model = _model(tokenizer)
+    return merges_of(model) if model.get("type") == "BPE" else None
 
 
 def with_pieces(tokenizer: PreTrainedTokenizerBase, kept: Sequence[int], max_tokens: int) -> PreTrainedTokenizerBase:
@@ -73,7 +102,10 @@ def _renumber(content: dict[str, Any], new: dict[int, int]) -> None:
     """Give the pieces in the content of `tokenizer.json` their new numbers, and drop those that have none."""
     model = content["model"]
     if isinstance(model["vocab"], dict):
+        merges = merges_of(model) if model["type"] == "BPE" else None
         model["vocab"] = {piece: new[old] for piece, old in model["vocab"].items() if old in new}
+        if merges is not None:
+            model["merges"] = merges.among(model["vocab"])
     else:
         model["vocab"] = [entry for old, entry in enumerate(model["vocab"]) if old in new]
         model["unk_id"] = new.get(model.get("unk_id"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from transformers import BertForSequenceClassification
 
 import headscope
 from headscope import HeadscopeError, Settings
@@ -47,6 +48,15 @@ def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path) 
     (files / EIGHT).unlink()
     ended = run("verify", tmp_path / "out")
     assert ended.status == 2 and "the model in eight bits, is missing; run 'headscope shrink' again" in ended.errors
+
+
+def test_a_classifier_is_written_whose_last_map_is_not_square(tmp_path: Path) -> None:
+    model = headscope.wrap(tiny_bert(0, BertForSequenceClassification, num_labels=2), tiny_tokenizer())
+    source, target = export(model, tmp_path / WHOLE), tmp_path / EIGHT
+    quantised(source, target, EightBits(), nodes_by_part(source, model))
+    inputs = model.tokenizer(["The cat slept."], return_tensors="pt")
+    exact, eight = (first_output(session_of(path), inputs) for path in (source, target))
+    assert exact.shape == (1, 2) and 1e-5 < float((exact - eight).abs().max()) < 0.5
 
 
 def the_files_answer_as_torch_does(folder: Path) -> None:

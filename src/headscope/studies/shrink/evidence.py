@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float
 
 from headscope.corpora.tasks import Task, chance
 from headscope.models import Model
+from headscope.models.embedding_width import embedding_width
 from headscope.outputs.promise import Promise
 from headscope.outputs.size_and_speed import forward_seconds, megabytes, parameters
 from headscope.passes import Settings
@@ -114,6 +115,8 @@ def facts_of(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *,
         "layers": [len(first.layers), len(last.layers)],
         "neurons": neurons,
         "heads": heads,
+        "embedding_width": [embedding_width(one) for one in both],
+        "model_class": [type(one.network).__name__ for one in both],
         **({"fine": {"removed_layers": removed}} if isinstance(last, FineSize) else {}),
         "epochs": epochs,
         "speeds": [1 / step.share for step in steps],

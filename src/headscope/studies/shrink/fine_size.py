@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from headscope.studies.shrink.sizes import Original
@@ -22,6 +22,7 @@ class FineSize:
     layers: tuple[int, ...]
     neurons: tuple[int, ...]
     heads: tuple[int, ...]
+    embeddings: ClassVar[int] = 0  # those of the whole model
 
     @property
     def of_layers(self) -> tuple[tuple[int, int], ...]:

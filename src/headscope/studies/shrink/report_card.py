@@ -25,9 +25,15 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
         "layers": "{}",
         "neurons": "{:,}",
         "heads": "{}",
+        "embedding_width": "{}",
     }
     of = "" if facts.get("fine") else " of a layer"
-    words = {"pieces": "pieces of the vocabulary", "neurons": f"neurons{of}", "heads": f"heads{of}"}
+    words = {
+        "embedding_width": "numbers of an embedding",
+        "pieces": "pieces of the vocabulary",
+        "neurons": f"neurons{of}",
+        "heads": f"heads{of}",
+    }
     return "\n".join(
         [
             *(

@@ -114,9 +114,13 @@ class SizeSearch:
         """The step that removes a part, without its estimate."""
         skips = part.startswith("layer") and not self.original.fine
         smaller = now if skips else self.original.cut(size)
-        weighs = last.megabytes - layer_megabytes(now) if smaller is now else megabytes(smaller) - self.fixed
+        weighs = last.megabytes - layer_megabytes(now) if smaller is now else self._weight(smaller, size)
         moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
         return Step(part, size, moved, 0.0, weighs, share)
+
+    def _weight(self, smaller: Model, size: AnySize) -> float:
+        """Megabytes of a model of a size as it is saved."""
+        return megabytes(smaller) - self.fixed - self.original.saved_megabytes(size)
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
@@ -141,6 +145,8 @@ class SizeSearch:
     def _silenced(self, size: AnySize) -> float:
         if size == self.original.start:
             return 0.0
+        if size.embeddings:
+            return change(self.before, self.answers.of(self.original.cut(size), self.inputs, self.settings))
         with silenced(self.original.model, self.original.kept(size)):
             return change(self.before, self.answers.of(self.original.model, self.inputs, self.settings))
 
@@ -152,6 +158,8 @@ def _alone(part: str, size: AnySize, model: Original) -> AnySize:
         return size.alone(part, original.by_layer(len(original.layers)))
     if part == "neurons":
         return replace(original, width=size.width)
+    if part == "embeddings":
+        return replace(original, embeddings=size.embeddings)
     if part == "heads":
         return replace(original, heads=size.heads)
     layer = int(part.split()[1]) - 1
@@ -203,7 +211,7 @@ def unmet(search: SizeSearch, nearest: Step) -> str:
     """The line for a target that is not reached, with the nearest size that was found."""
     speed = 1 / nearest.share if nearest.share else inf
     name, wanted, kinds = search.original.model.name, search.target.words(), search.original.kinds
-    alone = "" if kinds == KINDS else f" without {' or '.join(kinds)}"
+    alone = "" if kinds[: len(KINDS)] == KINDS else f" without {' or '.join(kinds)}"
     holds = "" if search.original.fine else " that its class can hold"
     return (
         f"model '{name}' cannot be {wanted}: the smallest{alone}{holds} is "

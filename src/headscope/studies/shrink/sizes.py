@@ -24,6 +24,7 @@ from headscope.studies.shrink.moments import (
     moments_of,
     ranked_by_layer,
 )
+from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings
 from headscope.studies.shrink.target import KINDS
 
 # A fit is kept for so many numbers of neurons of a layer: those that steps of a search have in common.
@@ -34,11 +35,15 @@ MOST_TEXTS = 1024
 
 @dataclass(frozen=True)
 class Size:
-    """The layers that stay (from 0), the width of their feed-forward parts, and their number of heads."""
+    """The layers that stay (from 0), the width of their feed-forward parts, and their number of heads.
+
+    * `embeddings`: numbers of each embedding; 0 for those of the whole model.
+    """
 
     layers: tuple[int, ...]
     width: int
     heads: int
+    embeddings: int = 0
 
     @property
     def of_layers(self) -> tuple[tuple[int, int], ...]:
@@ -60,6 +65,8 @@ class Size:
             yield "neurons", replace(self, width=self.width - step)
         if "heads" in original.kinds and original.parts.heads and self.heads > 1:
             yield "heads", replace(self, heads=self.heads - 1)
+        if (less := original.narrower(self.embeddings, groups)) is not None:
+            yield "embeddings", replace(self, embeddings=less)
         if "layers" in original.kinds and len(self.layers) > 1:
             for layer in original.next_layers(self.layers):
                 yield f"layer {layer + 1}", replace(self, layers=tuple(kept for kept in self.layers if kept != layer))
@@ -76,7 +83,7 @@ def size_from(stored: dict[str, Any]) -> AnySize:
     """The size that its `as_json` stored."""
     if "neurons" in stored:
         return FineSize(*(tuple(stored[name]) for name in ("layers", "neurons", "heads")))
-    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]))
+    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]), int(stored.get("embeddings", 0)))
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,7 @@ class Original:
     * `layer_order`: the order in which layers go; empty where any may go next.
     * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps then, 0 for
       none.
+    * `embeddings`: how these become narrower; None where they stay.
     """
 
     model: Model
@@ -103,6 +111,7 @@ class Original:
     fine: bool = False
     least_heads: int = 1
     least_neurons: int = 0
+    embeddings: NarrowEmbeddings | None = None
 
     @cached_property
     def size(self) -> Size:
@@ -133,10 +142,27 @@ class Original:
 
     def cut(self, size: AnySize, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
         """A model of a size; output maps of fewer neurons are fitted to the outputs of all, if there are moments."""
-        kept, outputs = self.kept(size, pieces, tokens), None
+        kept, outputs, model = self.kept(size, pieces, tokens), None, self.model
         if kept.neurons is not None and self.moments:
             outputs = [self._fitted(layer, some) for layer, some in enumerate(kept.neurons)]
-        return cut(self.model, kept, outputs=outputs, fine=self.fine)
+        if self.embeddings is not None and size.embeddings:
+            model = self.embeddings.projected(model, size.embeddings)
+        return cut(model, kept, outputs=outputs, fine=self.fine)
+
+    def written(self, size: AnySize, pieces: tuple[int, ...] | None = None, tokens: int | None = None) -> Model:
+        """The same model in the class that is saved: another one only if its embeddings are narrower."""
+        smaller = self.cut(size, pieces, tokens)
+        if self.embeddings is None or not size.embeddings:
+            return smaller
+        return self.embeddings.narrowed(smaller, size.embeddings)
+
+    def saved_megabytes(self, size: AnySize) -> float:
+        """Megabytes that the saved class has less than the one of `cut`."""
+        return 0.0 if self.embeddings is None else self.embeddings.saved_megabytes(size.embeddings)
+
+    def narrower(self, width: int, groups: int) -> int | None:
+        """The next width of embeddings below one (0 for that of the whole model); None if there is none."""
+        return None if self.embeddings is None else self.embeddings.narrower(width, groups)
 
     def _fitted(self, layer: int, some: tuple[int, ...]) -> Weights:
         """The fitted output map of some neurons of a layer."""

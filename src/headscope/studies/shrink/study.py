@@ -35,6 +35,7 @@ from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
+from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
 from headscope.studies.shrink.number_formats import as_bfloat16, in_eight_bits
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.prices import shapes_of
@@ -110,7 +111,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       hold.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
       in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
-    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers.
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; and embeddings, which makes a BERT
+      with narrower embeddings an ALBERT.
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
     * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
@@ -133,7 +135,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     any part.
     """
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
-    refuse_without_target(method, wanted)
+    refuse_without_target(method, wanted, kinds(parts), fine=fine)
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     if task is not None:
         names: Any = model.network.config.id2label
@@ -149,12 +151,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
+    pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
+    if "embeddings" in measured.kinds:
+        measured = replace(measured, embeddings=narrow_embeddings(model, training, pieces, max_tokens))
     if eight_bit:  # onnxruntime runs no layer without heads, and does not quantise a map without neurons
         measured = replace(measured, least_heads=1, least_neurons=1)
     of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
-    pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     options |= {"method": method} | ({"fine": True} if fine else {}) | ({"gate_epochs": gate_epochs} if gated else {})
@@ -169,7 +173,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
-    smaller = untrained = search.original(ordered).cut(last, pieces, max_tokens)
+    smaller = untrained = search.original(ordered).written(last, pieces, max_tokens)
     if epochs:
         examples = _examples(judging, measured, smaller, last.layers, pieces)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")

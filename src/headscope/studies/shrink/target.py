@@ -11,6 +11,8 @@ UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Without a target: half as fast again.
 DEFAULT = 1.5
 KINDS = ("neurons", "heads", "layers")
+# With the width of embeddings, which makes a BERT an ALBERT.
+ALL_KINDS = (*KINDS, "embeddings")
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,6 @@ def kinds(parts: str) -> tuple[str, ...]:
     ('neurons', 'layers')
     """
     wanted = [name.strip() for name in parts.split(",") if name.strip()]
-    if unknown := next((name for name in wanted or [parts] if name not in KINDS), None):
-        raise HeadscopeError(f"part '{unknown[:40]}' is unknown; {suggest(unknown, KINDS)}")
-    return tuple(kind for kind in KINDS if kind in wanted)
+    if unknown := next((name for name in wanted or [parts] if name not in ALL_KINDS), None):
+        raise HeadscopeError(f"part '{unknown[:40]}' is unknown; {suggest(unknown, ALL_KINDS)}")
+    return tuple(kind for kind in ALL_KINDS if kind in wanted)

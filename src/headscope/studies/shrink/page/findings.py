@@ -157,10 +157,18 @@ def _removed(result: xr.Dataset) -> Finding:
         f"{gone['neurons']:,} of {known['neurons'][0]:,} neurons{of}" if gone["neurons"] else "",
         f"{gone['heads']} of {known['heads'][0]} heads{of}" if gone["heads"] else "",
         f"{gone['pieces']:,} of {known['pieces'][0]:,} pieces of the vocabulary" if gone["pieces"] else "",
+        _embeddings(known),
     ]
     listed = [part for part in words if part]
-    text = f"Removed: {'; '.join(listed)}. {fine.rest(known)}"
+    rest = f"The rest is an ordinary {known['model_class'][1]}." if _embeddings(known) else fine.rest(known)
+    text = f"Removed: {'; '.join(listed)}. {rest}"
     return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
+
+
+def _embeddings(known: dict[str, Any]) -> str:
+    """How many numbers of each embedding are gone, in words; nothing where all stay."""
+    before, after = known.get("embedding_width", (0, 0))
+    return f"{before - after:,} of {before:,} numbers of each embedding" if before > after else ""
 
 
 def _parts(result: xr.Dataset) -> Iterator[Finding]:

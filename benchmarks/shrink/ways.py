@@ -1,0 +1,160 @@
+"""The ways: each makes a smaller model of a fine-tuned one, saves it, and scores it on dev."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from benchmarks.shrink.static_table import static_table
+
+from headscope import Model, Settings, load
+from headscope.corpora.corpus import sample
+from headscope.corpora.tasks import Task, aligned, read, score
+from headscope.models.pruned_folder import save
+from headscope.outputs.outputs import task_outputs
+from headscope.outputs.size_and_speed import megabytes
+from headscope.outputs.task_inputs import task_inputs
+from headscope.storage.files import write_atomically
+from headscope.studies.prune.ranking import HeadRanking
+from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
+from headscope.studies.shrink.search import layer_megabytes
+from headscope.studies.shrink.study import run
+
+METHODS = ("estimate", "gates", "magnitude", "random")
+HEADS = PruningPlan(share=0.75, step=0.25)
+EIGHT = "in eight bits"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much the ways read and train; `vocabulary` is the share of it that stays."""
+
+    model: str
+    task: str
+    data: str
+    examples: int
+    dev: int
+    epochs: int
+    vocabulary: float
+    groups: int
+    sample: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model: its score on dev, its megabytes, and its file or folder.
+
+    * `target`: the megabytes that were asked for; NaN for a way that has a size of its own.
+    * `seconds`: processor seconds of the run that made it.
+    """
+
+    way: str
+    target: float
+    seed: int
+    score: float
+    megabytes: float
+    path: str
+    seconds: float = 0.0
+
+
+def task_of(sizes: Sizes, model: Model, seed: int) -> Task:
+    """The task, with so many examples of train, drawn by the seed, and of dev, which are the same for all seeds."""
+    names: Any = model.network.config.id2label
+    task = aligned(read(sizes.task, sizes.data), names, model.name)
+    return replace(task, train=sample(task.training(), sizes.examples, seed), dev=sample(task.dev, sizes.dev, 0))
+
+
+def made(way: str, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
+    """The models of a way, from their file if they were made before; one thread."""
+    torch.set_num_threads(1)
+    known, wanted = folder / "rows.json", asdict(sizes) | {"way": way, "target": target, "seed": seed}
+    if known.is_file() and (stored := json.loads(known.read_text()))["of"] == wanted:
+        return [Row(**row) for row in stored["rows"]]
+    model = load(sizes.model, head=True, device="cpu")
+    begin = time.process_time()
+    rows = WAYS[way](model, task_of(sizes, model, seed), target, seed, sizes, folder)
+    rows = [replace(row, seconds=round(time.process_time() - begin, 1)) for row in rows]
+    write_atomically(known, json.dumps({"of": wanted, "rows": [asdict(row) for row in rows]}))
+    return rows
+
+
+def _shrunk(
+    options: dict[str, Any], way: str, model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path
+) -> list[Row]:
+    """The model that `headscope shrink` saves; with `eight_bit` also its file of eight bits."""
+    given: dict[str, Any] = {"size": f"{target:.4f}MB", "vocabulary": sizes.vocabulary, "epochs": sizes.epochs}
+    given |= {"groups": sizes.groups, "sample": sizes.sample, "batches": "1", "tokens": "8", "best_effort": True}
+    settings = Settings(seed=seed, resamples=100)
+    result = run(model, task.dev, settings, directory=folder, task=task, **(given | options))
+    facts, metric = json.loads(result.attrs["shrinking"]), task.metrics[0]
+    scored = {
+        name: float(result[name].sel(metric=metric))
+        for name in result.data_vars
+        if str(name).endswith("_score") and "metric" in result[name].dims and result[name].ndim == 1
+    }
+    row = Row(way, target, seed, scored["shrunk_score"], facts["megabytes"][1], str(folder / "model"))
+    if "eight_bit" not in facts:
+        return [row]
+    path, size = folder / "model" / facts["eight_bit"]["file"], facts["eight_bit"]["megabytes"][1]
+    eight = replace(row, way=f"{way}, {EIGHT}", score=scored["eight_bit_score"], megabytes=size, path=str(path))
+    return [row, eight]
+
+
+def _half_of_layers(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
+    """Half of the layers, distilled, whatever the target is (Sanh et al. 2019)."""
+    gone = len(model.capture.heads) // 2
+    half = megabytes(model) - gone * layer_megabytes(model)
+    options = {"parts": "layers", "vocabulary": 1.0}
+    return _shrunk(options, "half of the layers", model, task, half, seed, sizes, folder)
+
+
+def _heads(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
+    """Three quarters of the heads gone by the importance of Michel et al. 2019, without training."""
+    settings, ranking = Settings(seed=seed), HeadRanking("importance", "michel")
+    *_, last = smaller(PrunedModel(model, model.capture.heads), HEADS, lambda now: ranking.of(now, task, settings))
+    outputs = task_outputs(task_inputs(last.model, task, task.dev))
+    save(last.model, folder / "model")
+    return [_row("heads", seed, outputs, task, megabytes(last.model), folder / "model")]
+
+
+def _static(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
+    """A vector for each piece, and a linear classifier of their means."""
+    table = static_table(model, task, Settings(seed=seed))
+    path = table.save(folder / "static.npz")
+    return [_row("static", seed, table.outputs(model, tuple(task.dev)), task, table.megabytes, path)]
+
+
+def _row(way: str, seed: int, outputs: np.ndarray, task: Task, size: float, path: Path) -> Row:
+    value = float(score(task.metrics[0], outputs, task.targets(task.dev)))
+    return Row(way, float("nan"), seed, value, size, str(path))
+
+
+def _gates(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
+    """Gates for half of the epochs, training for the others."""
+    gated = max(1, sizes.epochs // 2)
+    options = {"method": "gates", "gate_epochs": gated, "epochs": max(0, sizes.epochs - gated)}
+    return _shrunk(options, "gates", model, task, target, seed, sizes, folder)
+
+
+AS_IT_IS: dict[str, Any] = {"speed": "1x", "size": None}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "estimate": {},
+    "magnitude": {"method": "magnitude"},
+    "random": {"method": "random"},
+    "narrow": {"parts": "neurons,heads,layers,embeddings"},
+    "vocabulary": AS_IT_IS,
+    "eight-bit": AS_IT_IS | {"vocabulary": 1.0, "epochs": 0, "eight_bit": True},
+    "both": {"eight_bit": True},
+}
+WAYS: dict[str, Callable[..., list[Row]]] = {
+    **{way: partial(_shrunk, options, way) for way, options in OPTIONS.items()},
+    "gates": _gates,
+    "layers": _half_of_layers,
+    "heads": _heads,
+    "static": _static,
+}
