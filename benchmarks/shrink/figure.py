@@ -41,7 +41,7 @@ def scores_of(rows: Sequence[Row], metric: str) -> xr.DataArray:
             found = np.array([row.score for row in ours if (row.way, row.target) == (way, target)])
             if len(found):
                 values[:, number, column] = found.mean(), *over_seeds(found)
-    values[0, :, -1] = unshrunk.score
+    values[:, :, -1] = unshrunk.score  # the same for all seeds
     dims = ("model", "megabytes")
     coords = {"model": list(METHODS), "megabytes": [*targets, unshrunk.megabytes]}
     array = xr.DataArray(values[0], coords, dims, "score", {"units": metric})
