@@ -82,7 +82,7 @@ COSTS: Mapping[str, StudyCost] = {
     "relations": StudyCost(4, 0.08, 0.1),
     "coreference": StudyCost(1, 0.05, 0.1, shared=False),
     "clusters": StudyCost(1, 0.15, 0.1),
-    "induction": StudyCost(2, 0.3, fixed=7, complete=15, shared=False),
+    "induction": StudyCost(2, 0.3, fixed=2, complete=22, shared=False),
     "geometry": StudyCost(1, 0.13, 0.3),
     "gradients": StudyCost(3, 0.05, shared=False),
     "trees": StudyCost(4, 0.55),
