@@ -85,7 +85,7 @@ def head_kinds(results: Iterable[xr.Dataset]) -> dict[tuple[int, int], list[Head
 
 def attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     """Shares of attention of 0.4 or more, and an entropy of 0.9 of that of uniform attention or more."""
-    names = set(result)
+    names = set() if "corpus" in result.dims else set(result)  # of several corpora see `kinds_by_corpus`
     if "attention_offset" in names:
         for offset, word in _present(NEIGHBOURS, result["offset"]):
             yield from at_least(result["attention_offset"].sel(offset=offset), SHARE, word, word)

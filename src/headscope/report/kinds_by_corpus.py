@@ -75,7 +75,8 @@ def comparable(results: Iterable[xr.Dataset]) -> Mapping[str, Sequence[xr.Datase
 
 def _says_kinds(result: xr.Dataset) -> bool:
     """Whether a result of one corpus and one model can give heads a kind."""
-    one = "compared" not in result.attrs and "task" not in result.dims and {"layer", "head"} <= set(result.dims)
+    one = "compared" not in result.attrs and not {"task", "corpus"} & set(result.dims)
+    one = one and {"layer", "head"} <= set(result.dims)
     return one and bool([*attention_kinds(result), *study_page(result).kinds()])
 
 

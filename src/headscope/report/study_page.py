@@ -141,6 +141,8 @@ class StudyPage:
         return bool(numbers) and all(np.isnan(values).all() for values in numbers)
 
     def _part(self, name: str) -> ModuleType | None:
+        if "corpus" in self.result.dims and name != "card":
+            return importlib.import_module("headscope.report.joined_page")
         if self.study is None or not (catalog.ROOT / "studies" / self.study / "page" / f"{name}.py").is_file():
             return None
         return importlib.import_module(f"headscope.studies.{self.study}.page.{name}")

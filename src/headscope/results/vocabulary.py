@@ -99,6 +99,8 @@ DIMENSIONS = {
     "within": "whether inputs are those of a group, or all others",
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
+    "corpus": "corpus, such as the treebank of a language",
+    "kind_name": "main kind of a head",
     "pieces": "number of pieces of an answer, or of the numbers of a text",
     "control": "change of the texts of items",
     "context": "length of a text, in tokens",
