@@ -13,6 +13,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError, suggest
+from headscope.figures.labels import significant
 from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
 from headscope.report.tables import Cells, Column, Table
@@ -169,4 +170,4 @@ def _number(value: float, spec: str) -> str:
 
 
 def _label(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return significant(value, 3) if isinstance(value, float) else str(value)
