@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 import xarray as xr
 
@@ -19,9 +20,9 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     """What heads do on several corpora, as one result with the dimension `corpus` (Kovaleva et al. 2019, section 6).
 
     It has all numbers of heads that the results have of all corpora, and the variables of `kinds_by_corpus`:
-    `same_kind`, the share of heads that keep their main kind, with its interval over heads, beside `same_kind_chance`.
-    A label that a corpus lacks, such as a relation, is NaN there. A variable that two studies have has the name of the
-    second one before its own.
+    `same_kind`, the share of heads that keep their main kind, with its interval over heads, beside `same_kind_chance`;
+    `kind` is a coordinate. A label that a corpus lacks, such as a relation, is NaN there. A variable that two studies
+    have has the name of the second one before its own.
 
     * `found`: results of one model, of any studies. Compared are the corpora of the study that was run on most, by all
       studies that were run on these.
@@ -43,8 +44,9 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
         raise HeadscopeError("no study was run on two corpora; run one, such as profile, on another corpus too")
     joined = dict(_numbers(by_corpus))
     kinds = kinds.assign(kind=kinds["kind"].astype(str))
-    made = xr.merge([*joined.values(), kinds], join="outer", compat="no_conflicts", combine_attrs="drop")
-    return results.check(made.assign_attrs(_attributes(by_corpus) | {"studies": kinds.attrs["studies"]}))
+    made = xr.merge([*joined.values(), kinds], join="outer", compat="no_conflicts", combine_attrs="override")
+    made.attrs = _attributes(by_corpus) | {"studies": kinds.attrs["studies"]}
+    return results.check(made.set_coords("kind"))
 
 
 def _numbers(by_corpus: Mapping[str, Sequence[xr.Dataset]]) -> Iterator[tuple[str, xr.DataArray]]:
@@ -68,7 +70,7 @@ def _of_heads(parts: Sequence[xr.Dataset], name: str) -> bool:
     return there and set(parts[0][name].dims) >= OF_HEADS and len({part[name].dims for part in parts}) == 1
 
 
-def _attributes(by_corpus: Mapping[str, Sequence[xr.Dataset]]) -> dict[str, object]:
+def _attributes(by_corpus: Mapping[str, Sequence[xr.Dataset]]) -> dict[str, Any]:
     """The attributes of the joined result: one model, all corpora, and what the first study read of them."""
     first = [parts[0].attrs for parts in by_corpus.values()]
     hashes = "".join(str(attributes["corpus_sha256"]) for attributes in first)

@@ -130,6 +130,7 @@ HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), (
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(("behaviour", "best_relation"), ("U", ("layer", "head"))),
     "dominant": ("U", ("task", "layer", "head")),
+    "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
     **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),
