@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.kinds_by_corpus import comparable, kinds_by_corpus
+from headscope.report.kinds_by_corpus import comparable, kinds_by_corpus, of_heads
 from headscope.version import __version__
 
 STUDY = "corpora"
@@ -39,9 +39,11 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     found = list(found)
     if len(models := {str(one.attrs["model_sha256"]) or str(one.attrs["model"]) for one in found}) > 1:
         raise HeadscopeError(f"the results are of {len(models)} models; name those of one model")
-    by_corpus, kinds = comparable(found), kinds_by_corpus(found)
+    kinds = kinds_by_corpus(found)
     if kinds is None:
         raise HeadscopeError("no study was run on two corpora; run one, such as profile, on another corpus too")
+    compared = [one for one in found if one.attrs["corpus"] in kinds["corpus"].values]
+    by_corpus = comparable(compared, of_heads)
     joined = dict(_numbers(by_corpus))
     kinds = kinds.assign(kind=kinds["kind"].astype(str))
     made = xr.merge([*joined.values(), kinds], join="outer", compat="no_conflicts", combine_attrs="override")

@@ -19,6 +19,8 @@ NEIGHBOURS = {-1: "previous", 1: "next", 0: "itself"}
 CLASSES = {"cls": "[CLS]", "sep": "[SEP]", "punct": "punctuation"}
 
 MIXED = "mixed"
+# The variables that say the kinds of attention itself.
+ATTENTION = frozenset(("attention_offset", "attention_to", "entropy"))
 # The colours of Okabe and Ito, the most specific kind first; a word stands beside each colour.
 COLOURS = {
     "relation": "#cc79a7",

@@ -112,6 +112,10 @@ class StudyPage:
         hooks = {name: _refusing(hook) for name, hook in found.items()}
         return StudyCard(hidden=self._hook("card", "HIDDEN") or (), **hooks)
 
+    def has_kinds(self) -> bool:
+        """Whether the numbers of the study can give a head a kind."""
+        return self._hook("card", "kinds") is not None
+
     def kinds(self) -> list[HeadKind]:
         """The kinds of heads that the numbers of the study show."""
         return self._made("card", "kinds")
