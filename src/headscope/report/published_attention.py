@@ -24,28 +24,27 @@ CAPTION = (
 def attention_figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
     """Heads that look at a neighbour, layers that look at separators, and the breadth of [CLS] in the last layer."""
     for offset, (words, paper) in NEIGHBOURS.items():
-        if "attention_offset" in result and (found := measured(result, "attention_offset", offset=offset)) is not None:
+        if (found := measured(result, "attention_offset", offset=offset)) is not None:
             text = f"heads with more than half of their attention to {words}"
             yield PublishedFigure((text,), heads_above(found, HALF), paper, PAPER, "P")
-    if "attention_to" in result and (found := measured(result, "attention_to", token_class="sep")) is not None:
-        yield from separator_figures(found)
-    if (found := measured(result, "sep_to_sep")) is not None:
-        text = "heads with more than 0.9 of the attention of separators to separators"
-        yield PublishedFigure((text,), heads_above(found, NO_OP), "some heads", PAPER, "P")
+    yield from separator_figures(result)
     if (found := measured(result, "cls_entropy")) is not None:
         last = [*layer_means(found).values()][-1]
         text = "entropy of [CLS] in the last layer, nats"
         yield PublishedFigure((text,), (number(last), ""), "3.89", PAPER, "P")
 
 
-def separator_figures(shares: xr.DataArray) -> Iterator[PublishedFigure]:
-    """The layers with more than half of their attention to separators, and that with most; shares [layer, head]."""
-    means = layer_means(shares)
-    layers = [layer for layer, mean in means.items() if mean > HALF]
-    text = "layers with more than half of their attention to separators"
-    yield PublishedFigure((text,), (layers_named(layers) if layers else "none", ""), "layers 6 to 10", PAPER, "P")
-    text = "largest mean attention of a layer to separators"
-    yield PublishedFigure((text,), most_of_layers(shares), "0.575 (layer 9)", PLOT, "~")
+def separator_figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
+    """The layers with more than half of their attention to separators, that with most, and heads that stay there."""
+    if (found := measured(result, "attention_to", token_class="sep")) is not None:
+        layers = [layer for layer, mean in layer_means(found).items() if mean > HALF]
+        text = "layers with more than half of their attention to separators"
+        yield PublishedFigure((text,), (layers_named(layers) if layers else "none", ""), "layers 6 to 10", PAPER, "P")
+        text = "largest mean attention of a layer to separators"
+        yield PublishedFigure((text,), most_of_layers(found), "0.575 (layer 9)", PLOT, "~")
+    if (found := measured(result, "sep_to_sep")) is not None:
+        text = "heads with more than 0.9 of the attention of separators to separators"
+        yield PublishedFigure((text,), heads_above(found, NO_OP), "some heads", PAPER, "P")
 
 
 def most_of_layers(shares: xr.DataArray) -> Cell:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import xarray as xr
 
 from headscope.report.published import PublishedFigure
-from headscope.report.published_attention import PAPER, attention_figures
+from headscope.report.published_attention import PAPER, separator_figures
 from headscope.report.wording import measured, of_array
 from headscope.studies.gradients.page.findings import LITTLE
 
@@ -22,7 +22,7 @@ def figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
     if relative is not None:
         text = "layer from which on the gradient by attention to separators is small"
         yield PublishedFigure((text,), (small_from(relative), ""), "layer 5", PAPER, "P")
-    yield from attention_figures(result)
+    yield from separator_figures(result)
 
 
 def small_from(relative: xr.DataArray) -> str:
