@@ -76,19 +76,27 @@ def test_one_corpus_and_several_models_are_refused() -> None:
         join_corpora([planted("en", 0), planted("de", 1).assign_attrs(model_sha256="b" * 64)])
 
 
-def test_a_joined_result_is_saved_read_shown_and_left_out_of_the_next_join(tmp_path: Path) -> None:
-    for name, seed in (("en", 0), ("de", 1)):
-        headscope.save_result(planted(name, seed, 3), tmp_path / name)
-    done = run_command("join", str(tmp_path), "-o", str(tmp_path / "both"), "--no-figures")
-    assert done.exit_code == 0 and "75% of the heads do the same on both corpora" in done.output
-    joined = headscope.open_result(tmp_path / "both")
+def test_a_joined_result_is_read_as_any_other(tmp_path: Path) -> None:
+    headscope.save_result(join_corpora([planted("en", 0, 3), planted("de", 1, 3)]), tmp_path)
+    joined = headscope.open_result(tmp_path)
     assert joined.attrs["study"] == "corpora" and joined["kind"].sel(corpus="en").values.tolist()[0] == ["sep", "sep"]
-    page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8").lower()
-    assert "75% of the heads do the same on both corpora" in page and "entropy of attention" in page
     frame = headscope.tidy(joined, "entropy")
     assert set(frame["corpus"]) == {"en", "de"} and len(frame) == 2 * HEADS
-    again = run_command("join", str(tmp_path), "-o", str(tmp_path / "both"), "--no-figures")
-    assert again.exit_code == 0 and headscope.open_result(tmp_path / "both").identical(joined)
     (part,) = Card(model_of(joined), 1, 1).parts
     assert {row.words for row in part.rows if row.variable == "entropy"} == {"en", "de"}
+    first, *_ = study_page(joined).highlights()
+    assert first.topic.startswith("75% of the heads do the same on both corpora")
+    # It is none of the results of the next join.
     assert kinds_by_corpus([planted("en", 0), joined]) is None and not [*study_page(joined).kinds()]
+
+
+def test_the_command_writes_the_result_and_its_page(tmp_path: Path) -> None:
+    for name, seed in (("en", 0), ("de", 1)):
+        headscope.save_result(planted(name, seed, 3), tmp_path / name)
+    words = ("join", str(tmp_path), "-o", str(tmp_path / "both"), "--no-figures")
+    done = run_command(*words)
+    assert done.exit_code == 0 and "75% of the heads do the same on both corpora" in done.output
+    joined = headscope.open_result(tmp_path / "both")
+    page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8").lower()
+    assert "75% of the heads do the same on both corpora" in page and "entropy of attention" in page
+    assert run_command(*words).exit_code == 0 and headscope.open_result(tmp_path / "both").identical(joined)
