@@ -69,6 +69,24 @@ def test_labels_that_a_corpus_lacks_are_missing_there_and_shared_names_are_told_
     assert joined["trees_attention_to"].notnull().any("token_class").all()
 
 
+def test_counts_of_labels_that_a_corpus_lacks_are_missing_in_the_file_too(tmp_path: Path) -> None:
+    counts = xr.DataArray(
+        [7, 9], {"relation": ["verb_to_subject", "pronoun_to_noun"]}, name="token_attention_n_examples"
+    )
+    counts.attrs |= {"long_name": "examples", "units": "examples", "source": "made"}
+    for corpus, seed, relations in (("en", 0, 2), ("de", 1, 1)):
+        there = counts[:relations]
+        part = planted(corpus, seed).drop_vars("token_attention_n_examples", errors="ignore")
+        part = part.sel(relation=there["relation"]).assign(token_attention_n_examples=there)
+        headscope.save_result(part, tmp_path / corpus)
+    joined = join_corpora([headscope.open_result(tmp_path / corpus) for corpus in ("en", "de")])
+    headscope.save_result(joined, tmp_path / "both")
+    read = headscope.open_result(tmp_path / "both")["token_attention_n_examples"]
+    assert read.sel(corpus="en", relation=counts["relation"]).values.tolist() == [7, 9]
+    assert read.sel(corpus="de", relation="verb_to_subject") == 7
+    assert np.isnan(read.sel(corpus="de", relation="pronoun_to_noun"))
+
+
 def test_one_corpus_and_several_models_are_refused() -> None:
     with pytest.raises(HeadscopeError, match="no study was run on two corpora"):
         join_corpora([planted("en", 0)])

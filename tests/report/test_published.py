@@ -39,7 +39,7 @@ def test_a_profile_counts_its_heads_and_layers_as_the_paper_does() -> None:
     means = [np.mean([float(head) for head in layer]) for layer in result["attention_to"].sel(token_class="sep").values]
     most = int(np.argmax(means))
     here = cells["largest mean attention of a layer to separators"][0]
-    assert here == (f"{number(means[most])} (layer {most + 1})", "")
+    assert here == (f"{number(float(means[most]))} (layer {most + 1})", "")
 
 
 def test_a_model_without_separators_has_none_of_their_figures() -> None:

@@ -1,6 +1,7 @@
 """Errors of numbers by their pieces: a naive loop, planted errors, and the score that they add up to."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_planted_errors_are_found_where_they_are() -> None:
 def result() -> xr.Dataset:
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     corpora, tasks = (headscope.read("sample"),), "number_value,number_sum,tree_depth"
-    options = {"random": False, "mix": False, "codes": False}
+    options: dict[str, Any] = {"random": False, "mix": False, "codes": False}
     return study.run(model, corpora, SETTINGS, tasks_=tasks, cases=120, penalties="10", **options)
 
 
