@@ -63,7 +63,7 @@ STUDIES = {"survey", *map(catalog.command_name, catalog.names("studies"))}
 TINY = ClassifierRecipe(
     synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
 )
-AFTER = ("head", "report", "view", "claims", "verify")  # these read what other commands of a page write
+AFTER = ("join", "head", "report", "view", "claims", "verify")  # these read what other commands of a page write
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from headscope.models import Model, load, wrap
     from headscope.passes import Settings
     from headscope.report import write as write_report
+    from headscope.report.joined_corpora import join_corpora
     from headscope.report.kinds_by_corpus import kinds_by_corpus
     from headscope.report.notebook import plot
     from headscope.results import read as open_result
@@ -70,6 +71,7 @@ _PUBLIC = {
     "claims": ("front.claims", "claims"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
+    "join_corpora": ("report.joined_corpora", "join_corpora"),
     "kinds_by_corpus": ("report.kinds_by_corpus", "kinds_by_corpus"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
@@ -109,6 +111,7 @@ __all__ = [
     "geometry",
     "gradients",
     "induction",
+    "join_corpora",
     "kinds_by_corpus",
     "landscape",
     "layers",

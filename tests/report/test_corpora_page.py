@@ -62,3 +62,8 @@ def test_the_page_says_it_with_a_picture(tmp_path: Path) -> None:
     assert "75% of the heads do the same on both corpora" in text and ">1-2<" in text
     assert (tmp_path / "figures" / "corpora-1.svg").is_file()
     assert write_corpora(models_in({tmp_path / "result.nc": ENGLISH}), tmp_path) is None
+
+
+def test_a_corpus_on_which_no_head_has_a_kind_counts() -> None:
+    made = kinds_by_corpus([ENGLISH, on("tr")])
+    assert made is not None and made["same_kind"] == 1 / 4  # head 2-2 is mixed on both

@@ -17,6 +17,7 @@ from headscope.statistics.significance import (
     smallest_change,
     smallest_fall,
 )
+from support.reference_rates import naive_rates
 
 quick = settings(max_examples=50, deadline=None, derandomize=True, database=None)
 counts = st.integers(0, 40)
@@ -47,6 +48,12 @@ def test_q_is_the_least_rate_at_which_the_procedure_rejects(p: list[float]) -> N
         assert all(q <= rate + 1e-9 for q, value in zip(found, p, strict=True) if value <= limit)
     order = np.argsort(p)
     assert (np.diff(found[order]) >= -1e-12).all() and (found >= np.array(p) - 1e-12).all()
+
+
+@quick
+@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_q_is_that_of_a_loop(p: list[float]) -> None:
+    np.testing.assert_allclose(benjamini_hochberg(np.array(p)), naive_rates(p), rtol=1e-9)
 
 
 def test_q_in_closed_form() -> None:

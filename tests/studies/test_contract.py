@@ -47,6 +47,8 @@ BRACKETS = "( (S (NP (DT The) (JJ old) (NN cat)) (VP (VBD saw) (NP (PRP her))) (
 BESIDE = ("_ci", "_n_examples")
 # What the frame of every page asks for: a command adds it to the result of a study that reads a corpus.
 FRAME = {"typical_map"}
+# What the example of a study alone has.
+OF_TEMPLATE = {"template"}
 # What the task of shortcuts alone has; its generated pairs are read in tests/studies/ablate.
 SHORTCUTS = {"case_score"}
 
@@ -178,6 +180,16 @@ def test_page_asks_only_for_variables_that_the_study_writes(
     names = {str(name) for folder in written[study] for name in opened(folder).variables}
     absent = {name for folder in written[study] for name in asked[str(folder)] if not name.endswith(BESIDE)}
     assert sorted(absent - names - FRAME - SHORTCUTS) == []
+
+
+@pytest.mark.parametrize("study", FOLDERS)
+def test_variables_have_a_line_in_the_docs(study: str, written: dict[str, list[Path]]) -> None:
+    """Names in docs/numbers.md; `*` stands for the name of a number in those of families, such as `chosen_*`."""
+    page = (Path(headscope.__file__).parents[2] / "docs" / "numbers.md").read_text(encoding="utf-8")
+    names = {name for name in re.findall(r"`([a-z0-9_*]+)`", page) if name.strip("*_")}
+    known = re.compile("|".join(name.replace("*", "[a-z0-9_]+") for name in sorted(names)))
+    held = {name for folder in written[study] for name in results.means(opened(folder))}
+    assert sorted(name for name in held - OF_TEMPLATE if not known.fullmatch(name)) == []
 
 
 @pytest.mark.parametrize("study", FOLDERS)

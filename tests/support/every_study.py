@@ -27,6 +27,7 @@ from headscope.studies.layers import scalar_mix
 from headscope.studies.shrink import groups
 from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
+from support.reference_rates import rates_compared
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 STUDIES = catalog.names("studies")
@@ -165,7 +166,8 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
     drawing = patch(WITHOUT_FILES[0]) if page else patch("headscope.report.write", not_written)
     mixing = patch.multiple(scalar_mix, EPOCHS=2, LEAST_STEPS=2)
     searching, grouping = patch.object(altered_inputs, "HEAD_STEPS", 3), patch.object(groups, "LEAST", 2)
-    with drawing, mixing, searching, grouping, patch("headscope.front.cli.compute.TimeNeeded", Followed):
+    rates = rates_compared(out)  # also of pages
+    with rates, drawing, mixing, searching, grouping, patch("headscope.front.cli.compute.TimeNeeded", Followed):
         ended = CliRunner().invoke(application(words), words)
     if ended.exception and not isinstance(ended.exception, SystemExit):
         raise ended.exception

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures.labels import label
+from headscope.figures.labels import from_to, label
 from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, layered, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
@@ -45,7 +45,7 @@ def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart
     if len(dims) == 3:
         chart = chart.facet(alt.Facet(f"{dims[2]}:N", sort=in_words(array, dims[2]), title=None), columns=2)
     low, high = float(array.min()), float(array.max())
-    return finished(chart, named(array), f"Bars: {named(array)}. Values from {low:.3g} to {high:.3g}.")
+    return finished(chart, named(array), f"Bars: {named(array)}. Values {from_to(low, high)}.")
 
 
 def _places(array: xr.DataArray, dims: list[str]) -> dict[str, Any]:

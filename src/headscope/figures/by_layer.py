@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
+from headscope.figures.labels import significant
 from headscope.figures.theme import CATEGORIES, GREY, extent, finished, hover, layered, named, quantity, ticks
 from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
@@ -72,6 +73,6 @@ def _rule(reference: float | None, text: str) -> list[alt.Chart]:
 def _description(array: xr.DataArray, reference: float | None, text: str) -> str:
     mean = array.mean(["head", *others(array, "layer", "head")])
     first, last = float(mean[0]), float(mean[-1])
-    ends = f"The mean over heads goes from {first:.3g} in the first layer to {last:.3g} in the last."
-    compared = "" if reference is None else f" A rule marks {reference:.3g}: {text}."
+    ends = f"The mean over heads goes from {significant(first)} in the first layer to {significant(last)} in the last."
+    compared = "" if reference is None else f" A rule marks {significant(reference)}: {text}."
     return f"Dots of {array.sizes['head']} heads in {array.sizes['layer']} layers: {named(array)}. {ends}{compared}"

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures.labels import title
+from headscope.figures.labels import from_to, title
 from headscope.figures.theme import CATEGORIES, GREY, finished, hover, layered, named, quantity, shades
 from headscope.figures.tidy import in_words, inline, number_or_none, others, rows
 
@@ -82,5 +82,5 @@ def _by_series(array: xr.DataArray, dim: str, channel: Any, values: list[str] | 
 def _description(array: xr.DataArray, dim: str) -> str:
     low, high = float(array[dim].min()), float(array[dim].max())
     least, most = float(array.min()), float(array.max())
-    extent = f"{title(dim).lower()} from {low:.3g} to {high:.3g}"
-    return f"Curve: {named(array)}, over {extent}. Values from {least:.3g} to {most:.3g}."
+    extent = f"{title(dim).lower()} {from_to(low, high)}"
+    return f"Curve: {named(array)}, over {extent}. Values {from_to(least, most)}."

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures.labels import head_name
+from headscope.figures.labels import from_to, head_name, significant
 from headscope.figures.theme import CATEGORIES, GREY, INK, finished, hover, layered, named, quantity
 from headscope.figures.tidy import in_words, inline, rows, tidy
 
@@ -54,7 +54,7 @@ def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
         rule = alt.Chart(first).mark_rule(color=INK, strokeWidth=1.5, aria=False)
         layers.insert(0, rule.encode(x=alt.X("lower:Q"), x2=alt.X2("upper:Q"), y=y))
     low, high = float(array[:, 0].min()), float(array[:, 0].max())
-    description = f"Rows of dots: {named(array)}. {names[0].capitalize()} from {low:.3g} to {high:.3g}."
+    description = f"Rows of dots: {named(array)}. {names[0].capitalize()} {from_to(low, high)}."
     chart = layered(*layers, width=width, height=alt.Step(HEIGHT))
     return finished(chart, named(array), description)
 
@@ -103,7 +103,11 @@ def _placed(name: str, array: xr.DataArray) -> Iterator[dict[str, Any]]:
         given = {"from": row.get("lower"), "to": row.get("upper"), "place": row["value"]}
         placed = {key: (value - low) / far if far else 0.5 for key, value in given.items() if _is_finite(value)}
         words = {"number": name, "name": head_name(row["layer"], row["head"])}
-        yield placed | words | {"value": row["value"], "words": f"{row['value']:.3g} (rank {at} of {len(frame)})"}
+        yield (
+            placed
+            | words
+            | {"value": row["value"], "words": f"{significant(row['value'], 3)} (rank {at} of {len(frame)})"}
+        )
 
 
 def _is_finite(value: Any) -> bool:

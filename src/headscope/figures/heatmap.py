@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import xarray as xr
 
-from headscope.figures.labels import head_name, label
+from headscope.figures.labels import from_to, head_name, label
 from headscope.figures.theme import (
     CATEGORIES,
     DIVERGING,
@@ -103,7 +103,7 @@ def _description(array: xr.DataArray) -> str:
     by_panel = f", one panel for each {panels[0].replace('_', ' ')}" if panels else ""
     size = f"{array.sizes['layer']} layers by {array.sizes['head']} heads"
     low, high = float(array.min()), float(array.max())
-    return f"Heatmap of {size}{by_panel}: {named(array)}. Values from {low:.3g} to {high:.3g}."
+    return f"Heatmap of {size}{by_panel}: {named(array)}. Values {from_to(low, high)}."
 
 
 def classes(

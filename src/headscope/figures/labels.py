@@ -38,6 +38,10 @@ TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
+# Smaller numbers are what rounding leaves of 0.
+NOTHING = 1e-9
+
+
 def label(dim: str, value: object) -> str:
     """One value of a dimension, in words.
 
@@ -74,6 +78,24 @@ def name_in_words(name: str) -> str:
     """
     words = name.replace("difference_", "difference_in_", 1) if name.startswith("difference_") else name
     return " ".join(ABBREVIATIONS.get(word, word) for word in words.replace("_", " ").split(" "))
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """A value with so many significant digits, or 0 for one that is so small that it is what rounding leaves of 0.
+
+    >>> significant(0.123456), significant(-4.2e-11, 2), significant(2e-7), significant(float("nan"))
+    ('0.123', '0', '2e-07', 'nan')
+    """
+    return f"{0.0 if abs(value) < NOTHING else value:.{digits}g}"
+
+
+def from_to(low: float, high: float) -> str:
+    """How far values reach, as a part of a sentence.
+
+    >>> from_to(0.25, 0.75)
+    'from 0.25 to 0.75'
+    """
+    return f"from {significant(low)} to {significant(high)}"
 
 
 def title(dim: str) -> str:

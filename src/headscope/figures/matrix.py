@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import xarray as xr
 
-from headscope.figures.labels import head_name, title
+from headscope.figures.labels import from_to, head_name, title
 from headscope.figures.theme import colours, extent, finished, hover, is_signed, named, quantity
 from headscope.figures.tidy import in_words, inline, rows
 
@@ -46,7 +46,7 @@ def matrix(array: xr.DataArray, *, diverging: bool | None = None, side: int = 42
         .properties(width=cell * len(across_words), height=cell * len(down_words))
     )
     size = f"{len(down_words)} by {len(across_words)}"
-    return finished(chart, named(array), f"Matrix of {size}: {named(array)}. Values from {low:.3g} to {high:.3g}.")
+    return finished(chart, named(array), f"Matrix of {size}: {named(array)}. Values {from_to(low, high)}.")
 
 
 def _axes(array: xr.DataArray) -> list[tuple[str, list[str]]]:

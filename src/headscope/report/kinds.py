@@ -19,6 +19,8 @@ NEIGHBOURS = {-1: "previous", 1: "next", 0: "itself"}
 CLASSES = {"cls": "[CLS]", "sep": "[SEP]", "punct": "punctuation"}
 
 MIXED = "mixed"
+# The variables that say the kinds of attention itself.
+ATTENTION = frozenset(("attention_offset", "attention_to", "entropy"))
 # The colours of Okabe and Ito, the most specific kind first; a word stands beside each colour.
 COLOURS = {
     "relation": "#cc79a7",
@@ -92,7 +94,7 @@ def head_kinds(results: Iterable[xr.Dataset]) -> dict[tuple[int, int], list[Head
 
 def attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     """Shares of attention of 0.4 or more, and an entropy of 0.9 of that of uniform attention or more."""
-    names = set(result)
+    names = set() if "corpus" in result.dims else set(result)  # of several corpora see `kinds_by_corpus`
     if "attention_offset" in names:
         for offset, word in _present(NEIGHBOURS, result["offset"]):
             yield from at_least(result["attention_offset"].sel(offset=offset), SHARE, word, word)

@@ -4,13 +4,13 @@ Kovaleva et al. 2019, section 6; Rogers et al. 2020, section 8: whether heads do
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import xarray as xr
 from scipy.stats import binomtest
 
-from headscope.report.kinds import COLOURS, MIXED, attention_kinds, head_kinds
+from headscope.report.kinds import ATTENTION, COLOURS, MIXED, head_kinds
 from headscope.report.study_page import study_page
 from headscope.results.variables import Label, Variables
 
@@ -56,11 +56,17 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
     return xr.Dataset(variables.arrays, attrs=attributes)
 
 
-def comparable(results: Iterable[xr.Dataset]) -> Mapping[str, Sequence[xr.Dataset]]:
-    """For each corpus that can be compared its results, of the same studies in the same order; none for one corpus."""
+def comparable(
+    results: Iterable[xr.Dataset], counts: Callable[[xr.Dataset], bool] | None = None
+) -> Mapping[str, Sequence[xr.Dataset]]:
+    """For each corpus that can be compared its results, of the same studies in the same order; none for one corpus.
+
+    * `counts`: whether a result is compared; by default, if its study can give heads a kind.
+    """
+    counts = counts or _says_kinds
     found: dict[str, dict[str, xr.Dataset]] = defaultdict(dict)
     for result in results:
-        if _says_kinds(result):
+        if counts(result):
             found[str(result.attrs["corpus"])].setdefault(str(result.attrs["study"]), result)
     corpora_of = defaultdict[str, list[str]](list)
     for corpus, studies in found.items():
@@ -74,9 +80,14 @@ def comparable(results: Iterable[xr.Dataset]) -> Mapping[str, Sequence[xr.Datase
 
 
 def _says_kinds(result: xr.Dataset) -> bool:
-    """Whether a result of one corpus and one model can give heads a kind."""
-    one = "compared" not in result.attrs and "task" not in result.dims and {"layer", "head"} <= set(result.dims)
-    return one and bool([*attention_kinds(result), *study_page(result).kinds()])
+    """Whether the study of a result of one corpus and one model can give heads a kind, be it that none has one here."""
+    return of_heads(result) and (not ATTENTION.isdisjoint(result) or study_page(result).has_kinds())
+
+
+def of_heads(result: xr.Dataset) -> bool:
+    """Whether a result is of the heads of one model on one corpus."""
+    dims = set(result.dims)
+    return "compared" not in result.attrs and not {"task", "corpus"} & dims and {"layer", "head"} <= dims
 
 
 def _labels(results: Sequence[xr.Dataset], dim: str) -> list[int]:

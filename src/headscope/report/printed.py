@@ -13,6 +13,8 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError, suggest
+from headscope.figures.labels import significant
+from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import number
@@ -37,7 +39,7 @@ def printed(result: xr.Dataset) -> list[Table]:
     [(('score',), [('0.38', '')])]
     """
     tables = [table] if {"layer", "head"} <= set(result.dims) and (table := by_layer(result)).rows else []
-    own = study_page(result).tables()[:1]
+    own = [table for table in study_page(result).tables() if table.name != PUBLISHED][:1]
     return tables + (own or [scores(result[name]) for name in results.means(result) if _is_small(result[name])])
 
 
@@ -168,4 +170,4 @@ def _number(value: float, spec: str) -> str:
 
 
 def _label(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return significant(value, 3) if isinstance(value, float) else str(value)

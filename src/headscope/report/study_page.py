@@ -114,6 +114,10 @@ class StudyPage:
         hooks = {name: _refusing(hook) for name, hook in found.items()}
         return StudyCard(hidden=self._hook("card", "HIDDEN") or (), **hooks)
 
+    def has_kinds(self) -> bool:
+        """Whether the numbers of the study can give a head a kind."""
+        return self._hook("card", "kinds") is not None
+
     def kinds(self) -> list[HeadKind]:
         """The kinds of heads that the numbers of the study show."""
         return self._made("card", "kinds")
@@ -143,6 +147,8 @@ class StudyPage:
         return bool(numbers) and all(np.isnan(values).all() for values in numbers)
 
     def _part(self, name: str) -> ModuleType | None:
+        if "corpus" in self.result.dims and name != "card":
+            return importlib.import_module("headscope.report.joined_page")
         return None if self.study is None else _page_file(catalog.ROOT / "studies" / self.study / "page", name)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures.labels import label, title
+from headscope.figures.labels import label, significant, title
 from headscope.figures.theme import named
 from headscope.figures.tidy import HEADS, tidy
 from headscope.report.wording import Cell, measured, n_examples, strongest
@@ -101,7 +101,7 @@ def _rows(array: xr.DataArray, keys: tuple[str, ...], across: str, columns: tupl
     frame = tidy(array if array.ndim else array.expand_dims(value_of=[str(array.name)]))
     rows: dict[tuple[Any, ...], dict[str, tuple[str, str]]] = {}
     for record in frame.to_dict("records"):
-        labels = tuple(f"{record[key]:.3g}" if isinstance(record[key], float) else record[key] for key in keys)
+        labels = tuple(significant(record[key], 3) if isinstance(record[key], float) else record[key] for key in keys)
         rows.setdefault(labels, {})[str(record[across]) if across else "value"] = _cell(record)
     return [(labels, [cells.get(column.key) for column in columns]) for labels, cells in rows.items()]
 
@@ -110,8 +110,10 @@ def _cell(record: dict) -> tuple[str, str]:
     if isinstance(record["value"], str):
         return record["value"], ""
     lower, upper = record.get("lower"), record.get("upper")
-    bounds = "" if lower is None or upper is None or pd.isna(lower) else f"{lower:.4g}, {upper:.4g}"
-    return f"{record['value']:.4g}", bounds
+    bounds = (
+        "" if lower is None or upper is None or pd.isna(lower) else f"{significant(lower, 4)}, {significant(upper, 4)}"
+    )
+    return significant(record["value"], 4), bounds
 
 
 def top_heads(result: xr.Dataset, name: str) -> Table | None:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures.labels import head_name
+from headscope.figures.labels import NOTHING, head_name, significant
 from headscope.figures.tidy import tidy
 
 NAMED = 5
@@ -144,19 +144,19 @@ class Reading:
 def number(value: float, spec: str = "") -> str:
     """A value with two decimals, three where it is small, two significant digits where it is very small.
 
-    `spec` formats it otherwise; nothing is written as -0, and a missing value as "unknown".
+    `spec` formats it otherwise; nothing is written as -0, what rounding leaves of 0 as 0, a missing value as "unknown".
 
-    >>> number(0.868), number(0.0123), number(0.00083), number(0.0), number(-0.0001, "+.1f"), number(float("nan"))
-    ('0.87', '0.012', '0.00083', '0.00', '0.0', 'unknown')
+    >>> number(0.868), number(0.0123), number(0.00083), number(0.0), number(-4.2e-11), number(-0.0001, "+.1f")
+    ('0.87', '0.012', '0.00083', '0.00', '0.00', '0.0')
     """
     if isnan(value):
         return "unknown"
     if spec:
         written = f"{value:{spec}}"
         return written if float(written) else written.lstrip("+-")
-    if abs(value) >= 0.1 or value == 0:
-        return f"{value + 0.0:.2f}"
-    return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.2g}"
+    if abs(value) >= 0.1 or abs(value) < NOTHING:
+        return f"{value if abs(value) >= NOTHING else 0.0:.2f}"
+    return f"{value:.3f}" if abs(value) >= 0.01 else significant(value, 2)
 
 
 def higher_or_lower(difference: float) -> str:

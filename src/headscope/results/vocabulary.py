@@ -14,6 +14,8 @@ SEGMENTS = ("same", "different")
 FREQUENCIES = ("rarest", "rare", "middle", "frequent", "most_frequent")
 PAIR_BASELINES = ("as_far_apart", "from_others")
 WORD_PAIRS = ("copies", *PAIR_BASELINES)
+# Numbers of pieces of an answer or a number.
+PIECES = ("1", "2", "3", "4 or more")
 RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun")
 
 DIMENSIONS = {
@@ -98,7 +100,9 @@ DIMENSIONS = {
     "within": "whether inputs are those of a group, or all others",
     "condition": "finer class of the items of a phenomenon",
     "suite": "set of cloze items",
-    "pieces": "number of pieces of an answer",
+    "corpus": "corpus, such as the treebank of a language",
+    "kind_name": "main kind of a head",
+    "pieces": "number of pieces of an answer, or of the numbers of a text",
     "control": "change of the texts of items",
     "context": "length of a text, in tokens",
     "depth": "where in a text something is planted, as a share of its length",
@@ -127,6 +131,7 @@ HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), (
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys(("behaviour", "best_relation"), ("U", ("layer", "head"))),
     "dominant": ("U", ("task", "layer", "head")),
+    "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
     **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),

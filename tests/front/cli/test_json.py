@@ -16,7 +16,7 @@ from support.cli import run_command
 from support.tiny import save_tiny
 
 PAGE = (Path(__file__).parents[3] / "docs" / "json.md").read_text(encoding="utf-8")
-TOOLS = ("claims", "export", "head", "index", "list", "report", "reproduce", "rerun", "survey", "view")
+TOOLS = ("claims", "export", "head", "index", "join", "list", "report", "reproduce", "rerun", "survey", "view")
 
 
 def lines() -> Iterator[tuple[str, ...]]:

@@ -88,7 +88,7 @@ def test_a_class_that_the_tokenizer_does_not_have_is_left_out() -> None:
 
 
 def test_the_table_has_a_line_for_each_layer(result: xr.Dataset) -> None:
-    (table,) = study_page(result).tables()
+    table, *_ = study_page(result).tables()
     assert [labels for labels, _ in table.rows] == [(1,), (2,)]
     assert [column.words for column in table.columns][:3] == ["[CLS]: attention", "[CLS]: gradient", "[CLS]: relative"]
     cells = table.rows[1][1]

@@ -16,6 +16,7 @@ from headscope.front.cli.compute import shown
 from headscope.front.cli.errors import INTERRUPTED, Commands, notice, out_of_memory, user_errors
 from headscope.front.cli.export import export, push
 from headscope.front.cli.head import head
+from headscope.front.cli.join import join
 from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
 from headscope.front.cli.printing import escaped, list_catalog, print_json
@@ -67,6 +68,7 @@ def application(arguments: list[str]) -> typer.Typer:
     tools = {
         "report": report,
         "head": head,
+        "join": join,
         "export": export,
         "push": push,
         "rerun": rerun,

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.figures.labels import head_name, name_in_words
+from headscope.figures.labels import head_name, name_in_words, significant
 from headscope.figures.tidy import tidy
 from headscope.report.cards.head_numbers import where
 from headscope.report.study_page import study_page
@@ -130,4 +130,6 @@ def head_values(numbers: Iterable[tuple[str, xr.DataArray]]) -> list[HeadValues]
 
 
 def _by_head(frame: pd.DataFrame) -> dict[str, float]:
-    return {head_name(row["layer"], row["head"]): float(f"{row['value']:.4g}") for row in frame.to_dict("records")}
+    return {
+        head_name(row["layer"], row["head"]): float(significant(row["value"], 4)) for row in frame.to_dict("records")
+    }

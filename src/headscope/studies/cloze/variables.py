@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
 from headscope.results.variables import Count, Label, Variables
+from headscope.results.vocabulary import PIECES
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
 from headscope.statistics.intervals import of_differences
 from headscope.studies.cloze.item_scores import ItemScores
@@ -18,7 +19,6 @@ SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
 SHARE = "share of items"
 # The difference of two probabilities above which one word is surely preferred (Ettinger's sensitivity test).
 BEYOND = 0.01
-PIECES = ("1", "2", "3", "4 or more")
 RIGHT = "items whose good text has the higher score"
 LABELS = {
     "accuracy": Label(RIGHT, SHARE, ("phenomenon",)),

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units
+from headscope.studies.layers.errors_by_pieces import errors_by_pieces
 from headscope.studies.layers.features import ClassifierSettings, TrainedTask
 from headscope.studies.layers.groups import Answers, CaseGroup
 from headscope.studies.layers.label_sets import f1_parts, joined_labels
@@ -82,6 +83,7 @@ class MeasuredTask:
     * `score`: by space; `majority`: of the most frequent class or the mean, one value.
     * `control`: the score of the control task by space, None without one; `selectivity`: the score less that.
     * `cumulative`: scores of the mixes up to each space, None for values; `mix`: weights of the mix of all.
+    * `by_pieces`: errors of values of numbers by their numbers of pieces, see `errors_by_pieces`; else empty.
     * `train_cases`, `report_cases`: their numbers; `late`: single cases that mixes get right late, none of sets.
     """
 
@@ -95,6 +97,7 @@ class MeasuredTask:
     train_cases: int
     report_cases: int
     late: tuple[LateCase, ...] = ()
+    by_pieces: Sequence[Score] = ()
 
     @property
     def chosen(self) -> int:
@@ -110,11 +113,12 @@ def measured(
     device: torch.device,
     *,
     mixed: bool = True,
+    pieces: Int[np.ndarray, " row"] | None = None,
     done: Callable[[int], None] = lambda spaces: None,
 ) -> dict[str, MeasuredTask]:
     """Train and score all tasks; `done` receives numbers of spaces of a group.
 
-    * `mixed`: also train scalar mixes.
+    * `mixed`: also train scalar mixes; `pieces`: the number of pieces of each row of the tables, 0 of a whole text.
     """
     measured: dict[str, MeasuredTask] = {}
     for group in groups:
@@ -126,7 +130,7 @@ def measured(
         outcomes = list(map(_Outcome, group.answers, trained, mixed_tasks))
         for name in dict.fromkeys(answers.name for answers in group.answers):
             own = [outcome for outcome in outcomes if outcome.answers.name == name]
-            measured[name] = _task(group, own, draws)
+            measured[name] = _task(group, own, draws, pieces)
         done(len(tables) if mixed else 0)
     return measured
 
@@ -140,7 +144,9 @@ class _Outcome:
     mix: MixedTask | None
 
 
-def _task(group: CaseGroup, outcomes: Sequence[_Outcome], draws: UnitDraws) -> MeasuredTask:
+def _task(
+    group: CaseGroup, outcomes: Sequence[_Outcome], draws: UnitDraws, pieces: Int[np.ndarray, " row"] | None
+) -> MeasuredTask:
     """The scores of a task and its control task."""
     own = [outcome for outcome in outcomes if not outcome.answers.control]
     control = [outcome for outcome in outcomes if outcome.answers.control]
@@ -169,6 +175,21 @@ def _task(group: CaseGroup, outcomes: Sequence[_Outcome], draws: UnitDraws) -> M
         int(answers.present("train").sum()),
         int(present.sum()),
         late_cases(group, answers, mixed[0].guesses) if mixed and not answers.label else (),
+        () if answers.classes or pieces is None else _by_pieces(group, own[0], pieces, draws),
+    )
+
+
+def _by_pieces(
+    group: CaseGroup, outcome: _Outcome, pieces: Int[np.ndarray, " row"], draws: UnitDraws
+) -> Sequence[Score]:
+    """The errors of a task of numbers by their pieces; none of values of whole texts."""
+    present = outcome.answers.present("report")
+    counts = pieces[group.units["report"][present]]
+    if not counts.all():
+        return ()
+    texts = group.texts["report"][present]
+    return errors_by_pieces(
+        outcome.trained.loss, outcome.trained.base, counts.sum(1), texts, partial(score, draws=draws)
     )
 
 

@@ -61,6 +61,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `score_random[task, layer]`: of the same model with random weights, the mean of
       `score_random_by_seed[seed, task, layer]`.
     * `gain[task]`: of the chosen layer over the embeddings, with `p_value` and `q_value` (Benjamini-Hochberg).
+    * `error_by_pieces[task, layer, pieces]`: of values of numbers, the error by how many pieces they are split into.
     * `selectivity[task, layer]`: the score less that of a control task (Hewitt and Liang 2019).
     * `code_length[task, layer]`: the online code of the answers (Voita and Titov 2020); `compression` is its gain.
     * `mix_weight[task, space]`, `centre_of_gravity[task]`, `cumulative_score[task, space]`, `expected_layer[task]`,
@@ -119,16 +120,19 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
 
     def tasks_on(
-        used: Model, pass_settings: ClassifierSettings, mixed: bool
+        used: Model, pass_settings: ClassifierSettings, first: bool
     ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
         with captured_units(used, texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
             present = [with_vectors(group, states.filled) for group in groups]
             refuse_without_cases(present)
             draws = UnitDraws(texts.units, settings.seed, settings.resamples)
-            done = settings.on_progress
-            return states, measured(present, states.tables, pass_settings, draws, model.device, mixed=mixed, done=done)
+            mixed, pieces, done = first and mix, states.pieces if first else None, settings.on_progress
+            tables, device = states.tables, model.device
+            return states, measured(
+                present, tables, pass_settings, draws, device, mixed=mixed, pieces=pieces, done=done
+            )
 
-    states, tasks = tasks_on(model, classifiers, mix)
+    states, tasks = tasks_on(model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
     of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
     order = [cases.task for cases in sampled]

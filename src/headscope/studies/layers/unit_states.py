@@ -87,12 +87,14 @@ class UnitStates:
     """Vectors of spans in half precision, one table for each space.
 
     * `filled`: which rows have a vector: a word without a token has none.
+    * `pieces`: the number of tokens of each row's words; 0 of a whole text.
     * `read`: counts of the corpora's examples and, apart, of generated texts, as attributes of a result.
     * `in_memory`, `on_disk`: bytes.
     """
 
     tables: list[Float[np.ndarray, "span width"]]
     filled: Bool[np.ndarray, " span"]
+    pieces: Int[np.ndarray, " span"]
     read: Attributes
     in_memory: int
     on_disk: int
@@ -100,9 +102,10 @@ class UnitStates:
 
 @dataclass(frozen=True)
 class BatchUnits:
-    """The units of a batch: `rows` of their vectors; `sizes`: numbers of tokens by text."""
+    """The units of a batch: `rows` of their vectors; `pieces`: of their words; `sizes`: numbers of tokens by text."""
 
     rows: Int[np.ndarray, " unit"]
+    pieces: Int[np.ndarray, " unit"]
     sizes: dict[int, int]
 
 
@@ -121,9 +124,9 @@ def captured_units(
         result = read_units(model, texts, units, pooling, settings, store)
         _, spaces, width = store.arrays[0].shape
         tables = stack.enter_context(half_precision_tables(spaces, (len(units), width), budget))
-        filled = np.zeros(len(units), dtype=bool)
+        filled, pieces = np.zeros(len(units), dtype=bool), np.zeros(len(units), dtype=np.int64)
         for batch, vectors in zip(result.value, store.arrays, strict=True):
-            filled[batch.rows] = True
+            filled[batch.rows], pieces[batch.rows] = True, batch.pieces
             for space, table in enumerate(tables):
                 table[batch.rows] = vectors[:, space].numpy()
         if not filled.any():
@@ -133,7 +136,7 @@ def captured_units(
         sizes = {text: size for batch in result.value for text, size in batch.sizes.items()}
         on_disk = sum(table.nbytes for table in tables if isinstance(table, np.memmap))
         in_memory = sum(table.nbytes for table in tables) - on_disk
-        yield UnitStates(tables, filled, result.attributes | _counts(texts, sizes), in_memory, on_disk)
+        yield UnitStates(tables, filled, pieces, result.attributes | _counts(texts, sizes), in_memory, on_disk)
 
 
 def read_units(
@@ -163,7 +166,7 @@ def _unit_reader(
 
     def observe(group: list[Encoded]) -> tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]:
         batch, states = forward.states(group)
-        rows, examples, tokens = [], [], []
+        rows, examples, tokens, pieces = [], [], [], []
         for number, example in enumerate(batch.examples):
             tokens_of_units = tokens_of(batch, number, pooling)
             for row, span in of_text[int(example.id)]:
@@ -171,14 +174,14 @@ def _unit_reader(
                     rows.append(row)
                     examples.append(number)
                     tokens.append(chosen)
+                    pieces.append(0 if span == WHOLE_TEXT else len(chosen))
         vectors = states.new_empty(len(states), 0, states.shape[-1])  # [space, unit, width]
         if rows:
             vectors = pooled(states, examples, tokens, pooling)
         lengths = batch.real.sum(1).tolist()
         sizes = {int(example.id): length for example, length in zip(batch.examples, lengths, strict=True)}
-        return BatchUnits(np.array(rows, dtype=np.int64), sizes), [
-            vectors.to(torch.float16).transpose(0, 1).cpu().numpy()  # [unit, space, width]
-        ]
+        counted = BatchUnits(np.array(rows, dtype=np.int64), np.array(pieces, dtype=np.int64), sizes)
+        return counted, [vectors.to(torch.float16).transpose(0, 1).cpu().numpy()]  # [unit, space, width]
 
     return observe
 

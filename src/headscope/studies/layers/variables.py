@@ -7,6 +7,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.results.variables import Count, Label, Variables
+from headscope.results.vocabulary import PIECES
 from headscope.statistics.intervals import ONE_UNIT, Score, interval, mean_of
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.layers.measure import MeasuredTask, p_value
@@ -19,7 +20,9 @@ TENNEY = "Tenney et al. 2019, section 3"
 ALL = slice(None)
 LAYERS = slice(1, None)
 LEAST_WITH_GAIN = 0.975
-OF_TASKS, BY_LAYER = ("task",), ("task", "layer")
+OF_TASKS, BY_LAYER, BY_PIECES = ("task",), ("task", "layer"), ("task", "pieces")
+ERROR, OF_NUMBER = "root of the mean squared error of the value of a number", "the number's own"
+WALLACE = "after Wallace et al. 2019, section 3"
 LABELS = {
     "score": Label("score of a linear classifier", SHARE, BY_LAYER),
     "score_embeddings": Label("score of a linear classifier of the embeddings", SHARE, OF_TASKS),
@@ -45,6 +48,11 @@ LABELS = {
     "mix_weight": Label("weight of a space in the scalar mix of all", "share", ("task", "space"), TENNEY),
     "centre_of_gravity": Label("centre of gravity of the scalar mix, 0 for the embeddings", "layer", OF_TASKS, TENNEY),
     "mix_concentration": Label("divergence of the scalar mix from equal weights", "nats", OF_TASKS, TENNEY),
+    "error_by_pieces": Label(f"{ERROR}, by its pieces", OF_NUMBER, (*BY_LAYER, "pieces"), WALLACE),
+    "error_by_pieces_embeddings": Label(f"{ERROR} from the embeddings, by its pieces", OF_NUMBER, BY_PIECES, WALLACE),
+    "error_by_pieces_mean": Label(
+        f"{ERROR} if all have the mean of the training values, by its pieces", OF_NUMBER, BY_PIECES, WALLACE
+    ),
     "expected_layer": Label("expected layer, by the gains of cumulative scores", "layer", OF_TASKS, TENNEY),
 }
 
@@ -58,6 +66,7 @@ def to_variables(
     measured = [trained[task.name] for task in tasks]
     spaces = len(measured[0].score.mean)
     coords = {"task": [task.name for task in tasks], "space": list(range(spaces)), "seed": list(random)}
+    coords["pieces"] = list(PIECES)
     variables = Variables(coords, "Tenney et al. 2019; Liu et al. 2019; Conneau et al. 2018", LABELS)
     _add_scores(variables, measured)
     if random:
@@ -68,6 +77,7 @@ def to_variables(
     _add_controls(variables, measured, spaces)
     _add_codes(variables, measured)
     _add_mixes(variables, measured, spaces)
+    _add_errors(variables, measured, spaces)
     return variables.arrays
 
 
@@ -129,6 +139,24 @@ def _add_mixes(variables: Variables, measured: Sequence[MeasuredTask], spaces: i
     variables.add("mix_concentration", concentration(weights))
     expected = expected_layer(np.stack([score.mean for score in scores]))
     variables.add("expected_layer", expected, interval=np.stack([expected_interval(score) for score in scores]))
+
+
+def _add_errors(variables: Variables, measured: Sequence[MeasuredTask], spaces: int) -> None:
+    """Errors of values of numbers by their pieces, where there is such a task: of layers, embeddings, and the mean."""
+    if not any(task.by_pieces for task in measured):
+        return
+    nothing = [_or_nothing(None, spaces + 1, ALL)] * len(PIECES)
+    scores = [task.by_pieces or nothing for task in measured]
+    means, bounds = (
+        np.array([[getattr(one, name) for one in of_task] for of_task in scores]) for name in ("mean", "interval")
+    )  # [task, pieces, space], [task, pieces, space, bound]
+    counts = [[one.count for one in of_task] for of_task in scores]
+    cases = Count(counts, "tested cases by the pieces of their numbers", "cases", BY_PIECES)
+    layers = slice(1, spaces)
+    of_layers = np.moveaxis(means[..., layers], 1, 2), np.moveaxis(bounds[..., layers, :], 1, 2)
+    variables.add("error_by_pieces", of_layers[0], interval=of_layers[1], count=cases)
+    for name, space in (("embeddings", 0), ("mean", spaces)):
+        variables.add(f"error_by_pieces_{name}", means[..., space], interval=bounds[..., space, :])
 
 
 def expected_interval(cumulative: Score) -> Float[np.ndarray, " bound"]:

@@ -9,17 +9,19 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
+from headscope.report.published import published_table
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, measured, rate
 from headscope.studies.ablate.page import asked
 from headscope.studies.ablate.page.card import q_values
+from headscope.studies.ablate.page.published import CAPTION, figures
 
 BY_LAYER = ()
 LEAST_HEADS, MOST_HEADS = 3, 8
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """The heads whose disabling lowers the main metric most, all layers, then what was asked beside."""
+    """The heads whose disabling lowers the main metric most, all layers, what was asked beside, published figures."""
     metric = str(result["metric"].values[0])
     heads, layers = (measured(result, name, metric=metric) for name in ("head_gain", "layer_gain"))
     words, made = label("metric", metric), []
@@ -33,7 +35,8 @@ def tables(result: xr.Dataset) -> list[Table]:
         layer_rows = _tested(layers, measured(result, "layer_q_value") if metric == "accuracy" else None)
         rows = [(str(int(row["layer"])), _cells(row)) for row in layer_rows.to_dict("records")]
         made.append(_table("layers", words, "Layer", rows))
-    return [*made, *asked.tables(result, metric)]
+    beside = published_table(figures(result, metric), CAPTION)
+    return [*made, *asked.tables(result, metric), *beside]
 
 
 def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:

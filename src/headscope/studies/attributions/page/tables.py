@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from headscope.report.published import published_table
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate
-from headscope.studies.attributions.page import altered, altered_layers
+from headscope.studies.attributions.page import altered, altered_layers, published
 
 NAMES = {
     "attention": "attention",
@@ -90,7 +91,7 @@ def in_words(array: xr.DataArray) -> xr.DataArray:
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """One row for each method and one for each alteration of attention; none where no input was scored."""
+    """One row for each method and one for each alteration of attention; published correlations."""
     rows = [
         (
             (NAMES[choice.method],),
@@ -112,4 +113,5 @@ def tables(result: xr.Dataset) -> list[Table]:
     )
     columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
     methods = [Table("methods", caption, ("Method",), columns, rows)] if rows else []
-    return [*methods, *altered.tables(result), *altered_layers.tables(result)]
+    beside = published_table(published.figures(result), published.CAPTION, model=published.MODEL)
+    return [*methods, *altered.tables(result), *altered_layers.tables(result), *beside]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import LEVELS, Estimate, estimate
+from headscope.report.published import PublishedFigure, published_table
+from headscope.report.tables import Table
+from headscope.report.wording import Estimate, estimate
 from headscope.studies.cloze.page.accuracies import suites
 
 CAPTION = (
@@ -41,7 +42,7 @@ class Published:
     """A published number of BERT-base, in per cent, and where the result has the same number.
 
     * `variable`, `label`: a variable of the result and its phenomenon, condition or suite.
-    * `level`: how the number was checked, a key of `LEVELS`.
+    * `level`: how the number was checked, a key of `wording.LEVELS`.
     """
 
     suite: str
@@ -94,18 +95,15 @@ OTHERS = (
 
 def published(result: xr.Dataset) -> list[Table]:
     """The figures that papers have of the suites of a result; no table without one."""
-    rows = list(_rows(result))
-    columns = (Column("here", "This model"), Column("paper", "BERT-base"), Column("source", "Source"))
-    return [Table("published", CAPTION, ("Suite", "Number"), columns, rows)] if rows else []
+    return published_table(_rows(result), CAPTION, keys=("Suite", "Number"))
 
 
-def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[str, str], Cells]]:
+def _rows(result: xr.Dataset) -> Iterator[PublishedFigure]:
     for figure in (*_blimp(str(result.attrs.get("masking", ""))), *OTHERS):
         here = _here(result, figure)
         if here is not None:
-            sure = f"{figure.source} ({LEVELS[figure.level]})"
-            cells: Cells = [here.cell(".1f", 100), (f"{figure.value:.1f}", ""), (sure, "")]
-            yield (figure.suite, figure.words.replace("_", " ")), cells
+            words = (figure.suite, figure.words.replace("_", " "))
+            yield PublishedFigure(words, here.cell(".1f", 100), f"{figure.value:.1f}", figure.source, figure.level)
 
 
 def _blimp(masking: str) -> Iterator[Published]:

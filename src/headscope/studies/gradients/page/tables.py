@@ -3,14 +3,16 @@
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.published import published_table
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate, number
+from headscope.studies.gradients.page.published import CAPTION, figures
 
 CLASSES = ("cls", "sep", "punct", "other")
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """One line for each layer."""
+    """One line for each layer, then published figures."""
     classes = [name for name in CLASSES if bool(result["gradient"].sel(token_class=name).notnull().any())]
     columns = [
         Column(f"{kind}-{name}", f"{label('token_class', name)}: {kind}")
@@ -23,7 +25,8 @@ def tables(result: xr.Dataset) -> list[Table]:
         "this attention, and that size relative to other tokens."
     )
     rows = [((layer,), _cells(result.sel(layer=layer), classes)) for layer in result["layer"].values.tolist()]
-    return [Table("worth", caption, ("Layer",), tuple(columns), rows)]
+    worth = Table("worth", caption, ("Layer",), tuple(columns), rows)
+    return [worth, *published_table(figures(result), CAPTION)]
 
 
 def _cells(layer: xr.Dataset, classes: list[str]) -> Cells:

@@ -3,8 +3,10 @@
 import xarray as xr
 
 from headscope.figures.labels import head_name
+from headscope.report.published import published_table
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, measured, several
+from headscope.studies.induction.page.published import CAPTION, figures
 
 WORDS = {
     "induction": "the token behind an earlier copy",
@@ -17,7 +19,7 @@ COLUMNS = ("Head", "Attention", "Without", "Gain", "Heads", "Heads in the corpus
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """The relations, each with its chosen head and the number of heads that are special."""
+    """The relations, each with its chosen head and the number of heads that are special; published figures."""
     caption = (
         "The head that gains most by repetitions of random tokens, chosen on one half of the sequences and scored on "
         "the other, with 95% intervals. Without: attention to the same places where nothing is repeated; for the "
@@ -26,7 +28,8 @@ def tables(result: xr.Dataset) -> list[Table]:
     )
     known = [name for name in result["relation"].values.tolist() if chosen_head(result, name)]
     rows = [(WORDS[name].capitalize(), _cells(result, name)) for name in known]
-    return [titled("relations", caption, "Attention to", COLUMNS, rows)] if rows else []
+    own = [titled("relations", caption, "Attention to", COLUMNS, rows)] if rows else []
+    return [*own, *published_table(figures(result), CAPTION)]
 
 
 def chosen_head(result: xr.Dataset, relation: str) -> str:

@@ -16,12 +16,21 @@ from headscope.studies.layers.page.tables import centres, from_embeddings, tasks
 
 RANDOM = "With random weights: score by layer, in per cent"
 GRID, CONTROLS, CODES, MIXES = "Tasks by layers", "Control tasks", "Online code", "Mixes of layers"
+PIECES = "Errors of numbers by their pieces"
 LATE, MOST_LATE, LETTERS = "Single cases", 16, 60
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    return [*_grid(result), *_random(result), *_selectivity(result), *_codes(result), *_mixes(result), *_late(result)]
+    return [
+        *_grid(result),
+        *_random(result),
+        *_selectivity(result),
+        *_codes(result),
+        *_mixes(result),
+        *_pieces(result),
+        *_late(result),
+    ]
 
 
 def _grid(result: xr.Dataset) -> Iterator[Figure]:
@@ -75,6 +84,25 @@ def _mixes(result: xr.Dataset) -> Iterator[Figure]:
     yield from _curves(result, "mix_weight", MIXES, caption, "space")
     caption = "Score of a mix of the embeddings (0) and the layers up to each. Tenney et al. (2019)."
     yield from _curves(result, "cumulative_score", MIXES, caption, "space")
+
+
+def _pieces(result: xr.Dataset) -> Iterator[Figure]:
+    """Errors of the values of numbers from the embeddings on, a line for each number of pieces."""
+    if "error_by_pieces" not in result:
+        return
+    first = with_interval(result, "error_by_pieces_embeddings").expand_dims(layer=[0])
+    layers = with_interval(result, "error_by_pieces").drop_vars("n_examples", errors="ignore")
+    array = xr.concat(same_bounds([first, layers]), "layer").rename("error_by_pieces")
+    array.attrs |= result["error_by_pieces"].attrs
+    for task in tasks(result):
+        own = array.sel(task=task.name, drop=True).dropna("pieces", how="all")
+        if own.sizes["pieces"]:
+            caption = (
+                f"{task.words.capitalize()}: root of the mean squared error in the numbers' own unit, from the "
+                "embeddings (0) on. Numbers of more pieces are also larger. After Wallace et al. (2019)."
+            )
+            chart = curve(own.transpose("layer", "pieces"), "layer")
+            yield Figure(f"pieces-{task.name}".replace("_", "-"), PIECES, chart, caption, "error_by_pieces")
 
 
 def _late(result: xr.Dataset) -> Iterator[Figure]:

@@ -110,7 +110,7 @@ def centres(result: xr.Dataset) -> dict[str, float]:
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """One row for each task."""
+    """One row for each task; errors of numbers by their pieces."""
     caption = (
         "Score of a linear classifier in per cent (right cases; of numbers the share of the variance, of sets of "
         "labels F1) in the layer that held-out sentences choose, with 95% intervals; random weights in the same layer; "
@@ -118,7 +118,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         "score of a mix of all layers less that of the last one, in points."
     )
     columns = tuple(Column(name, words) for name, words in COLUMNS.items())
-    return [Table("scores", caption, ("Task",), columns, list(_rows(result)))]
+    return [Table("scores", caption, ("Task",), columns, list(_rows(result))), *_by_pieces(result)]
 
 
 def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
@@ -140,6 +140,31 @@ def _rows(result: xr.Dataset) -> Iterator[tuple[tuple[Any, ...], Cells]]:
                 _cell(result, "mix_gain", {"task": task.name}, "+.1f", 100),
             ],
         )
+
+
+def _by_pieces(result: xr.Dataset) -> Iterator[Table]:
+    """The errors of the values of numbers in the layer of each task, beside its baselines."""
+    if "error_by_pieces" not in result:
+        return
+    caption = (
+        "Root of the mean squared error of the values of numbers, in their own unit, by how many pieces all numbers of "
+        "a text are split into, with 95% intervals. Numbers of more pieces are also larger: the mean is the error if "
+        "all numbers have the mean of the training values. After Wallace et al. (2019), whose figures could not be "
+        "checked and are not here."
+    )
+    sizes, rows = result["pieces"].values.tolist(), list[tuple[tuple[str, str], Cells]]()
+    for task in tasks(result):
+        kinds = {
+            f"layer {task.layer}": ("error_by_pieces", {"layer": task.layer}),
+            "embeddings": ("error_by_pieces_embeddings", {}),
+            "mean": ("error_by_pieces_mean", {}),
+        }
+        for words, (name, at) in kinds.items():
+            cells: Cells = [_cell(result, name, {"task": task.name, "pieces": size} | at, "#.3g") for size in sizes]
+            if any(cells):
+                rows.append(((task.words, words), cells))
+    columns = tuple(Column(size, size) for size in sizes)
+    yield Table("pieces", caption, ("Task", "Read from"), columns, rows)
 
 
 def _gains(result: xr.Dataset, task: str) -> bool:

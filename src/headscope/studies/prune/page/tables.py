@@ -3,14 +3,16 @@
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.published import published_table
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, number
+from headscope.studies.prune.page.published import CAPTION, figures
 
 BY_LAYER = ()
 
 
 def tables(result: xr.Dataset) -> list[Table]:
-    """A row for each share of removed heads, with the change of the main metric and the size of the model."""
+    """A row for each share of removed heads: change of the main metric, size of the model; then published figures."""
     metrics, shares = result["metric"].values.tolist(), result["share_removed"].values.tolist()
     first, *further = [label("metric", metric).capitalize() for metric in metrics]
     titles = ["Heads", first, "Change", "95% interval", *further, "MB", "M mult."]
@@ -19,7 +21,8 @@ def tables(result: xr.Dataset) -> list[Table]:
         "M mult.: millions of multiplications for a token."
     )
     rows = [(f"{share:.0%}", _cells(result, share, metrics)) for share in shares]
-    return [titled("shares", caption, "Removed", titles, rows)]
+    own = titled("shares", caption, "Removed", titles, rows)
+    return [own, *published_table(figures(result), CAPTION)]
 
 
 def _cells(result: xr.Dataset, share: float, metrics: list[str]) -> Cells:
