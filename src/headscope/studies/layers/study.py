@@ -35,6 +35,7 @@ from headscope.studies.layers.variables import to_variables
 ABOUT = "layers"
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
+FULL = 5000  # cases of a task
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -45,13 +46,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     trainings: tuple[Training, ...] | None = None,
     tasks_: str = "all",
     pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
-    cases: Annotated[int, Range(20)] = 5000,
+    cases: Annotated[int, Range(20)] = 1000,
     penalties: str = "10,100,1000",
     held_out: Annotated[float, Range(0, 1)] = 0.1,
     random: bool = True,
     codes: bool = True,
     mix: bool = True,
     memory: Annotated[float, Range(0)] = 4.0,
+    full: bool = False,
 ) -> xr.Dataset:
     """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
 
@@ -93,10 +95,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `codes`: Measure the online code.
     * `mix`: Train scalar mixes.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
+    * `full`: Take up to 5,000 cases, or `cases` if that is more.
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
     started = time.monotonic()
+    cases = max(cases, FULL) if full else cases
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     texts = split(treebanks, trainings or (), held_out, settings.seed)

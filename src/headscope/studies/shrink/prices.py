@@ -17,6 +17,7 @@ Shapes = tuple[tuple[int, int], ...]
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
 WIDTHS = (1.0, 0.67, 0.33, 0.08)
 ROUNDS = 8
+LEAST_SHARE = 0.001
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,14 @@ class Prices:
         return fixed + np.maximum(layer, 0).sum(0)
 
     def share(self, size: AnySize, original: Size) -> float:
-        """Expected share of the whole model's time, the mean over shapes.
+        """Expected share of the whole model's time, the mean over shapes, at least a thousandth.
 
         >>> prices = Prices(((1, 8),), 2, 4, (0.0,), (8, 4), ((2.0,), (1.0,)), (0.0,))
         >>> prices.share(Size((0,), 4, 4), Size((0, 1), 8, 4))
         0.25
         """
-        return float((self.seconds(size) / self.seconds(original)).mean())
+        # Timings of a busy machine may give all time to parts that are gone.
+        return max(float((self.seconds(size) / self.seconds(original)).mean()), LEAST_SHARE)
 
     def as_json(self) -> dict[str, Any]:
         """The table as JSON stores it."""
