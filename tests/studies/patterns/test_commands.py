@@ -136,7 +136,7 @@ def test_what_a_killed_server_left_is_removed_but_for_that_of_another_annotator(
     for name in (".labels.jsonl.new-abc", ".labels-ann.jsonl.new-abc"):
         (maps / name).mkdir()
         (maps / name / "labels.jsonl").write_text("torn")
-    monkeypatch.setattr(labels, "serve", lambda *_: None, raising=False)
+    monkeypatch.setitem(vars(labels), "serve", lambda *_: None)
     assert invoke("label", str(maps)).exit_code == 0
     assert {path.name for path in maps.iterdir()} == {"maps.npz", "labels.jsonl", ".labels-ann.jsonl.new-abc"}
 
@@ -151,7 +151,7 @@ def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
         if session.path.name == "labels.jsonl":
             inner.extend([invoke("label", str(maps)), invoke("label", str(maps), "--annotator", "ann")])
 
-    monkeypatch.setattr(labels, "serve", serve, raising=False)
+    monkeypatch.setitem(vars(labels), "serve", serve)
     assert invoke("label", str(maps)).exit_code == 0
     same, other = inner
     assert same.exit_code == 2 and "maps' is in use by headscope patterns label, process" in same.stderr
