@@ -62,12 +62,14 @@ def static_table(model: Model, task: Task, settings: Settings) -> StaticTable:
         fitted = Ridge(alpha=float(len(read))).fit(scale.transform(read), targets)
     else:
         fitted = LogisticRegression(C=0.1, max_iter=500).fit(scale.transform(read), targets)
-    weight, bias = np.atleast_2d(fitted.coef_), np.atleast_1d(fitted.intercept_)
+    weight: Any = np.atleast_2d(fitted.coef_)
+    bias = np.atleast_1d(fitted.intercept_)
     if task.kind == "classification" and len(weight) == 1:  # of two classes: 0 for the first
         weight, bias = np.concatenate([0 * weight, weight]), np.append(0, bias)
     weight = weight / scale.scale_
-    numbers = (vectors, weight, bias - weight @ scale.mean_)
-    return StaticTable(*(part.astype(np.float32) for part in numbers), special)
+    numbers = vectors, weight, bias - weight @ scale.mean_
+    table, weight, bias = (part.astype(np.float32) for part in numbers)
+    return StaticTable(table, weight, bias, special)
 
 
 def token_vectors(model: Model, inputs: Sequence[Encoded], settings: Settings) -> np.ndarray:

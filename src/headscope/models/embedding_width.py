@@ -85,7 +85,8 @@ def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
 
     Raises `HeadscopeError` if they are not.
     """
-    embeddings, kept = model.network.base_model.embeddings, basis.kept(width)
+    embeddings: Any = model.network.base_model.embeddings
+    kept = basis.kept(width)
     # Rows of the table are scaled so that their variance over `width` numbers is that over the width of the states.
     scale = (width / basis.width) ** 0.5
     around, norm = _without_mean(width), embeddings.LayerNorm

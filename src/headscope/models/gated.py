@@ -29,7 +29,7 @@ def gated(model: Model, parts: RemovableParts, values: GateValues) -> ExitStack:
     A neuron is scaled by its activation, a head by its output, and a layer by what it changes in the states.
     """
     context = ExitStack()
-    maps = model.projections if values.heads is not None else ()  # found by a pass through all layers
+    maps = [*model.projections] if values.heads is not None else []  # found by a pass through all layers
     if values.layers is not None:
         both = zip(parts.stack.layers, values.layers, strict=True)
         context.enter_context(instead({layer: _mixed(layer.forward, gate) for layer, gate in both}))

@@ -16,7 +16,7 @@ from headscope.models.removable_parts import Kept, Numbers, parts_of
 def silenced(model: Model, kept: Kept) -> ExitStack:
     """Context in which a model computes without the layers, heads and neurons that are not kept."""
     parts, context = parts_of(model), ExitStack()
-    maps = model.projections if kept.heads is not None else ()  # found by a pass through all layers
+    maps = [*model.projections] if kept.heads is not None else []  # found by a pass through all layers
     if kept.layers is not None:
         gone = [layer for number, layer in enumerate(parts.stack.layers) if number not in kept.layers]
         context.enter_context(instead(dict.fromkeys(gone, lambda states, *_, **__: states)))

@@ -77,10 +77,10 @@ def _sliced(model: Model, kept: Kept, outputs: Any, *, fine: bool) -> PreTrained
     if kept.heads is not None:
         slice_heads(network, model.capture.heads, kept.heads)
     if kept.neurons is not None:
-        maps = feed_forwards(layers) or ()
+        maps = [*(feed_forwards(layers) or [])]
         name = width_name(network, maps[0].width)
         slice_neurons(maps, kept.neurons)
-        for part, written in zip(maps, outputs or (), strict=False):
+        for part, written in zip(maps, outputs or [], strict=False):
             _write(part.output, *written)
         if not fine:
             setattr(config, str(name), len(kept.neurons[0]))

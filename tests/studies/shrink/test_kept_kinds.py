@@ -53,8 +53,10 @@ def test_chance_is_the_share_of_all_choices(data: st.DataObject) -> None:
     for layer, number in enumerate(counts):
         for one in range(2):
             both[one, layer, list(data.draw(st.sets(st.integers(0, number - 1))))] = True
-    chances = by_chance(*both, counts)
-    np.testing.assert_allclose(np.trim_zeros(chances, "b"), np.trim_zeros(naive(*both, counts), "b"), atol=1e-12)
+    chances = by_chance(both[0], both[1], counts)
+    np.testing.assert_allclose(
+        np.trim_zeros(chances, "b"), np.trim_zeros(naive(both[0], both[1], counts), "b"), atol=1e-12
+    )
 
 
 def result_of(stays: np.ndarray, marked: dict[str, np.ndarray]) -> xr.Dataset:

@@ -125,7 +125,7 @@ def test_target_out_of_reach_names_the_nearest(original: Original, tmp_path: Pat
     with pytest.raises(HeadscopeError, match=r"cannot be 50 times as fast: the smallest .* is 4\.00 times as fast"):
         found_steps(search, record(tmp_path), None, best_effort=False)
     nearest = found_steps(search, record(tmp_path), None, best_effort=True)[-1]
-    assert len(nearest.size.layers) == 1 and nearest.size.width == 16
+    assert len(nearest.size.layers) == 1 and nearest.size.of_layers[0][0] == 16
 
 
 BAD = [("fast", None), ("0.5", None), (None, "10 MB"), (None, "0MB"), ("9" * 9, None)]

@@ -49,7 +49,7 @@ def test_search_ends_before_the_score_falls(original: Original, tmp_path: Path) 
     before, wanted = answers.of(original.model, inputs, QUICK), target(None, None, within=True)
     search = SizeSearch(original, answers, inputs, before, PRICES, wanted, 2, 0.0, QUICK, limit.keeps)
     steps = found_steps(search, record, None, best_effort=False)
-    assert [step.part for step in steps] == ["", "neurons"] and steps[-1].size.width == 16
+    assert [step.part for step in steps] == ["", "neurons"] and steps[-1].size.of_layers[0][0] == 16
     assert found_steps(search, record, record.read(), best_effort=False) == steps
 
 

@@ -95,7 +95,7 @@ def by_chance(stays: Heads, marked: Heads, counts: Sequence[int]) -> Float[np.nd
     chances = np.ones(1)
     for number, kept, of_kind in zip(counts, stays.sum(1), marked.sum(1), strict=True):
         most = min(kept, of_kind)
-        chances = np.convolve(chances, hypergeom(number, of_kind, kept).pmf(np.arange(most + 1)))
+        chances = np.convolve(chances, hypergeom.pmf(np.arange(most + 1), number, of_kind, kept))
     return chances
 
 
