@@ -1,5 +1,6 @@
 """The saved model in other number formats: its scores in eight bits and in bfloat16."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,31 @@ from headscope.studies.shrink.evidence import gains_of, scores_of
 from headscope.studies.shrink.judging import Evidence, Judging
 from headscope.studies.shrink.prices import Shapes
 from headscope.studies.shrink.saved_folder import BFLOAT16
+from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.splits import Splits, encode
 from headscope.studies.shrink.variables import FORMATS
 
 Saved = tuple[dict[str, xr.DataArray], dict[str, Any]]
 
 
-def in_eight_bits(judging: Judging, found: Evidence, smaller: Model, shapes: Shapes, folder: Path) -> Saved:
+def quantisable(original: Original) -> Original:
+    """The model, of which each layer keeps a head and a neuron: onnxruntime runs and quantises no map without any."""
+    return replace(original, least_heads=1, least_neurons=1)
+
+
+def other_formats(
+    judging: Judging, found: Evidence, smaller: Model, half: Model | None, shapes: Shapes, folder: Path | None
+) -> Saved:
+    """The scores of a smaller model in other formats, and their facts.
+
+    * `half`: the model in bfloat16, if it is saved so; `folder`: that of its files of eight bits, if there are some.
+    """
+    eight = _in_eight_bits(judging, found, smaller, shapes, folder) if folder else ({}, {})
+    both = eight, _as_bfloat16(judging, found, half) if half else ({}, {})
+    return both[0][0] | both[1][0], both[0][1] | both[1][1]
+
+
+def _in_eight_bits(judging: Judging, found: Evidence, smaller: Model, shapes: Shapes, folder: Path) -> Saved:
     """Write the files of eight bits into a folder. Returns: their scores on held-out texts, and their facts."""
     answers, texts, settings = judging.answers, judging.texts, judging.settings
     made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
@@ -34,7 +53,7 @@ def in_eight_bits(judging: Judging, found: Evidence, smaller: Model, shapes: Sha
     return scored, {"eight_bit": made.facts(shapes)}
 
 
-def as_bfloat16(judging: Judging, found: Evidence, half: Model) -> Saved:
+def _as_bfloat16(judging: Judging, found: Evidence, half: Model) -> Saved:
     """The scores on held-out texts of a smaller model with weights in bfloat16, and its facts."""
     outputs = [found.before, found.after, judging.answers.of(half, found.inputs, judging.settings)]
     scored = bfloat16_scores(judging.answers.task, outputs, judging.texts, judging.tolerance, judging.settings)

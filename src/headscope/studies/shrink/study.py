@@ -36,7 +36,7 @@ from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
-from headscope.studies.shrink.number_formats import as_bfloat16, in_eight_bits
+from headscope.studies.shrink.number_formats import other_formats, quantisable
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
@@ -155,8 +155,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
     if "embeddings" in measured.kinds:
         measured = replace(measured, embeddings=narrow_embeddings(model, training, pieces, max_tokens))
-    if eight_bit:  # onnxruntime runs no layer without heads, and does not quantise a map without neurons
-        measured = replace(measured, least_heads=1, least_neurons=1)
+    measured = quantisable(measured) if eight_bit else measured
     of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
@@ -186,10 +185,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables, facts = variables | beside, facts | known
     facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
     half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
-    formats = [in_eight_bits(judging, found, smaller, shapes, folder / ONNX)] if eight_bit else []
-    formats += [as_bfloat16(judging, found, half)] if half is not None else []
-    for scored, known in formats:
-        variables, facts = variables | scored, facts | known
+    scored, known = other_formats(judging, found, smaller, half, shapes, folder / ONNX if eight_bit else None)
+    variables, facts = variables | scored, facts | known
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
     written = _written(smaller, half, directory, text, head=task is not None)
     again = [found.before, answers.of(written, found.inputs, settings)]
