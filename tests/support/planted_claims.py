@@ -135,6 +135,8 @@ def planted(claim: PaperClaim, *, holds: bool, n: int = 400) -> xr.Dataset:
     result = xr.Dataset(attrs={"study": claim.study, "n_examples": n, "corpus": "planted", "model": "planted"})
     result.attrs["options"] = json.dumps(dict(claim.options))
     for name, dims in DIMS[claim.study].items():
+        if name in claim.unless:
+            continue
         size = tuple(len(COORDS[dim]) for dim in dims)
         result[name] = (dims, np.zeros(size) if name != "uniform_entropy" else np.ones(size))
     result = result.assign_coords({dim: COORDS[dim] for dim in map(str, result.dims)})

@@ -98,7 +98,7 @@ def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
     assert verdicts["No two heads replace each other"] == "fails"
     assert verdicts["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
     names = [table.name for table in study_page(found).tables()]
-    assert names == ["heads", "layers", "special", "pairs", "parts"]
+    assert names == ["heads", "layers", "special", "pairs", "parts", "published"]
 
 
 def test_a_head_that_is_enough_alone_is_named_on_its_card_and_in_the_table(found: xr.Dataset) -> None:

@@ -174,6 +174,6 @@ def test_only_the_named_parts_go(original: Original, tmp_path: Path) -> None:
 
 
 def test_a_size_has_a_share_although_timings_give_it_none() -> None:
-    prices, whole = replace(PRICES, of_width=((3.0,), (0.0,))), Size((0, 1, 2), 32, 4)
-    assert prices.share(replace(whole, width=16), whole) == 0.001
-    assert prices.share(whole, whole) == 1.0
+    prices, size = replace(PRICES, of_width=((3.0,), (0.0,))), Size((0, 1, 2), 32, 4)
+    assert prices.share(replace(size, width=16), size) == 0.001
+    assert prices.share(size, size) == 1.0

@@ -48,7 +48,7 @@ def smallest(original: Original, groups: int) -> AnySize:
     >>> from types import SimpleNamespace
     >>> size = SimpleNamespace(layers=(0, 1), width=9, heads=4)
     >>> smallest(SimpleNamespace(size=size, kinds=("layers",), moments=(), parts=None, fine=False), 2)
-    Size(layers=(0,), width=9, heads=4)
+    Size(layers=(0,), width=9, heads=4, embeddings=0)
     """
     size, kinds = original.size, original.kinds
     step = max(1, size.width // groups)
@@ -72,7 +72,7 @@ def chosen(log_alphas: LogAlphas, original: Size, least: AnySize, fits: Callable
 
     >>> gates = {"neurons": np.array([[3.0, 2.0, 1.0, 0.0]])}
     >>> chosen(gates, Size((0,), 4, 1), Size((0,), 1, 1), lambda size: size.width <= 2)
-    Size(layers=(0,), width=2, heads=1)
+    Size(layers=(0,), width=2, heads=1, embeddings=0)
     """
     thresholds = np.unique(np.concatenate([[-np.inf], *(values.ravel() for values in log_alphas.values())]))
     ascending = thresholds.tolist()
@@ -87,7 +87,7 @@ def opened(log_alphas: LogAlphas, threshold: float, original: Size, least: AnySi
 
     >>> gates = {"layers": np.array([1.0, -1.0]), "heads": np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])}
     >>> opened(gates, 0, Size((0, 1), 8, 3), Size((0,), 8, 1))
-    Size(layers=(0,), width=8, heads=3)
+    Size(layers=(0,), width=8, heads=3, embeddings=0)
     """
     layers = np.array(original.layers)
     if "layers" in log_alphas:

@@ -40,8 +40,10 @@ def rest(facts: dict[str, Any]) -> str:
 def portable(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Finding]:
     """What an ordinary model of the same target scores beside it; nothing without one."""
     metric, known = str(result["metric"].values[0]), facts.get("portable")
+    if known is None:
+        return
     score, gain = measured(result, "portable_score", metric=metric), measured(result, "fine_gain")
-    if known is None or score is None or gain is None:
+    if score is None or gain is None:
         return
     name, size = label("metric", metric), result["megabytes"].isel(step=-1)
     reached = "" if known["reached"] else " It does not reach the target."

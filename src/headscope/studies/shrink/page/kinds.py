@@ -17,7 +17,7 @@ ADJECTIVES = {
 
 def kept_kinds(result: xr.Dataset) -> Iterator[Finding]:
     """For each kind whether more heads of it stay than of random ones; nothing without other results."""
-    if measured(result, "kept_kind_excess") is None:
+    if "head_kind" not in result.dims or measured(result, "kept_kind_excess") is None:
         return
     for kind in result["head_kind"].values.tolist():
         stay, random, excess = (
@@ -44,7 +44,7 @@ def kept_kinds(result: xr.Dataset) -> Iterator[Finding]:
 
 def kinds_table(result: xr.Dataset) -> Iterator[Table]:
     """A row for each kind; none without other results."""
-    if "kept_kind_excess" not in result:
+    if "head_kind" not in result.dims:
         return
     caption = (
         "Kinds of the heads that stay, by other results, beside as many random heads of the same layers (exact test). "
