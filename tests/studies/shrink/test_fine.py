@@ -120,15 +120,15 @@ def test_fits_of_other_layers_are_kept(original: Original) -> None:
 def test_a_layer_without_neurons_has_their_mean_output(original: Original) -> None:
     answers, inputs = answers_of(original.model, None), encode(original.model, tuple(headscope.read(TEXTS[:8])))
     smaller = original.cut(FineSize((0, 1, 2), (32, 32, 0), (4, 4, 4)))
-    whole: Any = original.model.network
-    weight = whole.encoder.layer[2].output.dense
+    network: Any = original.model.network
+    weight = network.encoder.layer[2].output.dense
     seen: list[np.ndarray] = []
     handle = weight.register_forward_hook(lambda module, args, output: seen.append(output.detach().numpy()))
     lengths = [len(one) for one in inputs]
     answers.of(original.model, inputs, QUICK)
     handle.remove()
     rows = np.concatenate([row[:length] for batch in seen for row, length in zip(batch, sorted(lengths), strict=False)])
-    network: Any = smaller.network
+    network = smaller.network
     bias = network.encoder.layer[2].output.dense.bias.detach().numpy()
     np.testing.assert_allclose(bias, rows.mean(0), atol=1e-5)
 
