@@ -49,8 +49,8 @@ def label(dim: str, value: object) -> str:
     ('[SEP]', 'previous token', 'verb → subject', 'mnli')
     >>> label("pattern", "block"), label("estimator", "michel_code"), label("task", "my_texts.tsv")
     ('near-even block', 'code of Michel et al.', 'my_texts.tsv')
-    >>> label("special_tokens", "left_out"), label("root", "gold")
-    ('words alone', 'gold root')
+    >>> label("special_tokens", "left_out"), label("root", "gold"), label("corpus", "en_gum.conllu")
+    ('words alone', 'gold root', 'en_gum.conllu')
     """
     if dim == "offset":
         offset = int(str(value))
@@ -63,7 +63,7 @@ def label(dim: str, value: object) -> str:
         return SEED_SOURCES.get(str(value), str(value))
     if dim == "estimator":
         return ESTIMATORS.get(str(value), str(value))
-    if dim == "task":
+    if dim in ("task", "corpus"):
         return str(value)  # a name of the user's, such as that of a file
     if dim == "pattern":
         return PATTERNS.get(str(value), str(value))
