@@ -103,11 +103,8 @@ def _placed(name: str, array: xr.DataArray) -> Iterator[dict[str, Any]]:
         given = {"from": row.get("lower"), "to": row.get("upper"), "place": row["value"]}
         placed = {key: (value - low) / far if far else 0.5 for key, value in given.items() if _is_finite(value)}
         words = {"number": name, "name": head_name(row["layer"], row["head"])}
-        yield (
-            placed
-            | words
-            | {"value": row["value"], "words": f"{significant(row['value'], 3)} (rank {at} of {len(frame)})"}
-        )
+        rank = f"{significant(row['value'])} (rank {at} of {len(frame)})"
+        yield placed | words | {"value": row["value"], "words": rank}
 
 
 def _is_finite(value: Any) -> bool:

@@ -22,7 +22,8 @@ BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
 
 def can_lose_pieces(tokenizer: PreTrainedTokenizerBase) -> bool:
     """Whether pieces can be removed."""
-    return _model(tokenizer).get("type") in KINDS
+    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
+    return backend is not None and type(backend.model).__name__ in KINDS
 
 
 def needed_pieces(tokenizer: PreTrainedTokenizerBase) -> set[int]:

@@ -48,9 +48,8 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     kinds = kinds.assign(kind=kinds["kind"].astype(str))
     made = xr.merge([*joined.values(), kinds], join="outer", compat="no_conflicts", combine_attrs="override")
     made.attrs = _attributes(by_corpus) | {"studies": kinds.attrs["studies"]}
-    return results.check(
-        made.set_coords("kind").drop_encoding()
-    )  # counts of labels that a corpus lacks are no integers
+    # Counts of labels that a corpus lacks are NaN, and no integers as they were stored.
+    return results.check(made.set_coords("kind").drop_encoding())
 
 
 def _numbers(by_corpus: Mapping[str, Sequence[xr.Dataset]]) -> Iterator[tuple[str, xr.DataArray]]:

@@ -170,4 +170,4 @@ def _number(value: float, spec: str) -> str:
 
 
 def _label(value: object) -> str:
-    return significant(value, 3) if isinstance(value, float) else str(value)
+    return significant(value) if isinstance(value, float) else str(value)

@@ -101,7 +101,7 @@ def _rows(array: xr.DataArray, keys: tuple[str, ...], across: str, columns: tupl
     frame = tidy(array if array.ndim else array.expand_dims(value_of=[str(array.name)]))
     rows: dict[tuple[Any, ...], dict[str, tuple[str, str]]] = {}
     for record in frame.to_dict("records"):
-        labels = tuple(significant(record[key], 3) if isinstance(record[key], float) else record[key] for key in keys)
+        labels = tuple(significant(record[key]) if isinstance(record[key], float) else record[key] for key in keys)
         rows.setdefault(labels, {})[str(record[across]) if across else "value"] = _cell(record)
     return [(labels, [cells.get(column.key) for column in columns]) for labels, cells in rows.items()]
 
@@ -110,9 +110,9 @@ def _cell(record: dict) -> tuple[str, str]:
     if isinstance(record["value"], str):
         return record["value"], ""
     lower, upper = record.get("lower"), record.get("upper")
-    bounds = (
-        "" if lower is None or upper is None or pd.isna(lower) else f"{significant(lower, 4)}, {significant(upper, 4)}"
-    )
+    bounds = ""
+    if lower is not None and upper is not None and not pd.isna(lower):
+        bounds = f"{significant(lower, 4)}, {significant(upper, 4)}"
     return significant(record["value"], 4), bounds
 
 

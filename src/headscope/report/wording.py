@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.figures.labels import NOTHING, head_name, significant
+from headscope.figures.labels import NOTHING, head_name
 from headscope.figures.tidy import tidy
 
 NAMED = 5
@@ -154,9 +154,11 @@ def number(value: float, spec: str = "") -> str:
     if spec:
         written = f"{value:{spec}}"
         return written if float(written) else written.lstrip("+-")
-    if abs(value) >= 0.1 or abs(value) < NOTHING:
-        return f"{value if abs(value) >= NOTHING else 0.0:.2f}"
-    return f"{value:.3f}" if abs(value) >= 0.01 else significant(value, 2)
+    if abs(value) < NOTHING:
+        return "0.00"
+    if abs(value) >= 0.1:
+        return f"{value:.2f}"
+    return f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.2g}"
 
 
 def higher_or_lower(difference: float) -> str:

@@ -76,6 +76,12 @@ def test_a_model_that_did_not_learn_has_no_minimum_to_compare(result: xr.Dataset
     assert "trained from random weights falls by" in first.text and "on a plateau" in first.text
 
 
+def test_a_page_without_the_recipe_compares_the_widths(result: xr.Dataset) -> None:
+    bare = result.copy()
+    del bare.attrs["recipe"]
+    assert study_page(bare).findings()[0].topic != "The widths cannot be compared"
+
+
 def test_what_cannot_be_compared_is_refused(folders: list[str], tmp_path: Path) -> None:
     start, tuned, _ = folders
     with pytest.raises(HeadscopeError, match="no trained model is named"):

@@ -23,7 +23,7 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training, Treebank
 from headscope.ranges import Range
 from headscope.studies.layers.features import ClassifierSettings
-from headscope.studies.layers.groups import Units, grouped, refuse_without_cases, with_vectors
+from headscope.studies.layers.groups import CaseGroup, Units, grouped, refuse_without_cases, with_vectors
 from headscope.studies.layers.late_cases import described
 from headscope.studies.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.sampling import TaskCases, named, sample
@@ -111,11 +111,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
     groups = grouped(sampled, units, settings.seed)
-    wanted = {
-        answers.name: [int(answers.present(part).sum()) for part in ("train", "report")]
-        for group in groups
-        for answers in group.answers
-    }
+    wanted = _wanted(groups)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     models = chain([model], (untrained(model, seed) for seed in seeds))
     read_in_worker(models, lambda used, store: read_units(used, texts, units.rows, pooling, settings, store), settings)
@@ -130,17 +126,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             present = [with_vectors(group, states.filled) for group in groups]
             refuse_without_cases(present)
             draws = UnitDraws(texts.units, settings.seed, settings.resamples)
-            mixed, pieces, done = first and mix, states.pieces if first else None, settings.on_progress
-            tables, device = states.tables, model.device
-            return states, measured(
-                present, tables, pass_settings, draws, device, mixed=mixed, pieces=pieces, done=done
-            )
+            own = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
+            return states, measured(present, states.tables, pass_settings, draws, model.device, **own)
 
     states, tasks = tasks_on(model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
     of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
     order = [cases.task for cases in sampled]
-    lost = {name: sum(counts) - tasks[name].train_cases - tasks[name].report_cases for name, counts in wanted.items()}
+    lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)
     attributes |= states.read | {
         "resampled": joint_resampled(treebanks),
@@ -161,6 +154,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:
+    """The cases to train on and to report of each task."""
+    return {
+        answers.name: sum(int(answers.present(part).sum()) for part in ("train", "report"))
+        for group in groups
+        for answers in group.answers
+    }
 
 
 def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Part, list[Window]]:

@@ -39,9 +39,11 @@ def other_formats(
 
     * `half`: the model in bfloat16, if it is saved so; `folder`: that of its files of eight bits, if there are some.
     """
-    eight = _in_eight_bits(judging, found, smaller, shapes, folder) if folder else ({}, {})
-    both = eight, _as_bfloat16(judging, found, half) if half else ({}, {})
-    return both[0][0] | both[1][0], both[0][1] | both[1][1]
+    variables, facts = _in_eight_bits(judging, found, smaller, shapes, folder) if folder else ({}, {})
+    if half is not None:
+        scored, known = _as_bfloat16(judging, found, half)
+        variables, facts = variables | scored, facts | known
+    return variables, facts
 
 
 def _in_eight_bits(judging: Judging, found: Evidence, smaller: Model, shapes: Shapes, folder: Path) -> Saved:

@@ -24,7 +24,7 @@ from headscope.studies.shrink.moments import (
     moments_of,
     ranked_by_layer,
 )
-from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings
+from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
 from headscope.studies.shrink.target import KINDS
 
 # A fit is kept for so many numbers of neurons of a layer: those that steps of a search have in common.
@@ -199,6 +199,20 @@ def original_of(
     of_heads = added_by_heads(model, inputs, settings) if parts.heads else []
     least = _least_heads(model) if fine and parts.heads else 1
     return Original(model, parts, moments, of_neurons, of_heads, ridge, kinds, fine=fine, least_heads=least)
+
+
+def with_narrow_embeddings(
+    original: Original, inputs: Sequence[Encoded], pieces: tuple[int, ...] | None, tokens: int | None
+) -> Original:
+    """The model whose embeddings may become narrower, if they are among the parts that may go.
+
+    * `inputs`, `pieces`, `tokens`: see `narrow_embeddings`.
+
+    Raises `HeadscopeError` for a model of which no ordinary class has embeddings of another width.
+    """
+    if "embeddings" not in original.kinds:
+        return original
+    return replace(original, embeddings=narrow_embeddings(original.model, inputs, pieces, tokens))
 
 
 def _least_heads(model: Model) -> int:

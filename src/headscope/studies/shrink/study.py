@@ -35,7 +35,6 @@ from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
-from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
 from headscope.studies.shrink.number_formats import other_formats, quantisable
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.prices import shapes_of
@@ -44,7 +43,7 @@ from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
 from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.search import SizeSearch
-from headscope.studies.shrink.sizes import Original, original_of
+from headscope.studies.shrink.sizes import Original, original_of, with_narrow_embeddings
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.target import kinds, numbers, target
 from headscope.studies.shrink.vocabulary import pieces_to_keep
@@ -137,9 +136,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
     refuse_without_target(method, wanted, kinds(parts), fine=fine)
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
-    if task is not None:
-        names: Any = model.network.config.id2label
-        task = aligned(task, names, model.name)
+    task = _aligned(task, model)
     limit = TOLERANCES[False] if tolerance is None and task is None else tolerance
     tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
     answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
@@ -153,9 +150,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
-    if "embeddings" in measured.kinds:
-        measured = replace(measured, embeddings=narrow_embeddings(model, training, pieces, max_tokens))
     measured = quantisable(measured) if eight_bit else measured
+    measured = with_narrow_embeddings(measured, training, pieces, max_tokens)
     of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
@@ -207,6 +203,11 @@ def _refuse(model: Model, *, eight_bit: bool, bfloat16: bool) -> None:
         refuse_unexportable(model)
     if bfloat16:
         refuse_bfloat16(model)
+
+
+def _aligned(task: Task | None, model: Model) -> Task | None:
+    names: Any = model.network.config.id2label
+    return task if task is None else aligned(task, names, model.name)
 
 
 def _searched(begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord, train: Train | None) -> GateSearch:

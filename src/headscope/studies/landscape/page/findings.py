@@ -24,18 +24,19 @@ def _wider(result: xr.Dataset) -> Iterator[Finding]:
     one, other = (estimate(result, "width", init=init) for init in START)
     if one.value != one.value or other.value != other.value:
         return
+    rise = _rise(result)
     for init, words in START.items():
-        if (fall := _fall(result, init)) < float(_rise(result)):
+        if (fall := _fall(result, init)) < rise:
             yield Finding(
                 "The widths cannot be compared",
                 f"The loss of the model that was trained {words} falls by {number(fall)} over its training, less than "
-                f"the rise of {_rise(result)} that bounds a width: it lies on a plateau, not in a minimum.",
+                f"the rise of {number(rise)} that bounds a width: it lies on a plateau, not in a minimum.",
             )
             return
     directions = result.sizes["direction_number"]
     yield Finding.judged(
         apart(one, other, directions, least=0.0),
-        f"The loss rises by less than {_rise(result)} within {one.text} lengths of the filters around the model that "
+        f"The loss rises by less than {number(rise)} within {one.text} lengths of the filters around the model that "
         f"was trained from pre-trained weights, and within {other.text} around that from random weights; over "
         f"{several(directions, 'random direction')}.",
         holds="From pre-trained weights the model ends in a wider minimum",
@@ -91,5 +92,5 @@ def _fall(result: xr.Dataset, init: str) -> float:
     return start - end
 
 
-def _rise(result: xr.Dataset) -> str:
-    return number(float(json.loads(str(result.attrs.get("recipe", "{}"))).get("rise", "nan")))
+def _rise(result: xr.Dataset) -> float:
+    return float(json.loads(str(result.attrs.get("recipe", "{}"))).get("rise", "nan"))
