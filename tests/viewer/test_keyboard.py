@@ -9,7 +9,7 @@ from support.tiers import paired
 from support.viewer_page import FIRST, SECOND, opened, picture, settled, state
 
 AXE = """const done = arguments[arguments.length - 1];
-axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map(
+axe.run(document, {resultTypes: ['violations'], selectors: false}).then((found) => done(found.violations.map(
     (each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(' | ')}`)));"""
 
 
