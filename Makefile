@@ -106,9 +106,9 @@ clean:
 	rm -rf $(VENV) out
 
 # pip brings torch first: the pinned release, else another package might bring in a newer one. uv takes a fraction of
-# the time of pip for all others.
+# the time of pip for all others. What is imported is compiled then, a third of all modules.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch "uv>=0.9"
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt torch "uv>=0.9"
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group dev --editable ".[all]"
 	touch $(READY)

@@ -21,7 +21,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.capture.watch import current
 from headscope.models.heads import parse
 from support.planted import looks_at_piece, planted
-from support.tiers import paired
+from support.tiers import in_turn, paired
 from support.tiny import randomised, tiny_bert, tiny_tokenizer
 
 Heads = np.ndarray
@@ -309,7 +309,7 @@ def test_gradients_reach_the_gates_and_pass_through(monkeypatch: pytest.MonkeyPa
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("model_type", EXACT)
+@pytest.mark.parametrize("model_type", in_turn(EXACT, 2))
 def test_uniform_attention_is_over_the_keys_that_a_query_sees_in_every_family(model_type: str):
     """Those with any probability before: at small weights none that is seen has so little that it is 0."""
     network = randomised(deepcopy(network_of(model_type)), spread=0.05)

@@ -16,6 +16,7 @@ from headscope.corpora import stream as stream_module
 from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
+from support.tiers import paired
 
 REST = "\t_" * 7
 # Of each kind a file's name, its beginning, and pieces that may follow each other in any order; some are bad.
@@ -80,8 +81,7 @@ def written(folder: str | Path, name: str, content: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("end", ["", ".gz"])
-@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize(("kind", "end"), paired(FILES, ["", ".gz"]))
 @given(data=st.data())
 @settings(max_examples=25, deadline=None, derandomize=True, database=None)
 def test_reading_from_any_example_equals_skipping(kind: str, end: str, data: st.DataObject) -> None:

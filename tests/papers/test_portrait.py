@@ -19,6 +19,7 @@ from headscope.report.parts import Finding, LayerNumber
 from headscope.report.wording import Estimate
 from support.made_heads import model_of
 from support.profile_result import profile_result
+from support.tiers import in_turn
 
 EVIL = "<script>alert(1)</script>"
 
@@ -82,7 +83,7 @@ HIDDEN = """return [...document.querySelectorAll('main :is(td, th, .strip-kinds,
   one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 80));"""
 
 
-@pytest.mark.parametrize("width", [390, 768, 900, 1280])
+@pytest.mark.parametrize("width", in_turn([390, 768, 900, 1280]))
 def test_nothing_is_cut_in_a_window(browser: Chrome, page: str, width: int) -> None:
     screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)

@@ -22,11 +22,12 @@ from headscope.report.heads_page import write_card, write_heads
 from headscope.report.parts import LayerNumber
 from support.made_heads import model_of, with_maps
 from support.profile_result import profile_result
+from support.tiers import paired
 
 DRAWN = """return [...document.querySelectorAll('[data-chart]')].every(
     (place) => place.dataset.state === 'drawn' || place.closest('details:not([open])'))"""
 RUN = """const done = arguments[arguments.length - 1];
-axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map(
+axe.run(document, {resultTypes: ['violations'], selectors: false}).then((found) => done(found.violations.map(
     (each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(' | ')}`)));"""
 
 
@@ -53,8 +54,7 @@ def opened(browser: Chrome, page: Path, scheme: str) -> None:
     WebDriverWait(browser, 30).until(lambda window: window.execute_script(DRAWN))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["report", "heads", "card", "portrait"])
+@pytest.mark.parametrize(("name", "scheme"), paired(["report", "heads", "card", "portrait"], ["dark", "light"]))
 def test_axe_core_finds_nothing(browser: Chrome, pages: dict[str, Path], name: str, scheme: str) -> None:
     opened(browser, pages[name], scheme)
     browser.execute_script(
@@ -99,3 +99,11 @@ def test_paper_cuts_no_table_and_opens_what_is_folded(browser: Chrome, pages: di
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     browser.execute_script("dispatchEvent(new Event('afterprint'))")
     assert not browser.execute_script("return document.querySelector('#heads details').open")
+
+
+def test_charts_are_on_paper(browser: Chrome, pages: dict[str, Path]) -> None:
+    opened(browser, pages["report"], "light")
+    assert base64.b64decode(browser.print_page()).startswith(b"%PDF-")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not browser.find_element("tag name", "nav").is_displayed()
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

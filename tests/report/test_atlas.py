@@ -142,8 +142,15 @@ def planted(result: xr.Dataset) -> xr.Dataset:
     return made
 
 
-def test_legend_dims_all_heads_without_a_kind(planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path) -> None:
-    browser.get(write(planted, tmp_path, formats=()).as_uri())
+@pytest.fixture(scope="module")
+def page(planted: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of the page of the planted result."""
+    return write(planted, tmp_path_factory.mktemp("planted"), formats=()).as_uri()
+
+
+def test_legend_dims_all_heads_without_a_kind(page: str, browser: webdriver.Chrome) -> None:
+    browser.get("about:blank")  # the page may be open, in another state
+    browser.get(page)
     assert chosen(browser) == set()
     (button,) = browser.find_elements(By.CSS_SELECTOR, ".kind[data-kind=cls]")
     button.click()
@@ -166,10 +173,9 @@ def test_a_kind_that_frames_no_head_has_the_number_of_those_that_show_it(
     assert browser.find_element(By.CSS_SELECTOR, ".kind[data-kind=cls] small").text == "+1"
 
 
-def test_heads_are_ordered_by_a_number_by_kind_and_back(
-    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
-) -> None:
-    browser.get(write(planted, tmp_path, formats=()).as_uri())
+def test_heads_are_ordered_by_a_number_by_kind_and_back(page: str, browser: webdriver.Chrome) -> None:
+    browser.get("about:blank")
+    browser.get(page)
     as_stored = names(browser)
 
     def order(value: str) -> None:
@@ -188,10 +194,8 @@ def test_heads_are_ordered_by_a_number_by_kind_and_back(
     assert names(browser) == as_stored
 
 
-def test_the_address_keeps_the_state_and_opens_it_again(
-    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
-) -> None:
-    page = write(planted, tmp_path, formats=()).as_uri()
+def test_the_address_keeps_the_state_and_opens_it_again(page: str, browser: webdriver.Chrome) -> None:
+    browser.get("about:blank")
     browser.get(page)
     Select(browser.find_element(By.CSS_SELECTOR, ".atlas-order select")).select_by_value("entropy")
     browser.find_element(By.CSS_SELECTOR, ".atlas-order input").click()
@@ -210,10 +214,9 @@ def test_the_address_keeps_the_state_and_opens_it_again(
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-def test_arrow_keys_move_between_heads_as_they_lie(
-    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
-) -> None:
-    browser.get(write(planted, tmp_path, formats=()).as_uri())
+def test_arrow_keys_move_between_heads_as_they_lie(page: str, browser: webdriver.Chrome) -> None:
+    browser.get("about:blank")
+    browser.get(page)
     stops = browser.find_elements(By.CSS_SELECTOR, ".atlas-head[tabindex='0']")
     assert [stop.get_attribute("data-name") for stop in stops] == ["1-1"]
     stops[0].send_keys(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)

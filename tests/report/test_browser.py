@@ -1,6 +1,5 @@
-"""The page in a browser: drawn, offline, safe, on a phone, by keyboard, on paper."""
+"""The page in a browser: drawn, offline, safe, on a phone, by keyboard; on paper: test_accessible.py."""
 
-import base64
 import json
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from headscope.report import write
 from support.profile_result import profile_result
+from support.tiers import in_turn
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>" + 60 * "x"
 DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
@@ -39,6 +39,12 @@ def opened(browser: Chrome, page: str, width: int = 1280) -> Chrome:
     return browser
 
 
+@pytest.fixture(scope="module")
+def shown(browser: Chrome, page: str) -> Chrome:
+    """The page, opened once for the tests that stand next to each other and need it in no other window."""
+    return opened(browser, page)
+
+
 def requested(browser: Chrome) -> list[str]:
     """The schemes of the addresses that were asked for."""
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
@@ -47,43 +53,58 @@ def requested(browser: Chrome) -> list[str]:
 
 
 @pytest.mark.always
-def test_all_charts_are_drawn_without_a_word_and_without_a_network(browser: Chrome, page: str) -> None:
-    opened(browser, page)
-    assert len(browser.find_elements("css selector", "[data-chart] svg.marks")) == FIGURES
+def test_all_charts_are_drawn_without_a_word_and_without_a_network(shown: Chrome) -> None:
+    assert len(shown.find_elements("css selector", "[data-chart] svg.marks")) == FIGURES
     marks = "return document.querySelectorAll('[data-chart=entropy] .mark-rect.role-mark path').length"
-    assert browser.execute_script(marks) == 72
-    assert browser.get_log("browser") == []
-    schemes = requested(browser)
+    assert shown.execute_script(marks) == 72
+    assert shown.get_log("browser") == []
+    schemes = requested(shown)
     assert schemes.count("file") == 1
     assert set(schemes) <= {"file", "data", "blob"}
 
 
-def test_a_dangerous_name_is_text(browser: Chrome, page: str) -> None:
-    opened(browser, page)
-    assert browser.find_element("tag name", "h1").text == EVIL
-    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+def test_a_dangerous_name_is_text(shown: Chrome) -> None:
+    assert shown.find_element("tag name", "h1").text == EVIL
+    assert shown.execute_script("return document.querySelectorAll('img').length") == 0
 
 
-def test_injected_scripts_do_not_run(browser: Chrome, page: str) -> None:
-    opened(browser, page)
-    inject = "const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
-    browser.execute_script(f"{inject} document.body.append(script)")
-    assert browser.execute_script("return window.ran") is None
-    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
-
-
-def test_hovering_tells_head_value_and_interval(browser: Chrome, page: str) -> None:
-    opened(browser, page)
-    cell = browser.find_elements("css selector", "[data-chart=entropy] .mark-rect.role-mark path")[0]
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
-    ActionChains(browser).move_to_element(cell).perform()
-    tooltip = WebDriverWait(browser, 5).until(
+def test_hovering_tells_head_value_and_interval(shown: Chrome) -> None:
+    cell = shown.find_elements("css selector", "[data-chart=entropy] .mark-rect.role-mark path")[0]
+    shown.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
+    ActionChains(shown).move_to_element(cell).perform()
+    tooltip = WebDriverWait(shown, 5).until(
         lambda window: window.find_element("css selector", "#vg-tooltip-element.visible").text
     )
     assert "1-1" in tooltip and "3.1875" in tooltip and "3.1775" in tooltip and "50" in tooltip
 
 
-@pytest.mark.parametrize("width", [320, 375, 768, 1280])
+def test_a_link_opens_the_table_of_its_figure(shown: Chrome) -> None:
+    link = shown.find_element("css selector", "#figure-entropy [data-opens]")
+    shown.execute_script("arguments[0].click()", link)
+    table = shown.find_element("css selector", "[data-variable=entropy] table")
+    assert table.is_displayed()
+    assert table.find_element("tag name", "caption").text == "Entropy of attention (nats)"
+
+
+def test_a_table_is_downloaded_as_tidy_csv(shown: Chrome, tmp_path: Path) -> None:
+    shown.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    shown.execute_script("document.querySelector('button.csv[data-name=attention_to]').click()")
+    path = tmp_path / "attention_to.csv"
+    WebDriverWait(shown, 10).until(lambda _: path.exists() and path.stat().st_size)
+    lines = path.read_text().splitlines()
+    assert lines[0] == "layer,head,token_class,value,lower,upper,n_examples"
+    assert len(lines) == 1 + 6 * 12 * 4
+    assert "3,1,sep,0.9375,0.9275,0.9475,50" in lines
+
+
+def test_injected_scripts_do_not_run(shown: Chrome) -> None:
+    inject = "const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
+    shown.execute_script(f"{inject} document.body.append(script)")
+    assert shown.execute_script("return window.ran") is None
+    assert any("Content Security Policy" in entry["message"] for entry in shown.get_log("browser"))
+
+
+@pytest.mark.parametrize("width", in_turn([320, 375, 768, 1280]))
 def test_the_page_does_not_scroll_sideways(browser: Chrome, page: str, width: int) -> None:
     opened(browser, page, width)
     browser.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
@@ -114,46 +135,19 @@ def boxes(script: str, browser: Chrome) -> list[WebElement]:
 
 def test_the_keyboard_reaches_contents_charts_and_tables(browser: Chrome, page: str) -> None:
     opened(browser, page, 375)
+    # Chromium computes an accessible name anew at every step, so that the last alone is asked for.
+    focus = """const at = document.activeElement;
+        return [at.localName, at.className, at.ariaLabel || at.title || at.textContent.trim()]"""
     reached = []
     for _ in range(200):
         ActionChains(browser).send_keys(Keys.TAB).perform()
-        focus = browser.switch_to.active_element
-        reached.append((focus.tag_name, focus.get_attribute("class") or "", focus.accessible_name))
-        if focus.tag_name == "summary" and focus.accessible_name.startswith("Entropy of attention (nats)"):
+        reached.append(tuple(browser.execute_script(focus)))
+        if reached[-1][0] == "summary" and reached[-1][2].startswith("Entropy of attention (nats)"):
             break
+    assert browser.switch_to.active_element.accessible_name.startswith("Entropy of attention (nats)")
     assert reached[0] == ("a", "skip", "Skip to the findings")
     assert ("a", "", "Glossary") in reached
     assert ("summary", "", "All findings, with intervals and tests") in reached
     assert ("summary", "", "Save this chart") in reached
     ActionChains(browser).send_keys(Keys.ENTER).perform()
     assert browser.execute_script("return document.querySelector('[data-variable=entropy]').open")
-
-
-def test_a_link_opens_the_table_of_its_figure(browser: Chrome, page: str) -> None:
-    opened(browser, page)
-    link = browser.find_element("css selector", "#figure-entropy [data-opens]")
-    browser.execute_script("arguments[0].click()", link)
-    table = browser.find_element("css selector", "[data-variable=entropy] table")
-    assert table.is_displayed()
-    assert table.find_element("tag name", "caption").text == "Entropy of attention (nats)"
-
-
-def test_a_table_is_downloaded_as_tidy_csv(browser: Chrome, page: str, tmp_path: Path) -> None:
-    opened(browser, page)
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
-    browser.execute_script("document.querySelector('button.csv[data-name=attention_to]').click()")
-    path = tmp_path / "attention_to.csv"
-    WebDriverWait(browser, 10).until(lambda _: path.exists() and path.stat().st_size)
-    lines = path.read_text().splitlines()
-    assert lines[0] == "layer,head,token_class,value,lower,upper,n_examples"
-    assert len(lines) == 1 + 6 * 12 * 4
-    assert "3,1,sep,0.9375,0.9275,0.9475,50" in lines
-
-
-def test_charts_are_on_paper(browser: Chrome, page: str) -> None:
-    opened(browser, page)
-    paper = base64.b64decode(browser.print_page())
-    assert paper.startswith(b"%PDF-")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert not browser.find_element("tag name", "nav").is_displayed()
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
