@@ -163,8 +163,7 @@ def _untrained(config: PreTrainedConfig, kind: str, code: Mapping[str, Any]) -> 
     if (pruning := pruning_of(config)) is None:
         return _auto(kind).from_config(config, dtype=torch.float32, **code)
     plain = _auto(kind)._model_mapping[type(config)]
-    smaller: Any = built(plain, pruning)
-    network = smaller._from_config(config, dtype=torch.float32)
+    network = built(plain, pruning)._from_config(config, dtype=torch.float32)
     network.__class__ = plain
     return network
 
