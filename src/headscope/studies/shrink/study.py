@@ -134,7 +134,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     any part.
     """
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
-    refuse_without_target(method, wanted, kinds(parts), fine=fine)
+    refuse_without_target(method, wanted, kinds(parts))
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     task = _aligned(task, model)
     limit = TOLERANCES[False] if tolerance is None and task is None else tolerance

@@ -160,8 +160,7 @@ def _removed(result: xr.Dataset) -> Finding:
         _embeddings(known),
     ]
     listed = [part for part in words if part]
-    rest = f"The rest is an ordinary {known['model_class'][1]}." if _embeddings(known) else fine.rest(known)
-    text = f"Removed: {'; '.join(listed)}. {rest}"
+    text = f"Removed: {'; '.join(listed)}. {fine.rest(known)}"
     return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
 
 
