@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,12 @@ from headscope.studies.shrink.study import run
 METHODS = ("estimate", "gates", "magnitude", "random")
 HEADS = PruningPlan(share=0.75, step=0.25)
 EIGHT = "in eight bits"
+RUNTIME = find_spec("onnxruntime") is not None
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much the ways read and train; `vocabulary` is the share of it that stays."""
+    """How much the ways read and train; `vocabulary` is the share of it that stays, `device` where they train."""
 
     model: str
     task: str
@@ -43,6 +45,7 @@ class Sizes:
     vocabulary: float
     groups: int
     sample: int
+    device: str
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Row:
 
     * `target`: the megabytes that were asked for; NaN for a way that has a size of its own.
     * `seconds`: processor seconds of the run that made it.
+    * `lower`, `upper`: the 95% interval of the score over examples of dev, of the whole model.
     """
 
     way: str
@@ -60,6 +64,8 @@ class Row:
     megabytes: float
     path: str
     seconds: float = 0.0
+    lower: float = float("nan")
+    upper: float = float("nan")
 
 
 def task_of(sizes: Sizes, model: Model, seed: int) -> Task:
@@ -75,7 +81,7 @@ def made(way: str, target: float, seed: int, sizes: Sizes, folder: Path) -> list
     known, wanted = folder / "rows.json", asdict(sizes) | {"way": way, "target": target, "seed": seed}
     if known.is_file() and (stored := json.loads(known.read_text()))["of"] == wanted:
         return [Row(**row) for row in stored["rows"]]
-    model = load(sizes.model, head=True, device="cpu")
+    model = load(sizes.model, head=True, device="cpu" if way == "static" else sizes.device)
     begin = time.process_time()
     rows = WAYS[way](model, task_of(sizes, model, seed), target, seed, sizes, folder)
     rows = [replace(row, seconds=round(time.process_time() - begin, 1)) for row in rows]
@@ -89,6 +95,7 @@ def _shrunk(
     """The model that `headscope shrink` saves; with `eight_bit` also its file of eight bits."""
     given: dict[str, Any] = {"size": f"{target:.4f}MB", "vocabulary": sizes.vocabulary, "epochs": sizes.epochs}
     given |= {"groups": sizes.groups, "sample": sizes.sample, "batches": "1", "tokens": "8", "best_effort": True}
+    given |= {"timed_on": "cpu"}
     settings = Settings(seed=seed, resamples=100)
     result = run(model, task.dev, settings, directory=folder, task=task, **(given | options))
     facts, metric = json.loads(result.attrs["shrinking"]), task.metrics[0]
@@ -142,14 +149,16 @@ def _gates(model: Model, task: Task, target: float, seed: int, sizes: Sizes, fol
 
 
 AS_IT_IS: dict[str, Any] = {"speed": "1x", "size": None}
+NARROW: dict[str, Any] = {"parts": "neurons,heads,layers,embeddings"}
 OPTIONS: dict[str, dict[str, Any]] = {
     "estimate": {},
     "magnitude": {"method": "magnitude"},
     "random": {"method": "random"},
-    "narrow": {"parts": "neurons,heads,layers,embeddings"},
+    "narrow": NARROW | {"eight_bit": RUNTIME},
+    "fast": NARROW | {"eight_bit": RUNTIME, "speed": "2x", "batches": "1,32", "tokens": ""},
     "vocabulary": AS_IT_IS,
     "eight-bit": AS_IT_IS | {"vocabulary": 1.0, "epochs": 0, "eight_bit": True},
-    "both": {"eight_bit": True},
+    "both": {"eight_bit": RUNTIME},
 }
 WAYS: dict[str, Callable[..., list[Row]]] = {
     **{way: partial(_shrunk, options, way) for way, options in OPTIONS.items()},

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +50,13 @@ class Model:
     def device(self) -> torch.device:
         """The device of the network; of one that is spread over several, that of its inputs and outputs."""
         return home(self.network)
+
+    def on(self, device: str | torch.device) -> "Model":
+        """The model on a device: itself if it is there, else a copy."""
+        wanted = torch.device(device)
+        if wanted.type == self.device.type and wanted.index in (None, self.device.index):
+            return self
+        return replace(self, network=deepcopy(self.network).to(wanted))  # type: ignore[arg-type]
 
     @property
     def max_tokens(self) -> int:

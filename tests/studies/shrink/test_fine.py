@@ -30,6 +30,7 @@ from headscope.studies.shrink.sizes import Original, Size, original_of, size_fro
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.target import SizeTarget
+from headscope.studies.shrink.timing import Timing
 from headscope.studies.shrink.verification import verified
 from support.findings import texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
@@ -101,7 +102,7 @@ def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None
 
 
 def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
-    prices = measure(original, ((1, 8),), rounds=2)
+    prices = measure(original, Timing(((1, 8),)), rounds=2)
     assert prices.widths[-1] == 0 and original.least_heads == 0
     seconds = prices.seconds(original.size)
     for _, size in original.start.smaller(original, 4):

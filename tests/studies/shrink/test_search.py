@@ -11,12 +11,13 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.answers import answers_of
-from headscope.studies.shrink.prices import Prices, measure, prices_from, shapes_of
+from headscope.studies.shrink.prices import Prices, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps, step_from
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.target import SizeTarget, kinds, numbers, target
+from headscope.studies.shrink.timing import Timing, shapes_of
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUIET = Settings()
@@ -150,7 +151,7 @@ def test_prices_between_timed_widths_are_interpolated() -> None:
 
 
 def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original) -> None:
-    prices = measure(original, ((1, 8), (4, 16)), rounds=2)
+    prices = measure(original, Timing(((1, 8), (4, 16))), rounds=2)
     seconds = np.array([prices.seconds(Size((0, 1, 2), width, 4)) for width in (32, 21, 11, 3)])
     assert (np.diff(seconds, axis=0) <= 0).all() and (seconds > 0).all()
     assert (prices.seconds(Size((0,), 32, 4)) <= seconds[0]).all()

@@ -16,7 +16,7 @@ from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
-from headscope.studies.shrink.prices import ROUNDS, Shapes
+from headscope.studies.shrink.timing import ROUNDS, Timing
 
 # Beside the weights in the folder of the model; other programs look for these names.
 FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
@@ -54,11 +54,11 @@ class EightBitModel:
         """What the file of eight bits answers."""
         return answers.of_file(session_of(self.folder / EIGHT), self.model, inputs, settings)
 
-    def facts(self, shapes: Shapes) -> dict[str, Any]:
+    def facts(self, timing: Timing) -> dict[str, Any]:
         """Options, trials, sizes and milliseconds of both files."""
         files = [self.folder / name for name in (WHOLE, EIGHT)]
         sessions = [session_of(path) for path in files]
-        seconds = [file_seconds(sessions, random_tokens(self.model, *shape), ROUNDS) for shape in shapes]
+        seconds = [file_seconds(sessions, random_tokens(self.model, *shape), ROUNDS) for shape in timing]
         return {
             "file": f"{FOLDER}/{EIGHT}",
             "options": self.chosen.options.words,

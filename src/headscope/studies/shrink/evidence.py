@@ -10,16 +10,16 @@ from headscope.corpora.tasks import Task, chance
 from headscope.models import Model
 from headscope.models.embedding_width import embedding_width
 from headscope.outputs.promise import Promise
-from headscope.outputs.size_and_speed import forward_seconds, megabytes, parameters
+from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.passes import Settings
 from headscope.studies.shrink import choices
 from headscope.studies.shrink import scores as scoring
 from headscope.studies.shrink.answers import Outputs
 from headscope.studies.shrink.fine_size import FineSize
-from headscope.studies.shrink.prices import ROUNDS, Shapes
 from headscope.studies.shrink.search import Step
 from headscope.studies.shrink.sizes import AnySize
 from headscope.studies.shrink.splits import Splits
+from headscope.studies.shrink.timing import Timing
 from headscope.studies.shrink.variables import ShrinkOutcome
 
 
@@ -101,10 +101,9 @@ def _smallest(fits: Bool[np.ndarray, " model"], shares: Float[np.ndarray, " step
     return float(shares[-1] if fits[-1] or not len(unfit) else shares[unfit[0]])
 
 
-def facts_of(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *, epochs: int) -> dict[str, Any]:
+def facts_of(model: Model, smaller: Model, timing: Timing, steps: list[Step], *, epochs: int) -> dict[str, Any]:
     """Sizes and milliseconds of the whole model and of the saved one."""
     both = model, smaller
-    seconds = [forward_seconds([*both], *shape, ROUNDS) for shape in shapes]
     first, last = steps[0].size, steps[-1].size
     neurons, heads = zip(*map(_numbers, (first, last)), strict=True)
     removed = [layer + 1 for layer in first.layers if layer not in last.layers]
@@ -122,7 +121,7 @@ def facts_of(model: Model, smaller: Model, shapes: Shapes, steps: list[Step], *,
         "speeds": [1 / step.share for step in steps],
         "timed": [
             {"examples": shape[0], "tokens": shape[1], "before": 1000 * one, "after": 1000 * other}
-            for shape, (one, other) in zip(shapes, seconds, strict=True)
+            for shape, (one, other) in zip(timing, timing.seconds(both).tolist(), strict=True)
         ],
     }
 

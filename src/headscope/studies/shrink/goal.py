@@ -9,11 +9,11 @@ from headscope.models import Model
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers
-from headscope.studies.shrink.prices import Shapes
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, Step, found_steps, prices_of
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.target import SizeTarget
+from headscope.studies.shrink.timing import Timing
 
 Stored = dict[str, Any] | None
 
@@ -37,7 +37,7 @@ def begun(
     original: Original,
     answers: ModelAnswers,
     inputs: list[Encoded],
-    shapes: Shapes,
+    timing: Timing,
     goal: Goal,
     record: SearchRecord,
     settings: Settings,
@@ -46,7 +46,7 @@ def begun(
     stored = record.read()
     if stored is None:  # the training of another run, too
         record.remove()
-    before, prices = answers.of(original.model, inputs, settings), prices_of(original, shapes, stored)
+    before, prices = answers.of(original.model, inputs, settings), prices_of(original, timing, stored)
     search = SizeSearch(
         original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps
     )

@@ -18,10 +18,10 @@ from headscope.studies.shrink.answers import Outputs
 from headscope.studies.shrink.eight_bit import eight_bit_model
 from headscope.studies.shrink.evidence import gains_of, scores_of
 from headscope.studies.shrink.judging import Evidence, Judging
-from headscope.studies.shrink.prices import Shapes
 from headscope.studies.shrink.saved_folder import BFLOAT16
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.splits import Splits, encode
+from headscope.studies.shrink.timing import Timing
 from headscope.studies.shrink.variables import FORMATS
 
 Saved = tuple[dict[str, xr.DataArray], dict[str, Any]]
@@ -33,26 +33,26 @@ def quantisable(original: Original) -> Original:
 
 
 def other_formats(
-    judging: Judging, found: Evidence, smaller: Model, half: Model | None, shapes: Shapes, folder: Path | None
+    judging: Judging, found: Evidence, smaller: Model, half: Model | None, timing: Timing, folder: Path | None
 ) -> Saved:
     """The scores of a smaller model in other formats, and their facts.
 
     * `half`: the model in bfloat16, if it is saved so; `folder`: that of its files of eight bits, if there are some.
     """
-    variables, facts = _in_eight_bits(judging, found, smaller, shapes, folder) if folder else ({}, {})
+    variables, facts = _in_eight_bits(judging, found, smaller, timing, folder) if folder else ({}, {})
     if half is not None:
         scored, known = _as_bfloat16(judging, found, half)
         variables, facts = variables | scored, facts | known
     return variables, facts
 
 
-def _in_eight_bits(judging: Judging, found: Evidence, smaller: Model, shapes: Shapes, folder: Path) -> Saved:
+def _in_eight_bits(judging: Judging, found: Evidence, smaller: Model, timing: Timing, folder: Path) -> Saved:
     """Write the files of eight bits into a folder. Returns: their scores on held-out texts, and their facts."""
     answers, texts, settings = judging.answers, judging.texts, judging.settings
-    made = eight_bit_model(smaller, answers, encode(smaller, texts.stopping), folder, settings)
+    made = eight_bit_model(smaller.on("cpu"), answers, encode(smaller, texts.stopping), folder, settings)
     outputs = [found.before, made.outputs(answers, found.inputs, settings)]
     scored = _eight_bit_scores(answers.task, outputs, texts, judging.tolerance, settings)
-    return scored, {"eight_bit": made.facts(shapes)}
+    return scored, {"eight_bit": made.facts(timing)}
 
 
 def _as_bfloat16(judging: Judging, found: Evidence, half: Model) -> Saved:

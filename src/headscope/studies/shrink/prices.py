@@ -1,6 +1,5 @@
 """What each part costs on this machine: seconds of a forward pass, measured, and bytes."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -10,13 +9,11 @@ from jaxtyping import Float
 from headscope.models import Model
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
-from headscope.outputs.size_and_speed import forward_seconds
 from headscope.studies.shrink.sizes import AnySize, Original, Size
+from headscope.studies.shrink.timing import ROUNDS, Shapes, Timing
 
-Shapes = tuple[tuple[int, int], ...]
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
 WIDTHS = (1.0, 0.67, 0.33, 0.08)
-ROUNDS = 8
 LEAST_SHARE = 0.001
 
 
@@ -71,7 +68,7 @@ def prices_from(stored: dict[str, Any]) -> Prices:
     return Prices(layers=stored["layers"], heads=stored["heads"], **nested, **flat)
 
 
-def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
+def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     """Time models of some sizes on this machine; they take turns.
 
     The shortest of the rounds counts: what else the machine does only adds to a time.
@@ -82,7 +79,7 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few, gone = _with_few_heads(original)
-    table = np.array([forward_seconds([*models, shallow, few], *shape, rounds, min) for shape in shapes]).T
+    table = timing.seconds([*models, shallow, few], rounds, min).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)
@@ -90,7 +87,7 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     fixed = np.maximum(of_width[0] - number * layer, 0)
     of_head = (of_width[0] - np.minimum(table[-1], of_width[0])) / max(gone, 1)
     return Prices(
-        shapes,
+        timing.shapes,
         number,
         size.heads,
         tuple(np.minimum(fixed, of_width.min(0)).tolist()),
@@ -114,10 +111,3 @@ def _with_few_heads(original: Original) -> tuple[Model, int]:
     numbers = (original.least_heads,) * (number - 1) + (1,)
     size = replace(original.size.by_layer(number), heads=numbers)
     return cut(original.model, original.kept(size), fine=original.fine), number * before - sum(numbers)
-
-
-def shapes_of(lengths: Sequence[int], batches: Sequence[int], tokens: Sequence[int], most: int) -> Shapes:
-    """The timed shapes: all batch sizes with all lengths, by default the median and the longest of twenty texts."""
-    if not tokens:
-        tokens = sorted({int(np.quantile(lengths, level)) for level in (0.5, 0.95)})
-    return tuple((batch, min(length, most)) for batch in batches for length in tokens)

@@ -17,10 +17,11 @@ from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
 from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
-from headscope.studies.shrink.prices import Prices, Shapes, measure, prices_from
+from headscope.studies.shrink.prices import Prices, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.sizes import AnySize, Original, size_from
 from headscope.studies.shrink.target import KINDS, SizeTarget
+from headscope.studies.shrink.timing import Timing
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
@@ -225,6 +226,6 @@ def step_from(stored: dict[str, Any]) -> Step:
     return Step(**values)
 
 
-def prices_of(original: Original, shapes: Shapes, stored: dict[str, Any] | None) -> Prices:
+def prices_of(original: Original, timing: Timing, stored: dict[str, Any] | None) -> Prices:
     """The prices of a run that was killed, else those measured now: with others a search would end elsewhere."""
-    return prices_from(stored["prices"]) if stored else measure(original, shapes)
+    return prices_from(stored["prices"]) if stored else measure(original, timing)

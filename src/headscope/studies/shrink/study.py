@@ -16,6 +16,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task, aligned
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
+from headscope.models.loading import device_of
 from headscope.models.onnx import refuse_unexportable
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
@@ -37,7 +38,6 @@ from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.number_formats import other_formats, quantisable
 from headscope.studies.shrink.portable_beside import portable_beside
-from headscope.studies.shrink.prices import shapes_of
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
@@ -46,6 +46,7 @@ from headscope.studies.shrink.search import SizeSearch
 from headscope.studies.shrink.sizes import Original, original_of, with_narrow_embeddings
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.target import kinds, numbers, target
+from headscope.studies.shrink.timing import Timing, shapes_of
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
@@ -82,6 +83,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     learning_rate: Annotated[float, Range(0)] = 5e-4,
     batches: str = "1,32",
     tokens: str = "",
+    timed_on: str = "",
     tolerance: Annotated[float, Range(0)] | None = None,
     best_effort: bool = False,
     eight_bit: bool = False,
@@ -121,6 +123,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `learning_rate`: Set the peak of the learning rate.
     * `batches`: Time batches of so many inputs.
     * `tokens`: Time inputs of so many tokens; by default the median and the 95th percentile of the texts.
+    * `timed_on`: Time models on this device, such as cpu for a model that is made on a GPU but used without one.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
@@ -136,6 +139,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     started, wanted = time.monotonic(), target(speed, size, within=within_interval)
     refuse_without_target(method, wanted, kinds(parts))
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
+    timed_on = timed_on and str(device_of(timed_on))
     task = _aligned(task, model)
     limit = TOLERANCES[False] if tolerance is None and task is None else tolerance
     tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
@@ -148,7 +152,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    pieces = pieces_to_keep(model, [*training, *stopping], vocabulary)
+    timing, pieces = Timing(shapes, timed_on), pieces_to_keep(model, [*training, *stopping], vocabulary)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
     measured = quantisable(measured) if eight_bit else measured
     measured = with_narrow_embeddings(measured, training, pieces, max_tokens)
@@ -156,14 +160,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
-    options |= {"method": method} | ({"fine": True} if fine else {}) | ({"gate_epochs": gate_epochs} if gated else {})
+    options |= {"method": method, "timed_on": timed_on} | ({"fine": True} if fine else {})
+    options |= {"gate_epochs": gate_epochs} if gated else {}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     unused = unused_megabytes(ordered, pieces, max_tokens)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
     goal = Goal(wanted, groups, unused, best_effort, keeps)
     train = partial(_trained_gates, judging, measured, corpus, replace(recipe, epochs=gate_epochs), folder / "gates")
-    begin = begun(ordered, answers, training[:sample], shapes, goal, record, settings)
+    begin = begun(ordered, answers, training[:sample], timing, goal, record, settings)
     search = _searched(begin, goal, record, train if gated else None)
     settings.on_total(len(search.steps) + training_steps)
 
@@ -173,7 +178,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = _examples(judging, measured, smaller, last.layers, pieces)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
     found = evidence(judging, search, measured, ordered, untrained, smaller)
-    variables, facts = found.variables, options | facts_of(model, smaller, shapes, search.steps, epochs=epochs)
+    variables, facts = found.variables, options | facts_of(model, smaller, timing, search.steps, epochs=epochs)
     if of_kinds is not None:
         variables |= of_kinds.variables(found.stays)
     if fine and not gated:
@@ -181,7 +186,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables, facts = variables | beside, facts | known
     facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
     half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
-    scored, known = other_formats(judging, found, smaller, half, shapes, folder / ONNX if eight_bit else None)
+    scored, known = other_formats(judging, found, smaller, half, timing, folder / ONNX if eight_bit else None)
     variables, facts = variables | scored, facts | known
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
     written = _written(smaller, half, directory, text, head=task is not None)

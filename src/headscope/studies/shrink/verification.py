@@ -14,16 +14,16 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.outputs.onnx_outputs import session_of
-from headscope.outputs.size_and_speed import forward_seconds, parameters
+from headscope.outputs.size_and_speed import parameters
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
 from headscope.studies.shrink.eight_bit import EIGHT
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.page.findings import facts
-from headscope.studies.shrink.prices import ROUNDS
 from headscope.studies.shrink.saved_folder import BFLOAT16
 from headscope.studies.shrink.splits import encode, split
+from headscope.studies.shrink.timing import Timing
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -56,8 +56,8 @@ def verified(
     }
     known, shrunk = facts(result), entries.pop("shrunk")
     counts = [known["parameters"][1], parameters(saved)]
-    shapes = [(timed["examples"], timed["tokens"]) for timed in known["timed"]]
-    seconds = [forward_seconds([model, saved], *shape, ROUNDS) for shape in shapes]
+    shapes = tuple((timed["examples"], timed["tokens"]) for timed in known["timed"])
+    seconds = Timing(shapes, known.get("timed_on", "")).seconds([model, saved]).tolist()
     return {
         "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in entries.values()),
         "scores": shrunk["scores"],
@@ -67,8 +67,8 @@ def verified(
             for timed, (_, second) in zip(known["timed"], seconds, strict=True)
         ],
         "times_as_fast": [
-            len(shapes) / sum(timed["after"] / timed["before"] for timed in known["timed"]),
-            len(shapes) / sum(after / original for original, after in seconds),
+            len(seconds) / sum(timed["after"] / timed["before"] for timed in known["timed"]),
+            len(seconds) / sum(after / original for original, after in seconds),
         ],
         **entries,
     }

@@ -118,7 +118,10 @@ def _speed(result: xr.Dataset) -> Finding:
         f"{number(shape['after'], '.1f')} ms"
         for shape in known["timed"]
     ]
-    text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
+    device = f" ({known['timed_on']})" if known.get("timed_on") else ""
+    text = (
+        f"Medians of a forward pass, before and after, on the machine{device} where it was made. {'; '.join(shapes)}."
+    )
     if not known["reached"]:
         text += f" The target, {known['target']}, is not reached."
     return Finding(f"The model is {number(times(result), '.2f')} times as fast", text)
