@@ -19,29 +19,20 @@ from headscope.models.pruned_folder import save
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.choices import other_choices
 from headscope.studies.shrink.fine_size import FineSize
-from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
 from headscope.studies.shrink.search import SizeSearch
-from headscope.studies.shrink.sizes import Original, original_of, size_from
-from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.sizes import size_from
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.verification import verified
 from models.test_embedding_width import outputs, planted
 from support.findings import texts_of
 from support.idle_neurons import TEXTS
 from support.killed import Killed, kill
+from support.narrow_embeddings import may_be_narrower
 
 QUICK = Settings(resamples=20)
-OPTIONS: dict[str, Any] = {"fine": True, "parts": "neurons,heads,layers,embeddings", "groups": 4, "vocabulary": 1.0}
+OPTIONS: dict[str, Any] = {"fine": True, "parts": "neurons,embeddings", "groups": 2, "vocabulary": 1.0}
 OPTIONS |= {"epochs": 1, "sample": 8, "batches": "1", "tokens": "8"}
 FULL = FineSize((0, 1, 2), (32, 32, 32), (4, 4, 4))
-
-
-def original(kind: type) -> Original:
-    """An encoder whose embeddings may become narrower, and whose layers may differ."""
-    model = planted(9, kind)
-    inputs = encode(model, tuple(headscope.read(TEXTS[:8])))
-    found = original_of(model, inputs, QUICK, 0.1, fine=True)
-    return replace(found, embeddings=narrow_embeddings(model, inputs, None, None))
 
 
 @pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
@@ -56,7 +47,7 @@ def original(kind: type) -> Original:
 def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
     kind: type, size: FineSize, tmp_path: Path
 ) -> None:
-    whole = original(kind)
+    whole = may_be_narrower(kind, fine=True)
     same, saved = whole.cut(size), whole.written(size)
     torch.testing.assert_close(outputs(saved), outputs(same), atol=1e-5, rtol=0)
     assert type(saved.network).__name__ == kind.__name__.replace("Bert", "Albert")
@@ -71,7 +62,7 @@ def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
 
 
 def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> None:
-    whole = original(BertModel)
+    whole = may_be_narrower(BertModel, fine=True)
     assert dict(FULL.smaller(whole, 12))["embeddings"] == replace(FULL, embeddings=20)
     both = FineSize((0, 2), (5, 32, 32), (4, 4, 4), 20)
     assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)

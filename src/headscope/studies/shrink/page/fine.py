@@ -36,7 +36,9 @@ def rest(facts: dict[str, Any]) -> str:
     if "fine" in facts:
         named = f", an {after}," if after != before else ""
         return f"Layers differ, so that other programs load the rest{named} by the code in its folder."
-    return f"The rest is an ordinary {after}." if after != before else "The rest is an ordinary model of its class."
+    if after == before:
+        return "The rest is an ordinary model of its class."
+    return f"The rest is an ordinary {after}: Auto classes load it, and a program that names {before} does not."
 
 
 def portable(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Finding]:
