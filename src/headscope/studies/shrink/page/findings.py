@@ -148,11 +148,12 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
     down, least = of_array(share).percent, number(facts(result)["tolerance"])
     sizes = result["megabytes"].values
     text = (
-        f"Sizes were tested from the largest on, and the saved model. Down to {down} of the size the main score falls "
-        f"by less than {least}. The bounds are where it surely does, and where it may."
+        f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {down} of the "
+        f"size the main score falls by less than {least}. The bounds are those of these sizes where it surely does, "
+        "and where it may."
     )
     if float(share) <= sizes[-1] / sizes[0] * (1 + 1e-9):
-        text += " No smaller size was tested."
+        text += " No smaller size was tested on these examples."
     text += examples(share)
     yield Finding("How small it may be", text)
 
