@@ -59,12 +59,13 @@ BATCHES = (1, 32)
 
 
 def planned(targets: Sequence[float], seeds: int, beside: Sequence[str]) -> list[tuple[str, float, int]]:
-    """All runs: way, megabytes and seed; the longest first. Ours at the smallest size is in eight bits, too."""
+    """All runs, way, megabytes and seed, seed by seed. Ours at the smallest size is in eight bits, too."""
     methods, last = [way for way in METHODS if way in beside or (way == "estimate" and "both" in beside)], targets[-1]
-    runs = [(way, target, seed) for seed in range(seeds) for target in targets for way in methods]
+    runs = [(way, last) for way in beside if way not in METHODS]
+    runs += [(way, target) for target in targets for way in methods]
     if "both" in beside:
-        runs = [run for run in runs if run[:2] != ("estimate", last)]
-    return [(way, last, seed) for seed in range(seeds) for way in beside if way not in METHODS] + runs
+        runs = [run for run in runs if run != ("estimate", last)]
+    return [(*run, seed) for seed in range(seeds) for run in runs]
 
 
 def all_rows(runs: Sequence[tuple[str, float, int]], sizes: Sizes, folder: Path, workers: int) -> list[Row]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from benchmarks.shrink.static_table import static_table
 
-from headscope import Model, Settings, load
+from headscope import Model, Settings, load, results
 from headscope.corpora.corpus import sample
 from headscope.corpora.tasks import Task, aligned, read, score
 from headscope.models.pruned_folder import save
@@ -98,6 +98,7 @@ def _shrunk(
     given |= {"timed_on": "cpu"}
     settings = Settings(seed=seed, resamples=100)
     result = run(model, task.dev, settings, directory=folder, task=task, **(given | options))
+    results.save(result, folder)
     facts, metric = json.loads(result.attrs["shrinking"]), task.metrics[0]
     scored = {
         name: float(result[name].sel(metric=metric))

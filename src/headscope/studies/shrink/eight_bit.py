@@ -22,6 +22,8 @@ from headscope.studies.shrink.timing import ROUNDS, Timing
 FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
 # Parts stay in float32 until the outputs change by no more than so much.
 MOST_CHANGE = 0.01
+# Options are chosen on at most so many texts: some twenty files are tried.
+MOST_TEXTS = 128
 
 
 @dataclass(frozen=True)
@@ -78,13 +80,14 @@ def eight_bit_model(
     All ways to scale are tried, and each part in float32. Parts stay in float32, those first that take away most of the
     change for each megabyte, until the outputs change by 0.01 or less.
 
-    * `inputs`: texts that choose; none of them scores.
+    * `inputs`: texts of which the first 128 choose; none of them scores.
 
     Raises `HeadscopeError` if the model cannot be exported.
     """
     folder.mkdir(parents=True, exist_ok=True)
     source, target = export(model, folder / WHOLE), folder / EIGHT
     nodes = nodes_by_part(source, model)
+    inputs = inputs[:MOST_TEXTS]
     before = answers.of(model, inputs, settings)
 
     def tried(options: EightBits) -> Trial:
