@@ -93,8 +93,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
     Without a task the model is judged by the embeddings of texts: a fifth of the texts scores. With a task its train
-    split is searched on, and its dev split scores. The saved model is of the same class, and loads without code; with
-    `fine` its layers differ, and other programs load it by the code in its folder.
+    split is searched on, and its dev split scores. The saved model loads without code, and is of the same class unless
+    its embeddings are narrower; with `fine` its layers differ, and other programs load it by the code in its folder.
 
     Arguments:
 
