@@ -85,6 +85,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset, di
     return folder, run(model, headscope.read(TEXTS), QUICK, directory=folder, **options), options
 
 
+@pytest.mark.thorough
 def test_embeddings_become_as_narrow_as_their_rank_and_then_parts_of_single_layers_go(
     made: tuple[Path, xr.Dataset, dict[str, Any]],
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_target_of_ones_own_keeps_the_class_and_given_options_stay() -> None:
     assert plan_of(made(), within=True).parts == "neurons,heads,layers"
 
 
+@pytest.mark.thorough
 def test_the_default_has_60_percent_of_the_parameters_and_the_page_says_what_loads_it(default: xr.Dataset) -> None:
     known, said = json.loads(default.attrs["shrinking"]), texts_of(default)
     assert known["parameters"][1] <= 0.6 * known["parameters"][0] and known["speeds"][-1] >= 1.5
@@ -80,6 +81,7 @@ def test_the_default_has_60_percent_of_the_parameters_and_the_page_says_what_loa
     )
 
 
+@pytest.mark.thorough
 def test_the_page_says_that_no_epoch_was_better_and_where_sizes_end(default: xr.Dataset) -> None:
     untrained = "the saved model is untrained"
     assert untrained in texts_of(default)["How it was trained"]
