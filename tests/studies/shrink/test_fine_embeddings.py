@@ -47,11 +47,11 @@ FULL = FineSize((0, 1, 2), (32, 32, 32), (4, 4, 4))
 def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
     kind: type, size: FineSize, tmp_path: Path
 ) -> None:
-    whole = may_be_narrower(kind, fine=True)
-    same, saved = whole.cut(size), whole.written(size)
+    original = may_be_narrower(kind, fine=True)
+    same, saved = original.cut(size), original.written(size)
     torch.testing.assert_close(outputs(saved), outputs(same), atol=1e-5, rtol=0)
     assert type(saved.network).__name__ == kind.__name__.replace("Bert", "Albert")
-    assert megabytes(saved) == pytest.approx(megabytes(same) - whole.saved_megabytes(size))
+    assert megabytes(saved) == pytest.approx(megabytes(same) - original.saved_megabytes(size))
     assert saved.capture.heads == tuple(size.heads[layer] for layer in size.layers)
     folder = save(saved, tmp_path / "model")
     again = headscope.load(str(folder), head=kind is not BertModel)
@@ -62,16 +62,16 @@ def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
 
 
 def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> None:
-    whole = may_be_narrower(BertModel, fine=True)
-    assert dict(FULL.smaller(whole, 12))["embeddings"] == replace(FULL, embeddings=20)
+    original = may_be_narrower(BertModel, fine=True)
+    assert dict(FULL.smaller(original, 12))["embeddings"] == replace(FULL, embeddings=20)
     both = FineSize((0, 2), (5, 32, 32), (4, 4, 4), 20)
     assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)
     assert both.alone("neurons of layer 1", FULL) == replace(FULL, neurons=(5, 32, 32))
     assert both.moved_to((1, 2), FULL).embeddings == 20
     assert size_from(json.loads(json.dumps(both.as_json()))) == both
-    assert replace(whole.size, embeddings=7).by_layer(3) == replace(FULL, embeddings=7)
+    assert replace(original.size, embeddings=7).by_layer(3) == replace(FULL, embeddings=7)
     narrow = FineSize((0, 1, 2), (5, 32, 0), (4, 4, 4), 5)
-    for other in other_choices(whole, narrow, 0):
+    for other in other_choices(original, narrow, 0):
         rank = torch.linalg.matrix_rank(other.network.base_model.embeddings.word_embeddings.weight, rtol=1e-4)
         assert int(rank) == 4  # the mean of each row is 0
 

@@ -14,7 +14,7 @@ DEFAULT_VOCABULARY = 0.6
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShrinkPlan:
     """What a search has to reach, the parts that may go for it, and the least share of the vocabulary that stays."""
 
     target: SizeTarget
@@ -31,7 +31,7 @@ def plan_of(
     *,
     within: bool = False,
     method: str = "estimate",
-) -> Plan:
+) -> ShrinkPlan:
     """The plan of the options of the same names; None for an option that is not given.
 
     Without a target and without parts, a BERT becomes half as fast again and 60% of its size, with narrower embeddings;
@@ -54,4 +54,4 @@ def plan_of(
     wanted = target(speed, size, megabytes(model), within=within)
     parts = ",".join(ALL_KINDS if narrow else KINDS) if parts is None else parts
     usual = 1.0 if "embeddings" in kinds(parts) else DEFAULT_VOCABULARY
-    return Plan(wanted, parts, usual if vocabulary is None else vocabulary)
+    return ShrinkPlan(wanted, parts, usual if vocabulary is None else vocabulary)
