@@ -24,6 +24,7 @@ from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models.model import Model
+from headscope.models.pruned_checkpoint import KEY, made_of
 
 CLASSES: dict[type, type] = {
     BertModel: AlbertModel,
@@ -44,7 +45,7 @@ SAME = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act"),
     *("hidden_dropout_prob", "attention_probs_dropout_prob", "max_position_embeddings", "type_vocab_size"),
     *("initializer_range", "layer_norm_eps", "pad_token_id", "bos_token_id", "eos_token_id", "id2label", "label2id"),
-    "problem_type",
+    *("problem_type", KEY),
 )
 # Largest rounding difference, relative to the largest output.
 TOLERANCE = 1e-5
@@ -71,7 +72,7 @@ def albert_of(model: Model, embeddings: dict[str, Tensor], to_states: Tensor, bi
     state |= {f"{mapping}.weight": to_states, f"{mapping}.bias": bias}
     config = _config(network.config, to_states.shape[1])
     with quiet(), no_init_weights():  # all of them are loaded
-        made = CLASSES[type(network)](config)
+        made = made_of(CLASSES[type(network)], config)
     made.load_state_dict({name: weight.to(network.dtype) for name, weight in state.items()})
     made = made.to(network.device, network.dtype).eval()
     made.config._name_or_path = made.name_or_path = network.name_or_path

@@ -17,7 +17,9 @@ from headscope.models.onnx import silent
 from headscope.models.removable_parts import layers_of
 from headscope.storage.files import replacing
 
-EMBEDDINGS, REST = "embeddings", "maps outside of layers"
+EMBEDDINGS, TO_STATES, REST = "embeddings", "map of embeddings to states", "maps outside of layers"
+# Names of the map from narrower embeddings to the width of the states: of ALBERT, and of ELECTRA.
+MAPS_TO_STATES = ("embedding_hidden_mapping_in", "embeddings_project")
 # Modules of the exported network by which a node was made.
 SCOPES = "pkg.torch.onnx.name_scopes"
 NETWORK = "network."
@@ -84,16 +86,19 @@ def _without_shapes_of_weights(path: Path) -> Any:
 def nodes_by_part(path: Path, model: Model) -> dict[str, list[str]]:
     """The nodes of an ONNX file that have weights: of the embeddings, of each layer, and of maps outside of layers.
 
+    The map from narrower embeddings to states is a part of its own.
+
     * `model`: the one that was exported to the file.
     """
     graph: Any = require("onnx").load(str(path)).graph
     weights = {one.name for one in graph.initializer if len(one.dims) == 2}
     layers = layers_of(model).layers
-    scopes = {
-        f"{NETWORK}{name}": f"layer {layers.index(module) + 1}"
-        for name, module in model.network.named_modules()
-        if module in layers
-    }
+    scopes = {}
+    for name, module in model.network.named_modules():
+        if module in layers:
+            scopes[f"{NETWORK}{name}"] = f"layer {layers.index(module) + 1}"
+        elif name.rpartition(".")[2] in MAPS_TO_STATES:
+            scopes[f"{NETWORK}{name}"] = TO_STATES
     found: dict[str, list[str]] = {}
     for node in graph.node:
         if node.op_type in ("MatMul", "Gemm", "Gather") and weights.intersection(node.input):

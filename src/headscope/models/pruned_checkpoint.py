@@ -137,15 +137,24 @@ def built(kind: type[PreTrainedModel], pruning: Pruning) -> type[PreTrainedModel
 
 def class_of(network: PreTrainedModel) -> type[PreTrainedModel]:
     """The class that makes a network like this one, which may have lost parts, from its configuration."""
-    pruning = pruning_of(network.config)
-    return built(type(network), pruning) if pruning else type(network)
+    return _building(type(network), network.config)
 
 
 def made_like(network: PreTrainedModel) -> PreTrainedModel:
     """A network like another one, made from a copy of its configuration, whose weights are to be filled."""
-    made = class_of(network)(copy.deepcopy(network.config))
-    made.__class__ = type(network)
+    return made_of(type(network), copy.deepcopy(network.config))
+
+
+def made_of(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
+    """A network of a class, without the parts that its configuration lacks, whose weights are to be filled."""
+    made = _building(kind, config)(config)
+    made.__class__ = kind
     return made
+
+
+def _building(kind: type[PreTrainedModel], config: PreTrainedConfig) -> type[PreTrainedModel]:
+    pruning = pruning_of(config)
+    return built(kind, pruning) if pruning else kind
 
 
 def headless_class(config: PreTrainedConfig) -> type[PreTrainedModel]:

@@ -11,16 +11,19 @@ from transformers import BertForSequenceClassification
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.models.eight_bits import EMBEDDINGS, EightBits, nodes_by_part, quantised
+from headscope.models.eight_bits import EMBEDDINGS, REST, TO_STATES, EightBits, nodes_by_part, quantised
 from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, first_output, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.eight_bit import EIGHT, FOLDER, MOST_CHANGE, WHOLE, Trial, chosen_trial, with_several
+from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.report_card import notes
+from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.splits import encode
 from support.every_study import run
+from support.narrow_embeddings import may_be_narrower
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 pytest.importorskip("onnxruntime")
@@ -57,6 +60,27 @@ def test_a_classifier_is_written_whose_last_map_is_not_square(tmp_path: Path) ->
     inputs = model.tokenizer(["The cat slept."], return_tensors="pt")
     exact, eight = (first_output(session_of(path), inputs) for path in (source, target))
     assert exact.shape == (1, 2) and 1e-5 < float((exact - eight).abs().max()) < 0.5
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_the_map_of_narrower_embeddings_may_stay_in_float32(tmp_path: Path, fine: bool) -> None:
+    size: Any = FineSize((0, 2), (5, 32, 1), (1, 4, 3), 10) if fine else Size((0, 2), 9, 4, 10)
+    model = may_be_narrower(BertForSequenceClassification, fine=fine).written(size)
+    source, target = export(model, tmp_path / WHOLE), tmp_path / EIGHT  # compared with torch
+    nodes = nodes_by_part(source, model)
+    assert list(nodes) == [EMBEDDINGS, TO_STATES, "layer 1", "layer 2", REST]
+    assert [len(names) for names in nodes.values()] == [3, 1, 6, 6, 2]
+    maps = [integer_maps(quantised(source, target, EightBits(kept=kept), nodes)) for kept in ((), (TO_STATES,))]
+    assert maps[0] - maps[1] == 1
+    inputs = model.tokenizer(["The cat slept."], return_tensors="pt")
+    exact, eight = (first_output(session_of(path), inputs) for path in (source, target))
+    assert 1e-5 < float((exact - eight).abs().max()) < 0.5
+
+
+def integer_maps(path: Path) -> int:
+    """How many linear maps of a file are of whole numbers."""
+    onnx: Any = pytest.importorskip("onnx")
+    return sum(node.op_type == "MatMulInteger" for node in onnx.load(str(path)).graph.node)
 
 
 def the_files_answer_as_torch_does(folder: Path) -> None:

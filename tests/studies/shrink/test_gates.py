@@ -192,4 +192,4 @@ def test_heads_that_stay_are_those_of_the_saved_model(original: Original) -> Non
 
 def test_gates_without_a_target_are_refused() -> None:
     with pytest.raises(HeadscopeError, match="give --speed or --size"):
-        refuse_without_target("gates", target(None, None, within=True))
+        refuse_without_target("gates", target(None, None, 10, within=True))

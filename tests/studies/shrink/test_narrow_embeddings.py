@@ -77,8 +77,6 @@ def test_widths_begin_where_something_is_saved() -> None:
     assert narrow.narrower(20, 12) == 18 and narrow.narrower(2, 12) is None
 
 
-def test_gates_and_other_classes_are_refused(tmp_path: Path) -> None:
+def test_gates_are_refused(tmp_path: Path) -> None:
     with pytest.raises(HeadscopeError, match="no gates of embeddings"):
         run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, method="gates", parts=PARTS)
-    with pytest.raises(HeadscopeError, match="embeddings have one width"):
-        run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, fine=True, parts=PARTS)

@@ -135,12 +135,13 @@ BAD = [("fast", None), ("0.5", None), (None, "10 MB"), (None, "0MB"), ("9" * 9, 
 @pytest.mark.parametrize(("speed", "size"), BAD)
 def test_no_speed_and_no_size_are_refused(speed: str | None, size: str | None) -> None:
     with pytest.raises(HeadscopeError, match="write one as in"):
-        target(speed, size)
+        target(speed, size, 10)
 
 
 def test_targets_in_units() -> None:
-    assert target("2", "1.5GB") == SizeTarget(2.0, 1500.0)
-    assert target(None, "500KB") == SizeTarget(None, 0.5)
+    assert target("2", "1.5GB", 10) == SizeTarget(2.0, 1500.0)
+    assert target(None, "500KB", 10) == SizeTarget(None, 0.5)
+    assert target("2x", "60%", 10) == SizeTarget(2.0, 6.0)
     with pytest.raises(HeadscopeError, match="batches '1,x': write whole numbers"):
         numbers("batches", "1,x")
 

@@ -46,7 +46,7 @@ def test_search_ends_before_the_score_falls(original: Original, tmp_path: Path) 
     assert limit.keeps(original.cut(Size((0, 1, 2), 16, 4))) and not limit.keeps(original.cut(Size((0,), 16, 4)))
     record = SearchRecord(tmp_path / "search" / "search.json", {}, lambda line: None)
     inputs = encode(original.model, texts.training)
-    before, wanted = answers.of(original.model, inputs, QUICK), target(None, None, within=True)
+    before, wanted = answers.of(original.model, inputs, QUICK), target(None, None, 10, within=True)
     search = SizeSearch(original, answers, inputs, before, PRICES, wanted, 2, 0.0, QUICK, limit.keeps)
     steps = found_steps(search, record, None, best_effort=False)
     assert [step.part for step in steps] == ["", "neurons"] and steps[-1].size.of_layers[0][0] == 16
@@ -64,10 +64,10 @@ def test_limit_of_a_task_is_the_interval_of_the_whole_model() -> None:
 
 
 def test_a_target_beside_the_interval_is_refused() -> None:
-    wanted = target(None, None, within=True)
+    wanted = target(None, None, 10, within=True)
     assert wanted.words() == "as small as the interval of its score allows" and not wanted.fast_enough(0.01)
     with pytest.raises(HeadscopeError, match="leave --speed and --size out"):
-        target("2x", None, within=True)
+        target("2x", None, 10, within=True)
 
 
 @pytest.mark.parametrize(("method", "is_found"), [("estimate", True), ("magnitude", True), ("random", False)])

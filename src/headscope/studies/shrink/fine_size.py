@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headscope.studies.shrink.sizes import Original
@@ -17,12 +17,14 @@ class FineSize:
     """The layers that stay (from 0), and the numbers of neurons and heads that each layer of the whole model keeps.
 
     A layer that does not stay has the numbers of the whole model, which count for nothing.
+
+    * `embeddings`: numbers of each embedding; 0 for those of the whole model.
     """
 
     layers: tuple[int, ...]
     neurons: tuple[int, ...]
     heads: tuple[int, ...]
-    embeddings: ClassVar[int] = 0  # those of the whole model
+    embeddings: int = 0
 
     @property
     def of_layers(self) -> tuple[tuple[int, int], ...]:
@@ -48,6 +50,8 @@ class FineSize:
                 least = original.least_heads if others else 1
                 for part, number in _fewer(self.heads[layer], full.heads, groups, least, (HEADS, ATTENTION)):
                     yield f"{part} of layer {layer + 1}", self._with(layer, heads=number)
+        if (less := original.narrower(self.embeddings, groups)) is not None:
+            yield "embeddings", replace(self, embeddings=less)
         if "layers" in kinds and len(self.layers) > 1:
             for layer in original.next_layers(self.layers):
                 left = tuple(kept for kept in self.layers if kept != layer)
@@ -59,8 +63,10 @@ class FineSize:
 
         >>> size, full = FineSize((0, 1), (8, 2), (1, 4)), FineSize((0, 1), (8, 8), (4, 4))
         >>> size.alone("neurons of layer 2", full)
-        FineSize(layers=(0, 1), neurons=(8, 2), heads=(4, 4))
+        FineSize(layers=(0, 1), neurons=(8, 2), heads=(4, 4), embeddings=0)
         """
+        if part == "embeddings":
+            return replace(full, embeddings=self.embeddings)
         layer = int(part.split()[-1]) - 1
         if part.startswith("layer"):
             return replace(full, layers=tuple(one for one in full.layers if one != layer or layer in self.layers))
@@ -72,9 +78,9 @@ class FineSize:
         """A size of as many other layers, which keep the same numbers in the same order.
 
         >>> FineSize((0,), (5, 8), (1, 4)).moved_to((1,), FineSize((0, 1), (8, 8), (4, 4)))
-        FineSize(layers=(1,), neurons=(8, 5), heads=(4, 1))
+        FineSize(layers=(1,), neurons=(8, 5), heads=(4, 1), embeddings=0)
         """
-        moved = replace(full, layers=layers)
+        moved = replace(full, layers=layers, embeddings=self.embeddings)
         for layer, (neurons, heads) in zip(layers, self.of_layers, strict=True):
             moved = moved._with(layer, neurons, heads)
         return moved

@@ -58,16 +58,14 @@ class GateSearch:
         return {"gates": {**self.trained.trained_for, "expected_price": self.trained.excess}}
 
 
-def refuse_without_target(method: str, target: SizeTarget, kinds: tuple[str, ...] = (), *, fine: bool = False) -> None:
-    """Raise `HeadscopeError` for gates without a speed or a size, or for narrower embeddings by gates or by layer."""
+def refuse_without_target(method: str, target: SizeTarget, kinds: tuple[str, ...] = ()) -> None:
+    """Raise `HeadscopeError` for gates without a speed or a size, or for narrower embeddings by gates."""
     if method == "gates" and target.within:
         raise HeadscopeError(
             "--method gates trains towards a speed or a size: give --speed or --size, and leave --within-interval out"
         )
     if method == "gates" and "embeddings" in kinds:
         raise HeadscopeError("--method gates has no gates of embeddings; leave embeddings out of --parts")
-    if fine and "embeddings" in kinds:
-        raise HeadscopeError("--fine keeps the class, whose embeddings have one width; leave embeddings out of --parts")
 
 
 def gate_search(

@@ -54,9 +54,9 @@ class Size:
         """The same size by its numbers of each layer of the whole model.
 
         >>> Size((1,), 5, 2).by_layer(2)
-        FineSize(layers=(1,), neurons=(5, 5), heads=(2, 2))
+        FineSize(layers=(1,), neurons=(5, 5), heads=(2, 2), embeddings=0)
         """
-        return FineSize(self.layers, (self.width,) * layers, (self.heads,) * layers)
+        return FineSize(self.layers, (self.width,) * layers, (self.heads,) * layers, self.embeddings)
 
     def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
         """The next smaller sizes, each with the name of the part that it lacks; layers count from 1."""
@@ -81,9 +81,10 @@ AnySize = Size | FineSize
 
 def size_from(stored: dict[str, Any]) -> AnySize:
     """The size that its `as_json` stored."""
+    embeddings = int(stored.get("embeddings", 0))
     if "neurons" in stored:
-        return FineSize(*(tuple(stored[name]) for name in ("layers", "neurons", "heads")))
-    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]), int(stored.get("embeddings", 0)))
+        return FineSize(*(tuple(stored[name]) for name in ("layers", "neurons", "heads")), embeddings)
+    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]), embeddings)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.number_formats import other_formats, quantisable
+from headscope.studies.shrink.plan import plan_of
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
@@ -45,7 +46,7 @@ from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.search import SizeSearch
 from headscope.studies.shrink.sizes import Original, original_of, with_narrow_embeddings
 from headscope.studies.shrink.splits import encode, split
-from headscope.studies.shrink.target import kinds, numbers, target
+from headscope.studies.shrink.target import kinds, numbers
 from headscope.studies.shrink.timing import Timing, shapes_of
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
@@ -73,8 +74,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     gate_epochs: Annotated[int, Range(1)] = 4,
     fine: bool = False,
     heads_of: list[str] | None = None,
-    parts: str = "neurons,heads,layers",
-    vocabulary: Annotated[float, Range(0, 1)] = 0.6,
+    parts: str | None = None,
+    vocabulary: Annotated[float, Range(0, 1)] | None = None,
     max_tokens: Annotated[int, Range(3)] | None = None,
     groups: Annotated[int, Range(2)] = 12,
     sample: Annotated[int, Range(1)] = 128,
@@ -92,8 +93,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
     Without a task the model is judged by the embeddings of texts: a fifth of the texts scores. With a task its train
-    split is searched on, and its dev split scores. The saved model is of the same class, and loads without code; with
-    `fine` its layers differ, and other programs load it by the code in its folder.
+    split is searched on, and its dev split scores. The saved model loads without code, and is of the same class unless
+    its embeddings are narrower; with `fine` its layers differ, and other programs load it by the code in its folder.
 
     Arguments:
 
@@ -102,8 +103,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
-    * `speed`: Be at least so many times as fast, such as 1.5x (the default without --size).
-    * `size`: Have at most this size, such as 10MB.
+    * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
+    * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
     * `within_interval`: Be as small as the interval of the main score allows, instead of a speed or a size.
     * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
       gates that are trained together with the model towards --speed or --size.
@@ -113,8 +114,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
       in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
     * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; and embeddings, which makes a BERT
-      with narrower embeddings an ALBERT.
-    * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all.
+      with narrower embeddings an ALBERT (default: the first three, and of a BERT without a target all four).
+    * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all
+      (default: 0.6, and 1 with embeddings among the parts).
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
     * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
     * `sample`: Measure parts on so many texts.
@@ -136,8 +138,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` for a target that no size reaches, a task without a train split, or a model that cannot lose
     any part.
     """
-    started, wanted = time.monotonic(), target(speed, size, within=within_interval)
-    refuse_without_target(method, wanted, kinds(parts), fine=fine)
+    started = time.monotonic()
+    plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method)
+    wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
+    refuse_without_target(method, wanted, kinds(parts))
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
     task = _aligned(task, model)
@@ -185,6 +189,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         beside, known = portable_beside(judging, found, begin[0], last, goal, record)
         variables, facts = variables | beside, facts | known
     facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
+    facts |= {"trained": smaller is not untrained}
     half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
     scored, known = other_formats(judging, found, smaller, half, timing, folder / ONNX if eight_bit else None)
     variables, facts = variables | scored, facts | known

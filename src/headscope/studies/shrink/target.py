@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from headscope.errors import HeadscopeError, suggest
 
 SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)x?", re.ASCII)
-SIZE = re.compile(r"(\d{1,7}(?:\.\d{1,6})?)(KB|MB|GB)?", re.ASCII | re.IGNORECASE)
+SIZE = re.compile(r"(\d{1,7}(?:\.\d{1,6})?)(KB|MB|GB|%)?", re.ASCII | re.IGNORECASE)
 UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Without a target: half as fast again.
 DEFAULT = 1.5
@@ -47,28 +47,31 @@ class SizeTarget:
         return " and ".join(filter(None, (speed, size)))
 
 
-def target(speed: str | None, size: str | None, *, within: bool = False) -> SizeTarget:
+def target(speed: str | None, size: str | None, megabytes: float, *, within: bool = False) -> SizeTarget:
     """The target of the options `--speed`, `--size` and `--within-interval`; without them, 1.5 times the speed.
+
+    * `megabytes`: of the whole model, of which a size may be a percentage.
 
     Raises `HeadscopeError` for a text that is no speed or no size, and for one of them beside `--within-interval`.
 
-    >>> target("3x", None).speed, target(None, "10MB").megabytes, target(None, None).speed
-    (3.0, 10.0, 1.5)
+    >>> target("3x", None, 80).speed, target(None, "10MB", 80).megabytes, target(None, "60%", 80).megabytes
+    (3.0, 10.0, 48.0)
     """
     if within:
         if speed is not None or size is not None:
             raise HeadscopeError("--within-interval searches for the smallest model; leave --speed and --size out")
         return SizeTarget(None, None, within=True)
-    times = megabytes = None
+    times = most = None
     if speed is not None:
         match = SPEED.fullmatch(speed.strip())
         if match is None or (times := float(match.group(1))) < 1:
             raise HeadscopeError(f"speed '{speed[:20]}' is no number of times from 1 on; write one as in 1.5x")
     if size is not None:
         match = SIZE.fullmatch(size.strip())
-        if match is None or not (megabytes := float(match.group(1)) * UNITS[(match.group(2) or "MB").upper()]):
-            raise HeadscopeError(f"size '{size[:20]}' is no size of a model; write one as in 10MB")
-    return SizeTarget(DEFAULT, None) if times is None and megabytes is None else SizeTarget(times, megabytes)
+        units = UNITS | {"%": megabytes / 100}
+        if match is None or not (most := float(match.group(1)) * units[(match.group(2) or "MB").upper()]):
+            raise HeadscopeError(f"size '{size[:20]}' is no size of a model; write one as in 10MB or 60%")
+    return SizeTarget(DEFAULT, None) if times is None and most is None else SizeTarget(times, most)
 
 
 def numbers(name: str, text: str) -> tuple[int, ...]:

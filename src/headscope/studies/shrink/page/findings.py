@@ -18,6 +18,9 @@ from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
 
+# How a search chooses neurons, heads and layers, where it is one of the other choices.
+METHODS = {"magnitude": " (here, too, the longest weights)", "random": " (here one draw of random ones)"}
+
 
 def highlights(result: xr.Dataset) -> list[Finding]:
     """The test of what is lost, the speed and the size of the saved model, and what is gone."""
@@ -143,10 +146,15 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
     if share is None or unlearned(result):
         return
     down, least = of_array(share).percent, number(facts(result)["tolerance"])
+    sizes = result["megabytes"].values
     text = (
-        f"Sizes were tested from the largest on, and the saved model. Down to {down} of the size the main score falls "
-        f"by less than {least}. The bounds are where it surely does, and where it may.{examples(share)}"
+        f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {down} of the "
+        f"size the main score falls by less than {least}. The bounds are those of these sizes where it surely does, "
+        "and where it may."
     )
+    if float(share) <= sizes[-1] / sizes[0] * (1 + 1e-9):
+        text += " No smaller size was tested on these examples."
+    text += examples(share)
     yield Finding("How small it may be", text)
 
 
@@ -163,8 +171,7 @@ def _removed(result: xr.Dataset) -> Finding:
         _embeddings(known),
     ]
     listed = [part for part in words if part]
-    rest = f"The rest is an ordinary {known['model_class'][1]}." if _embeddings(known) else fine.rest(known)
-    text = f"Removed: {'; '.join(listed)}. {rest}"
+    text = f"Removed: {'; '.join(listed)}. {fine.rest(known)}"
     return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
 
 
@@ -197,11 +204,11 @@ def _choices(result: xr.Dataset) -> Iterator[Finding]:
     if scores is None or gains is None:
         return
     search, weights, random = (of_array(scores.sel(choice=one)).text for one in ("search", "weights", "random"))
-    gain = of_array(gains.sel(choice="random")).text
+    gain, chosen = of_array(gains.sel(choice="random")).text, METHODS.get(facts(result)["method"], "")
     text = (
         f"A model of the saved size, before any training, has {label('metric', metric)} {search} with the parts of the "
-        f"search, {weights} with those of the longest weights, and {random} with random ones (mean over 5 draws): a "
-        f"difference of {gain} from these.{examples(scores)}"
+        f"search{chosen}, {weights} with those of the longest weights, and {random} with random ones (mean over 5 "
+        f"draws): a difference of {gain} from these.{examples(scores)}"
     )
     yield Finding("Other choices of parts", text)
 
@@ -225,4 +232,6 @@ def _training(result: xr.Dataset) -> Iterator[Finding]:
             f"{several(known['epochs'], 'epoch')} of training on the states and outputs of the whole model, with "
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
+        if not known.get("trained", True):
+            text += " No epoch changes the outputs of these less than none: the saved model is untrained."
         yield Finding("How it was trained", text)

@@ -31,10 +31,14 @@ def sublayers(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[str]:
 
 
 def rest(facts: dict[str, Any]) -> str:
-    """How what stays is loaded."""
+    """How what stays is loaded, and as which class if that is another one than before."""
+    before, after = facts.get("model_class", ("", ""))
     if "fine" in facts:
-        return "Layers differ, so that other programs load the rest by the code in its folder."
-    return "The rest is an ordinary model of its class."
+        named = f", an {after}," if after != before else ""
+        return f"Layers differ, so that other programs load the rest{named} by the code in its folder."
+    if after == before:
+        return "The rest is an ordinary model of its class."
+    return f"The rest is an ordinary {after}: Auto classes load it, and a program that names {before} does not."
 
 
 def portable(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Finding]:

@@ -1,0 +1,118 @@
+"""`shrink --fine` with embeddings among the parts: what is saved is an ALBERT whose layers differ."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from safetensors.torch import load_file
+from transformers import AutoModel, BertForSequenceClassification, BertModel
+
+import headscope
+from headscope import Settings
+from headscope.models.embedding_width import rows_of, saved_weights
+from headscope.models.pruned_folder import save
+from headscope.outputs.size_and_speed import megabytes
+from headscope.studies.shrink.choices import other_choices
+from headscope.studies.shrink.fine_size import FineSize
+from headscope.studies.shrink.search import SizeSearch
+from headscope.studies.shrink.sizes import size_from
+from headscope.studies.shrink.study import run
+from headscope.studies.shrink.verification import verified
+from models.test_embedding_width import outputs, planted
+from support.findings import texts_of
+from support.idle_neurons import TEXTS
+from support.killed import Killed, kill
+from support.narrow_embeddings import may_be_narrower
+
+QUICK = Settings(resamples=20)
+OPTIONS: dict[str, Any] = {"fine": True, "parts": "neurons,embeddings", "groups": 2, "vocabulary": 1.0}
+OPTIONS |= {"epochs": 1, "sample": 8, "batches": "1", "tokens": "8"}
+FULL = FineSize((0, 1, 2), (32, 32, 32), (4, 4, 4))
+
+
+@pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
+@pytest.mark.parametrize(
+    "size",
+    [
+        replace(FULL, embeddings=10),
+        FineSize((0, 2), (5, 32, 0), (1, 4, 3), 10),
+        FineSize((0, 1, 2), (0, 0, 7), (0, 0, 1), 4),
+    ],
+)
+def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
+    kind: type, size: FineSize, tmp_path: Path
+) -> None:
+    original = may_be_narrower(kind, fine=True)
+    same, saved = original.cut(size), original.written(size)
+    torch.testing.assert_close(outputs(saved), outputs(same), atol=1e-5, rtol=0)
+    assert type(saved.network).__name__ == kind.__name__.replace("Bert", "Albert")
+    assert megabytes(saved) == pytest.approx(megabytes(same) - original.saved_megabytes(size))
+    assert saved.capture.heads == tuple(size.heads[layer] for layer in size.layers)
+    folder = save(saved, tmp_path / "model")
+    again = headscope.load(str(folder), head=kind is not BertModel)
+    torch.testing.assert_close(outputs(again), outputs(same), atol=1e-5, rtol=0)
+    if kind is BertModel:
+        other = AutoModel.from_pretrained(folder, trust_remote_code=True).eval()
+        torch.testing.assert_close(outputs(replace(again, network=other)), outputs(same), atol=1e-5, rtol=0)
+
+
+def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> None:
+    original = may_be_narrower(BertModel, fine=True)
+    assert dict(FULL.smaller(original, 12))["embeddings"] == replace(FULL, embeddings=20)
+    both = FineSize((0, 2), (5, 32, 32), (4, 4, 4), 20)
+    assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)
+    assert both.alone("neurons of layer 1", FULL) == replace(FULL, neurons=(5, 32, 32))
+    assert both.moved_to((1, 2), FULL).embeddings == 20
+    assert size_from(json.loads(json.dumps(both.as_json()))) == both
+    assert replace(original.size, embeddings=7).by_layer(3) == replace(FULL, embeddings=7)
+    narrow = FineSize((0, 1, 2), (5, 32, 0), (4, 4, 4), 5)
+    for other in other_choices(original, narrow, 0):
+        rank = torch.linalg.matrix_rank(other.network.base_model.embeddings.word_embeddings.weight, rtol=1e-4)
+        assert int(rank) == 4  # the mean of each row is 0
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset, dict[str, Any]]:
+    """A folder, its result, and the options that made it: less than narrower embeddings alone can save."""
+    folder, model = tmp_path_factory.mktemp("fine"), planted(9)
+    least = megabytes(model) - saved_weights(sum(rows_of(model)), 24, 10) * 4e-6
+    options = OPTIONS | {"size": f"{least - 0.008:.6f}MB"}
+    return folder, run(model, headscope.read(TEXTS), QUICK, directory=folder, **options), options
+
+
+@pytest.mark.thorough
+def test_embeddings_become_as_narrow_as_their_rank_and_then_parts_of_single_layers_go(
+    made: tuple[Path, xr.Dataset, dict[str, Any]],
+) -> None:
+    folder, result, _ = made
+    known, parts = json.loads(result.attrs["shrinking"]), result["part"].values.tolist()
+    assert known["embedding_width"][0] == 24 > known["embedding_width"][1] and known["reached"]
+    assert any(" of layer " in part for part in parts) and known["model_class"] == ["BertModel", "AlbertModel"]
+    assert known["megabytes"][1] == pytest.approx(float(result["megabytes"][-1]))
+    np.testing.assert_allclose(result["reloaded_score"], result["shrunk_score"], atol=1e-5)
+    removed = texts_of(result)["What was removed"]
+    assert "numbers of each embedding" in removed and "the rest, an AlbertModel, by the code in its folder" in removed
+    model, corpus = planted(9), headscope.read(TEXTS)
+    assert verified(result, folder / "model", model, corpus, None, QUICK)["same"]
+    assert "portable_score" in result and (folder / "model" / "modeling_pruned.py").is_file()
+
+
+def test_a_search_that_was_killed_goes_on_with_the_same_result(
+    made: tuple[Path, xr.Dataset, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, once, options = made
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        kill(patch, SizeSearch, "next", len(once["part"]) - 1)
+        run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
+    stored = json.loads((tmp_path / ".headscope.shrink" / "search.json").read_text())
+    assert "embeddings" in json.dumps(stored)
+    again = run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
+    for name in ("part", "path_score", "layer_neurons", "layer_heads", "shrunk_score", "portable_score"):
+        np.testing.assert_array_equal(once[name], again[name])
+    weights = [load_file(one / "model" / "model.safetensors") for one in (folder, tmp_path)]
+    assert all(np.array_equal(weight, weights[1][name]) for name, weight in weights[0].items())
