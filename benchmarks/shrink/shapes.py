@@ -12,11 +12,18 @@ import argparse
 import tempfile
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from benchmarks.shrink.timing import Timed, file_seconds
-from transformers import AlbertConfig, AlbertForSequenceClassification, BertConfig, BertForSequenceClassification
+from transformers import (
+    AlbertConfig,
+    AlbertForSequenceClassification,
+    BertConfig,
+    BertForSequenceClassification,
+    PreTrainedModel,
+)
 
 import headscope
 from headscope import Model
@@ -29,9 +36,14 @@ from headscope.outputs.size_and_speed import pass_seconds
 BASES = {"minilm": (6, 384, 1536), "bert-base": (12, 768, 3072)}
 
 
-def network_of(layers: int, width: int, neurons: int, embeddings: int) -> torch.nn.Module:
+def network_of(layers: int, width: int, neurons: int, embeddings: int) -> PreTrainedModel:
     """A classifier of two classes with random weights; of another class if its embeddings are narrower."""
-    shape = {"num_hidden_layers": layers, "hidden_size": width, "intermediate_size": neurons, "num_attention_heads": 12}
+    shape: dict[str, Any] = {
+        "num_hidden_layers": layers,
+        "hidden_size": width,
+        "intermediate_size": neurons,
+        "num_attention_heads": 12,
+    }
     torch.manual_seed(0)
     if embeddings == width:
         return BertForSequenceClassification(BertConfig(**shape)).eval()
@@ -66,7 +78,7 @@ def main() -> None:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=20)
     given = parser.parse_args()
-    shapes = [tuple(map(int, shape.split("x"))) for shape in given.shapes.split(",")]
+    shapes = [(int(number), int(tokens)) for number, tokens in (one.split("x") for one in given.shapes.split(","))]
     layers, width, neurons = BASES[given.base]
     sizes = {"before": (layers, width, neurons, width), "after": (given.layers, width, given.neurons, given.embeddings)}
     tokenizer = headscope.load("minilm").tokenizer

@@ -81,7 +81,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset, di
     """A folder, its result, and the options that made it: less than narrower embeddings alone can save."""
     folder, model = tmp_path_factory.mktemp("fine"), planted(9)
     least = megabytes(model) - saved_weights(sum(rows_of(model)), 24, 10) * 4e-6
-    options = OPTIONS | {"size": f"{least - 0.008:.6f}MB"}
+    options: dict[str, Any] = OPTIONS | {"size": f"{least - 0.008:.6f}MB"}
     return folder, run(model, headscope.read(TEXTS), QUICK, directory=folder, **options), options
 
 

@@ -62,7 +62,7 @@ def test_options_that_have_no_effect_are_not_offered() -> None:
 
 
 def test_times_are_taken_on_the_device_that_is_asked_for(shrunk: Path, tmp_path: Path) -> None:
-    model, timed = headscope.load(shrunk / "model"), []
+    model, timed = headscope.load(str(shrunk / "model")), []
     on_meta = model.on("meta")
     assert model.on("cpu") is model and on_meta.device.type == "meta" and model.device.type == "cpu"
     with pytest.MonkeyPatch.context() as patched:

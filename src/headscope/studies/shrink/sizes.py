@@ -83,7 +83,8 @@ def size_from(stored: dict[str, Any]) -> AnySize:
     """The size that its `as_json` stored."""
     embeddings = int(stored.get("embeddings", 0))
     if "neurons" in stored:
-        return FineSize(*(tuple(stored[name]) for name in ("layers", "neurons", "heads")), embeddings)
+        layers, neurons, heads = (tuple(stored[name]) for name in ("layers", "neurons", "heads"))
+        return FineSize(layers, neurons, heads, embeddings)
     return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]), embeddings)
 
 
