@@ -14,7 +14,7 @@ from headscope.studies.attributions.explaining_pass import ALTERED_PASSES, drawn
 
 # Tokens of all passes over a sample: one thread runs 4 of them in a millisecond in the built-in model. The rest of two
 # minutes goes to the passes over all inputs.
-TOKENS_OF_TWO_MINUTES = 380_000
+TOKENS_OF_TWO_MINUTES = 260_000
 # Sets of blanked tokens of an input: so many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Passes of a search for another attention of each head, of 72 heads in six layers.
