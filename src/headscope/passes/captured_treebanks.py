@@ -21,7 +21,7 @@ from headscope.passes.settings import Settings
 WINDOW = 32
 # Sentences to test on, and of one treebank that both trains and tests, unless all are asked for: a model and three of
 # random weights read them, and probes learn from them, within two minutes.
-TESTED, IN_ALL = 1_000, 2_000
+TESTED, IN_ALL = 600, 1_600
 Read = Callable[[Corpus, ArrayStore], tuple[list[Parsed], Attributes]]
 
 

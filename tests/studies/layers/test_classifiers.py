@@ -1,5 +1,6 @@
 """Classifiers that train together equal those of scikit-learn, one after the other; codes equal a slow loop."""
 
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from headscope.studies.layers.features import ClassifierSettings, TrainedTask, outputs, principal_axes, standard
 from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
 from headscope.studies.layers.train import ridge, train
-from headscope.studies.layers.train_classes import fit_logistic, portions
+from headscope.studies.layers.train_classes import fit_logistic, in_span, portions
 
 SPACES, CASES, WIDTH = 3, 240, 12
 PENALTIES = (1.0, 30.0)
@@ -98,6 +99,20 @@ def test_axes_change_the_way_and_not_the_minimum() -> None:
                 weights[penalty][..., :-1] for weights in (one, other)
             )  # the intercept of an absent class has no minimum
             torch.testing.assert_close(*pair, atol=1e-4, rtol=1e-3)
+
+
+def test_few_cases_are_fitted_within_the_span_of_their_vectors() -> None:
+    given, answers = made()
+    given, right = torch.cat([given, given.square(), given**3 / 3], dim=-1)[:, :12], torch.from_numpy(answers[:, :12])
+    fit = partial(fit_logistic, classes=CLASSES, penalties=PENALTIES, most_steps=500)
+    plain = fit(given, right, tolerance=1e-7)
+    for starts in (None, fit(given[:, :6], right[:, :6], tolerance=1e-7)):
+        within = in_span(fit, given, right, starts, 1e-7)
+        for penalty in PENALTIES:
+            pair = [outputs(weights[penalty], given).split(CLASSES, 1) for weights in (plain, within)]
+            for one, other in zip(*pair, strict=True):
+                torch.testing.assert_close(one.softmax(1), other.softmax(1), atol=1e-4, rtol=0)  # some class is absent
+            torch.testing.assert_close(plain[penalty][..., :-1], within[penalty][..., :-1], atol=1e-4, rtol=0)
 
 
 def test_axes_have_the_energy_of_the_vectors() -> None:

@@ -5,7 +5,14 @@ import torch
 
 from headscope.statistics.intervals import Score
 from headscope.studies.layers.groups import Answers, CaseGroup
-from headscope.studies.layers.scalar_mix import centre_of_gravity, concentration, expected_layer, mixes
+from headscope.studies.layers.scalar_mix import (
+    _loss,
+    _Mixes,
+    centre_of_gravity,
+    concentration,
+    expected_layer,
+    mixes,
+)
 from headscope.studies.layers.variables import expected_interval
 
 CASES, WIDTH, SPACES = 400, 8, 4
@@ -29,6 +36,34 @@ def test_the_space_with_the_answers_has_the_weight_and_the_gain() -> None:
     assert mixed.weights[2] > 0.5 and abs(mixed.weights.sum() - 1) < 1e-5
     assert right[1] < 0.5 < 0.9 < right[2]
     assert 1.5 < expected_layer(right) < 2.5
+
+
+def test_scores_of_mixes_and_their_gradients_are_those_of_a_loop() -> None:
+    torch.manual_seed(0)
+    spaces, dims, classes, tasks = 3, 5, (3, 2, 2), (0, 1, 1)
+    model = _Mixes(spaces, dims, classes, tasks)
+    for parameter in model.parameters():
+        parameter.data.normal_()
+    given, right = torch.randn(7, spaces, dims), torch.tensor([[0, 2, 1, -1, 0, 1, 2], [0, 1, -1, 1, 0, 1, 0], [1] * 7])
+    scores = model(given)
+    _loss(scores, right, model.classes).backward()
+    own = [parameter.grad for parameter in model.parameters()]
+    model.zero_grad()
+    slow = torch.zeros_like(scores)
+    for case in range(7):
+        for last in range(spaces):
+            for column, task in enumerate((0, 0, 0, 1, 1, 1, 1)):
+                share = model.mix[last, task, : last + 1].softmax(0)
+                mixed = sum(share[space] * given[case, space] for space in range(last + 1))
+                slow[case, last, column] = mixed @ model.weights[:, last, column] + model.intercepts[last, column]
+    torch.testing.assert_close(scores, slow, atol=1e-5, rtol=1e-5)
+    total = torch.zeros(())
+    for part, answers in zip(slow.split(classes, -1), right, strict=True):
+        some = [case for case in range(7) if answers[case] >= 0]
+        total = total - sum(part[case, :, answers[case]] - part[case].logsumexp(-1) for case in some).sum() / len(some)
+    total.backward()
+    for one, parameter in zip(own, model.parameters(), strict=True):
+        torch.testing.assert_close(one, parameter.grad, atol=1e-5, rtol=1e-5)
 
 
 def test_the_interval_of_an_expected_layer_is_that_of_its_resamples() -> None:

@@ -18,7 +18,7 @@ from headscope.studies.layers import study
 from headscope.studies.layers.groups import Units, grouped
 from headscope.studies.layers.measure import UnitDraws, score
 from headscope.studies.layers.sampling import TASKS, named, sample
-from headscope.studies.layers.texts import PARTS, split
+from headscope.studies.layers.texts import PARTS, Texts, split
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
@@ -59,6 +59,31 @@ def test_examples_of_the_corpus_and_generated_texts_are_counted_apart(result: xr
     assert 0 < result.attrs["n_generated_tokens"] < 270 * 40
     (counted,) = (text for term, text in summary(result) if term == "Read")
     assert counted.endswith(f"270 generated texts, {result.attrs['n_generated_tokens']:,} tokens")
+
+
+def test_by_default_cases_are_of_a_sample_and_full_and_named_tasks_take_all(
+    model: headscope.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Sampled(Exception):
+        pass
+
+    taken: list[tuple[dict[str, int], int]] = []
+    lines: list[str] = []
+
+    def stop(texts: Texts, tasks: object, cases: int, seed: int) -> None:
+        taken.append(({part: len(numbers) for part, numbers in texts.order.items()}, cases))
+        raise Sampled
+
+    monkeypatch.setattr(study, "TRAINED", 100)
+    monkeypatch.setattr(study, "TESTED", 20)
+    monkeypatch.setattr(study, "sample", stop)
+    for options in ({}, {"full": True}, {"tasks_": WORDS}):
+        with pytest.raises(Sampled):
+            study.run(model, (headscope.read("sample"),), Settings(on_notice=lines.append), **options)
+    everything = {"train": 249, "choose": 28, "report": 71}
+    assert taken == [({"train": 90, "choose": 10, "report": 20}, 1000), (everything, 5000), (everything, 1000)]
+    (line,) = lines
+    assert "100 of 277 sentences to train on and 20 of 71 sentences to test on" in line and "--full" in line
 
 
 def test_scores_lie_between_chance_and_one_and_have_intervals(result: xr.Dataset) -> None:

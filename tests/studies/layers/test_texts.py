@@ -50,3 +50,15 @@ def test_a_mention_is_paired_with_its_antecedent_and_with_another_mention_of_tha
     text = texts.sentences[cases[0].text]
     assert text.forms == (*sentence(0).forms, *sentence(0).forms)
     assert texts.examples[cases[0].text] == (20, 21) and texts.units[cases[0].text] == 20
+
+
+def test_the_first_sentences_of_a_part_are_kept_and_windows_stay() -> None:
+    texts = made()
+    order = {"train": list(range(9)), "choose": [9], "report": list(range(10, 20))}
+    texts.order = dict(order)
+    windows_before = dict(texts.windows)
+    assert texts.keep_first(20, 3) == {"train on": (10, 10), "test on": (3, 10)}
+    assert texts.order == order | {"report": [10, 11, 12]} and texts.windows == windows_before
+    texts.order = {"train": list(range(18)), "choose": [18, 19], "report": []}
+    assert texts.keep_first(10, 3) == {"train on": (10, 20), "test on": (0, 0)}
+    assert texts.order == {"train": list(range(9)), "choose": [18], "report": []}

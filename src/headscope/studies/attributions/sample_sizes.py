@@ -13,8 +13,8 @@ from headscope.studies.attributions.altered_inputs import MOST_TOKENS
 from headscope.studies.attributions.explaining_pass import ALTERED_PASSES, drawn
 
 # Tokens of all passes over a sample: one thread runs 4 of them in a millisecond in the built-in model. The rest of two
-# minutes goes to the passes over all inputs.
-TOKENS_OF_TWO_MINUTES = 380_000
+# minutes goes to the passes over all inputs, and a margin.
+TOKENS_OF_TWO_MINUTES = 260_000
 # Sets of blanked tokens of an input: so many for each token, up to a number.
 SETS_OF_TOKEN, SETS = 20, 700
 # Passes of a search for another attention of each head, of 72 heads in six layers.
@@ -53,7 +53,7 @@ def fitting(lengths: Lengths, scored: int, altered: int) -> SampleSizes:
     * `lengths`: of the inputs, in tokens; `scored`, `altered`: the most inputs of each.
 
     >>> fitting(np.full(50, 20), 50, 50)
-    SampleSizes(scored=32, altered=31, by_head=0)
+    SampleSizes(scored=22, altered=21, by_head=0)
     >>> fitting(np.full(50, 8), 50, 50)
     SampleSizes(scored=50, altered=50, by_head=10)
     """

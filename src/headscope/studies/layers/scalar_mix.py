@@ -6,6 +6,7 @@ and all tasks of a group train together. The last, of all spaces, gives the cent
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from headscope.studies.layers.train import GPU_MEMORY
 
 EPOCHS, LEAST_STEPS, BATCH, RATE, MOST_CASES = 20, 200, 256, 0.03, 5000
 DAMPING = 1e-3
+CaseVectors = Float[Tensor, "case space dim"]
 
 
 @dataclass(frozen=True)
@@ -70,30 +72,67 @@ def expected_layer(scores: Float[np.ndarray, "*task space"]) -> Float[np.ndarray
         return np.where(total != 0, gains @ np.arange(1, scores.shape[-1]) / total, np.nan)
 
 
+class _MixedScores(torch.autograd.Function):
+    """The sum over spaces of vectors times weights times the share of the space, for the mixes up to each space.
+
+    A product of matrices has the columns of all mixes that read a space, and its backward pass all of their gradients.
+    """
+
+    @staticmethod
+    def forward(  # pyright: ignore[reportIncompatibleMethodOverride] (torch's has any arguments)
+        ctx: Any,
+        given: CaseVectors,
+        weights: Float[Tensor, "dim last column"],
+        share: Float[Tensor, "last space column"],
+    ) -> Float[Tensor, "case last column"]:
+        """The scores; spaces behind the last one of a mix have no share."""
+        products = [
+            (given[:, space] @ weights[:, space:].flatten(1)).unflatten(1, (-1, weights.shape[-1]))
+            for space in range(len(share))
+        ]  # of each space, [case, last, column]
+        scores = products[0] * share[:, 0]
+        for space, product in enumerate(products[1:], 1):
+            scores[:, space:].addcmul_(product, share[space:, space])
+        ctx.save_for_backward(given, weights, share, *products)
+        return scores
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Float[Tensor, "case last column"]) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride] (torch's has any arguments)
+        """The gradients of the weights and the shares."""
+        given, weights, share, *products = ctx.saved_tensors
+        at_weights, at_share = torch.zeros_like(weights), torch.zeros_like(share)
+        for space, product in enumerate(products):
+            at_product = (gradient[:, space:] * share[space:, space]).flatten(1)
+            at_weights[:, space:] += (given[:, space].T @ at_product).unflatten(1, product.shape[1:])
+            at_share[space:, space] = torch.linalg.vecdot(gradient[:, space:], product, dim=0)
+        return None, at_weights, at_share
+
+
 class _Mixes(nn.Module):
     """Classifiers up to each space, with the weights of the spaces for each task; labels of one task share them."""
 
     def __init__(self, spaces: int, dims: int, classes: Sequence[int], tasks: Sequence[int]):
         super().__init__()
+        self.classes = list(classes)
         owner = torch.repeat_interleave(torch.arange(len(classes)), torch.tensor(classes))
         self.owner: Tensor
         self.register_buffer("owner", owner)
         self.task: Tensor
         self.register_buffer("task", torch.tensor(tasks))
-        self.weights = nn.Parameter(torch.zeros(spaces, dims + 1, len(owner)))
+        self.weights = nn.Parameter(torch.zeros(dims, spaces, len(owner)))
+        self.intercepts = nn.Parameter(torch.zeros(spaces, len(owner)))
         self.mix = nn.Parameter(torch.zeros(spaces, max(tasks) + 1, spaces))
+        self.hidden: Tensor  # spaces behind the last one of each mix
+        self.register_buffer("hidden", torch.ones(spaces, spaces, dtype=torch.bool).triu(1)[:, None])
 
-    def shares(self, last: int) -> Float[Tensor, "task space"]:
-        """The weights of the spaces up to the last."""
-        return self.mix[last, :, : last + 1].softmax(-1)
+    def shares(self) -> Float[Tensor, "last task space"]:
+        """The weights of the spaces, 0 behind the last of each mix."""
+        return self.mix.masked_fill(self.hidden, -torch.inf).softmax(-1)
 
-    def forward(self, given: Vectors) -> Float[Tensor, "space case column"]:
-        mixes = []
-        for last in range(len(self.weights)):
-            of_spaces = given[: last + 1] @ self.weights[last, :-1]  # [space, case, column]
-            share = self.shares(last).T[:, self.task[self.owner]]  # [space, column]
-            mixes.append((of_spaces * share[:, None]).sum(0) + self.weights[last, -1])
-        return torch.stack(mixes)
+    def forward(self, given: CaseVectors) -> Float[Tensor, "case last column"]:
+        """The scores of the classes of all tasks by the mix up to each space."""
+        share = self.shares()[:, self.task[self.owner]].mT  # [last, space, column]
+        return _MixedScores.apply(given, self.weights, share) + self.intercepts
 
 
 def mixes(
@@ -112,19 +151,22 @@ def mixes(
     layers = range(len(tables))
     raw = vectors(tables, rows[:number], layers).to(device)
     scale = standard(raw)
-    axes, spread = _whitening(scale(raw))
-    train = scale(raw) @ axes * spread
+    scaled = scale(raw)
+    axes, spread = _whitening(scaled)
+    train = (scaled @ axes * spread).transpose(0, 1).contiguous()  # [case, space, axis]
     right = torch.from_numpy(np.stack([task.numbers["train"][:number] for task in answers])).to(device)
     model = _Mixes(
         len(tables), dims, [task.classes for task in answers], [names.index(task.name) for task in answers]
     ).to(device)
     _fit(model, train, right, (torch.tensor(penalties, device=device), spread), seed)
     with torch.inference_mode():
+        # To turn the weights back takes less than to turn all cases.
+        model.weights.data = (axes @ (spread[:, None] * model.weights.flatten(1))).unflatten(1, model.weights.shape[1:])
         predicted = []
         for first in range(0, len(group.units["report"]), 2048):
             some = vectors(tables, group.units["report"][first : first + 2048], layers).to(device)
-            predicted.append(model(scale(some) @ axes * spread))
-        scores = torch.cat(predicted, dim=1)  # [space, case, column]
+            predicted.append(model(scale(some).transpose(0, 1)))
+        scores = torch.cat(predicted).transpose(0, 1)  # [last, case, column]
         found: list[MixedTask | None] = [None] * len(group.answers)
         for number, (index, of_task) in enumerate(zip(mixed, answers, strict=True)):
             found[index] = _mixed(model, scores, number, of_task)
@@ -135,20 +177,21 @@ def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int,
     guess = scores[..., model.owner == task].argmax(-1).cpu().numpy()  # [space, case]
     present = of_task.present("report")
     loss = (guess != of_task.numbers["report"]).T[present]
-    weights = model.shares(len(scores) - 1)[model.task[task]].cpu().numpy()
+    weights = model.shares()[-1, model.task[task]].cpu().numpy()
     return MixedTask(weights, loss.astype(float), guess[:, present])
 
 
 def _whitening(given: Vectors) -> tuple[Float[Tensor, "dim axis"], Float[Tensor, " axis"]]:
     """Axes shared by all spaces, and factors that give each about the variance 1."""
-    gram = torch.stack([states.T @ states for states in given]).mean(0) / given.shape[1]
+    joined = given.flatten(0, 1)
+    gram = joined.T @ joined / len(joined)
     energy, axes = torch.linalg.eigh(gram)
     return axes, (energy.clamp_min(0) + DAMPING * energy.amax()).rsqrt()
 
 
 def _fit(
     model: _Mixes,
-    train: Vectors,
+    train: CaseVectors,
     right: Int[Tensor, "task case"],
     costs: tuple[Float[Tensor, " task"], Float[Tensor, " axis"]],
     seed: int,
@@ -158,23 +201,27 @@ def _fit(
     cases = right.shape[1]
     batches = -(-cases // BATCH)
     epochs = max(EPOCHS, -(-LEAST_STEPS // batches))
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * batches)
     random = np.random.default_rng(seed)
-    cost = 0.5 * spread.square()[:, None] * penalties[model.owner] / cases  # [axis, column]
+    cost = (0.5 * spread.square()[:, None] * penalties[model.owner] / cases)[:, None]  # [axis, 1, column]
     for _ in range(epochs):
         order = torch.from_numpy(random.permutation(cases)).to(train.device)
         for rows in order.split(BATCH):
-            scores = model(train[:, rows])
-            loss = (model.weights[:, :-1].square() * cost).sum()
-            for task, answers in enumerate(right[:, rows]):
-                some = scores[..., model.owner == task]
-                target = answers.expand(len(some), -1)
-                part = nn.functional.cross_entropy(
-                    some.flatten(0, 1), target.flatten(), ignore_index=ABSENT, reduction="sum"
-                )
-                loss = loss + part / (answers != ABSENT).sum().clamp_min(1)
+            loss = _loss(model(train[rows]), right[:, rows], model.classes) + (model.weights.square() * cost).sum()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
+
+
+def _loss(
+    scores: Float[Tensor, "case last column"], right: Int[Tensor, "task case"], classes: Sequence[int]
+) -> Float[Tensor, ""]:
+    """The mean loss of each task over its cases, summed over tasks and mixes."""
+    loss = scores.new_zeros(())
+    for of_task, answers in zip(scores.split(list(classes), -1), right, strict=True):
+        target = answers[:, None].expand(of_task.shape[:2]).flatten()
+        sums = nn.functional.cross_entropy(of_task.flatten(0, 1), target, ignore_index=ABSENT, reduction="sum")
+        loss = loss + sums / (answers != ABSENT).sum().clamp_min(1)
+    return loss

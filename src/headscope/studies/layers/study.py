@@ -36,6 +36,8 @@ ABOUT = "layers"
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
 FULL = 5000  # cases of a task
+# Sentences to train and choose on, and to test on, of which all tasks together take cases in two minutes.
+TRAINED, TESTED = 400, 240
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -95,7 +97,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `codes`: Measure the online code.
     * `mix`: Train scalar mixes.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
-    * `full`: Take up to 5,000 cases, or `cases` if that is more.
+    * `full`: Take up to 5,000 cases, or `cases` if that is more, of all sentences; by default all tasks together take
+      them of at most 400 sentences to train and choose on and 240 to test on, drawn by the seed. Tasks that are named,
+      and those of labelled spans, take all.
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
@@ -106,7 +110,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     texts = split(treebanks, trainings or (), held_out, settings.seed)
     texts.windows = _windows(texts, model, held_out, settings.seed)
     refuse_mixed_spans((*treebanks, *(trainings or ())))
-    chosen = named(tasks_, own_tasks(texts))
+    own = own_tasks(texts)
+    chosen = named(tasks_, own)
+    if tasks_ == "all" and not own and not full:
+        _take_two_minutes(texts, settings)
     sampled, left_out = sample(texts, chosen, cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
@@ -126,8 +133,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             present = [with_vectors(group, states.filled) for group in groups]
             refuse_without_cases(present)
             draws = UnitDraws(texts.units, settings.seed, settings.resamples)
-            own = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
-            return states, measured(present, states.tables, pass_settings, draws, model.device, **own)
+            parts = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
+            return states, measured(present, states.tables, pass_settings, draws, model.device, **parts)
 
     states, tasks = tasks_on(model, classifiers, True)
     without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
@@ -154,6 +161,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _take_two_minutes(texts: Texts, settings: Settings) -> None:
+    """Take cases of a sample of the sentences, and say so in one line."""
+    fewer = {purpose: of for purpose, of in texts.keep_first(TRAINED, TESTED).items() if of[0] < of[1]}
+    if not fewer:
+        return
+    parts = " and ".join(f"{kept:,} of {of:,} sentences to {purpose}" for purpose, (kept, of) in fewer.items())
+    settings.on_notice(f"cases are of {parts}, drawn by the seed; --full takes all, and up to {FULL:,} cases a task")
 
 
 def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:

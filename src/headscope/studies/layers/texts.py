@@ -54,6 +54,22 @@ class Texts:
                     self.units[-1] = number_of(one.document)
         return numbers
 
+    def keep_first(self, trained: int, tested: int) -> dict[str, tuple[int, int]]:
+        """Keep at most so many sentences to train and choose on, and to test on; windows stay.
+
+        Returns: the sentences that are kept, and those that there were, by what they are for.
+        """
+        choose, train = len(self.order["choose"]), len(self.order["train"])
+        share = min(1, trained / max(1, choose + train))
+        kept = {"train": round(share * train), "choose": round(share * choose), "report": tested}
+        before = {"train on": choose + train, "test on": len(self.order["report"])}
+        self.order = {part: numbers[: kept[part]] for part, numbers in self.order.items()}
+        now = {
+            "train on": len(self.order["train"]) + len(self.order["choose"]),
+            "test on": len(self.order["report"]),
+        }
+        return {purpose: (now[purpose], before[purpose]) for purpose in before}
+
     def __len__(self) -> int:
         return len(self.sentences)
 

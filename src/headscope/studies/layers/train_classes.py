@@ -1,7 +1,8 @@
 """Logistic regressions of the tasks of a group, in all spaces and with all penalties, and their online code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -28,6 +29,8 @@ FIRST_SHARE = 2.0**-10
 SMALLEST = 8
 # Searches of fewer cases end at smaller derivatives: there a score is changed by a single case, and steps cost little.
 FEW_CASES = 2000
+# Cases that are fewer than this share of the dimensions are fitted within the span of their vectors.
+SPAN_SHARE = 0.5
 
 
 def fit_logistic(
@@ -64,6 +67,32 @@ def fit_logistic(
     return {penalty: by_penalty[penalty] for penalty in penalties}
 
 
+def in_span(
+    fitted: Callable[..., dict[float, Weights]],
+    vectors: Vectors,
+    answers: Int[Tensor, "task case"],
+    starts: Mapping[float, Weights] | None,
+    tolerance: float,
+) -> dict[float, Weights]:
+    """The same weights, searched for among the sums of the vectors of few cases: the minimum is one of them.
+
+    * `fitted`: `fit_logistic` with all that is not named here; `starts`: sums of the vectors of some of the cases.
+    * `tolerance`: as of `fit_logistic`, over the dimensions of the vectors.
+    """
+    basis = torch.linalg.qr(vectors.mT).Q  # [space, dim, case]
+    reduced = vectors @ basis
+    turned = {penalty: _turned(weights, basis) for penalty, weights in starts.items()} if starts else None
+    # The root mean square of derivatives is over fewer dimensions; all others are 0.
+    dims = (vectors.shape[-1] + 1) / (reduced.shape[-1] + 1)
+    found = fitted(reduced, answers, starts=turned, axes=principal_axes(reduced), tolerance=tolerance * dims**0.5)
+    return {penalty: _turned(weights, basis.mT) for penalty, weights in found.items()}
+
+
+def _turned(weights: Weights, basis: Float[Tensor, "space dim other"]) -> Weights:
+    """Weights in other coordinates; intercepts stay."""
+    return torch.cat([weights[..., :-1] @ basis, weights[..., -1:]], dim=-1)
+
+
 def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
     """Train on the classes of all tasks of a group; portions of the online code lead to the whole."""
     device = given.choose.device
@@ -76,18 +105,15 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
     uniform = torch.tensor(classes, device=device).log2().double()
     present = answers["train"] != ABSENT
     bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(given.choose))
+    tolerance = settings.tolerance * min(1, cases / FEW_CASES)
+    fitted = partial(fit_logistic, classes=classes, penalties=settings.penalties, most_steps=settings.most_steps)
     axes, weights, chosen = principal_axes(given.train), None, None
     for end, following in zip(ends, [*ends[1:], cases], strict=True):
-        weights = fit_logistic(
-            given.train[:, :end],
-            answers["train"][:, :end],
-            classes,
-            settings.penalties,
-            weights,
-            axes=axes,
-            tolerance=settings.tolerance * min(1, cases / FEW_CASES),
-            most_steps=settings.most_steps,
-        )
+        portion, of_portion = given.train[:, :end], answers["train"][:, :end]
+        if end <= SPAN_SHARE * portion.shape[-1]:
+            weights = in_span(fitted, portion, of_portion, weights, tolerance)
+        else:
+            weights = fitted(portion, of_portion, starts=weights, axes=axes, tolerance=tolerance)
         chosen = _chosen(weights, given.choose, answers["choose"], classes)
         if following > end:
             part = slice(end, following)

@@ -89,7 +89,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `attention_rate`: Learning rate of parsers that see attention only at the start; it falls to 0.
     * `held_out`: Share of the training sentences that each seed leaves out for early stopping.
     * `patience`: Stop after this number of epochs without a smaller held-out loss.
-    * `full`: Read all sentences; by default at most 1,000 to train on and 1,000 to test on, or 2,000 in all, drawn by
+    * `full`: Read all sentences; by default at most 1,000 to train on and 600 to test on, or 1,600 in all, drawn by
       the seed.
     * `memory`: Gigabytes of attention to keep in memory; the rest is read from disk.
 

@@ -36,7 +36,7 @@ from headscope.studies.structure.variables import HeldOutScores, decomposed_vari
 
 Captured = CapturedTreebanks[TreebankStates]
 # Sentences to train on, unless all are asked for.
-TRAINED = 1_500
+TRAINED = 1_300
 ABOUT = "layers"
 REQUIRED = ("norm_spearman",)
 
@@ -89,7 +89,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `batch`: Sentences of a step.
     * `learning_rate`: Learning rate of Adam at the start; it falls to 0.
     * `held_out`: Share of the training sentences that choose rank and layer.
-    * `full`: Read all sentences; by default at most 1,500 to train on and 1,000 to test on, or 2,000 in all, drawn by
+    * `full`: Read all sentences; by default at most 1,300 to train on and 600 to test on, or 1,600 in all, drawn by
       the seed.
     * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
     * `trees`: Number of sentences whose trees are drawn.
