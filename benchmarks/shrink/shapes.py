@@ -37,13 +37,9 @@ BASES = {"minilm": (6, 384, 1536), "bert-base": (12, 768, 3072)}
 
 
 def network_of(layers: int, width: int, neurons: int, embeddings: int) -> PreTrainedModel:
-    """A classifier of two classes with random weights; of another class if its embeddings are narrower."""
-    shape: dict[str, Any] = {
-        "num_hidden_layers": layers,
-        "hidden_size": width,
-        "intermediate_size": neurons,
-        "num_attention_heads": 12,
-    }
+    """A classifier of two classes with random weights, an ALBERT if its embeddings are narrower."""
+    shape: dict[str, Any] = {"num_hidden_layers": layers, "hidden_size": width, "num_attention_heads": 12}
+    shape["intermediate_size"] = neurons
     torch.manual_seed(0)
     if embeddings == width:
         return BertForSequenceClassification(BertConfig(**shape)).eval()

@@ -54,13 +54,14 @@ def test_scores_of_mixes_and_their_gradients_are_those_of_a_loop() -> None:
         for last in range(spaces):
             for column, task in enumerate((0, 0, 0, 1, 1, 1, 1)):
                 share = model.mix[last, task, : last + 1].softmax(0)
-                mixed = sum(share[space] * given[case, space] for space in range(last + 1))
+                mixed = torch.stack([share[space] * given[case, space] for space in range(last + 1)]).sum(0)
                 slow[case, last, column] = mixed @ model.weights[:, last, column] + model.intercepts[last, column]
     torch.testing.assert_close(scores, slow, atol=1e-5, rtol=1e-5)
     total = torch.zeros(())
     for part, answers in zip(slow.split(classes, -1), right, strict=True):
         some = [case for case in range(7) if answers[case] >= 0]
-        total = total - sum(part[case, :, answers[case]] - part[case].logsumexp(-1) for case in some).sum() / len(some)
+        lengths = [part[case, :, answers[case]] - part[case].logsumexp(-1) for case in some]
+        total = total - torch.stack(lengths).sum() / len(some)
     total.backward()
     for one, parameter in zip(own, model.parameters(), strict=True):
         torch.testing.assert_close(one, parameter.grad, atol=1e-5, rtol=1e-5)

@@ -77,7 +77,8 @@ def test_by_default_cases_are_of_a_sample_and_full_and_named_tasks_take_all(
     monkeypatch.setattr(study, "TRAINED", 100)
     monkeypatch.setattr(study, "TESTED", 20)
     monkeypatch.setattr(study, "sample", stop)
-    for options in ({}, {"full": True}, {"tasks_": WORDS}):
+    given: tuple[dict[str, Any], ...] = ({}, {"full": True}, {"tasks_": WORDS})
+    for options in given:
         with pytest.raises(Sampled):
             study.run(model, (headscope.read("sample"),), Settings(on_notice=lines.append), **options)
     everything = {"train": 249, "choose": 28, "report": 71}
