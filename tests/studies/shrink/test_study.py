@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 import xarray as xr
 from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
 
@@ -15,7 +14,6 @@ import headscope
 from headscope import HeadscopeError, Model, Settings
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.answers import answers_of
-from headscope.studies.shrink.distillation import DistillationSet, relative
 from headscope.studies.shrink.sizes import Size, original_of
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.study import run
@@ -133,29 +131,3 @@ def test_pieces_of_the_texts_stay() -> None:
     kept = pieces_to_keep(model, inputs, 0.0)
     assert kept is not None and {number for one in inputs for number in one.inputs["input_ids"].tolist()} <= set(kept)
     assert pieces_to_keep(model, inputs, 1.0) is None
-
-
-@torch.no_grad()
-def test_loss_of_distillation_is_0_for_the_model_itself() -> None:
-    model = tiny()
-    inputs = encode(model, tuple(headscope.read(TEXTS[:5])))
-    pieces = torch.arange(model.network.config.vocab_size)
-    learned = DistillationSet(inputs, model, answers_of(model, None), pieces, (0, 1, 2))
-    batch = learned.collate([learned[number] for number in range(5)], 0)
-    assert float(learned.loss(model.network, batch)) == pytest.approx(0, abs=1e-9)
-    other = tiny(1).network
-    states = [network(**batch, output_hidden_states=True).hidden_states for network in (other, model.network)]
-    real = batch["attention_mask"].bool()
-    expected = np.mean(
-        [
-            float(((one[real] - two[real]) ** 2).mean() / (two[real] ** 2).mean())
-            for one, two in zip(*(some[1:] for some in states), strict=True)
-        ]
-    )
-
-    def embeddings(last: torch.Tensor) -> torch.Tensor:
-        rows = torch.stack([state[mask].mean(0) for state, mask in zip(last, real, strict=True)])
-        return rows / rows.norm(dim=-1, keepdim=True)
-
-    expected += float(relative(embeddings(states[0][-1]), embeddings(states[1][-1])))
-    assert float(learned.loss(other, batch)) == pytest.approx(expected, rel=1e-5)

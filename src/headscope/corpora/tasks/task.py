@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +16,7 @@ from headscope.corpora.suites import ClozeItem
 from headscope.corpora.tasks.metrics import score
 from headscope.corpora.tasks.shortcuts.pairs import ShortcutPair
 from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example
 
 TaskKind = Literal["classification", "regression", "masked", "cloze", "shortcuts"]
 # The default class names of transformers.
@@ -45,7 +46,7 @@ class Task:
     items: tuple[ClozeItem, ...] = ()
     pairs: tuple[ShortcutPair, ...] = ()
 
-    def targets(self, corpus: Corpus) -> Float[np.ndarray, " example"]:
+    def targets(self, corpus: Iterable[Example]) -> Float[np.ndarray, " example"]:
         """The class number or the score of each example; zeros for masked words, ones for items and pairs.
 
         Raises `HeadscopeError` with the first example without a valid label.

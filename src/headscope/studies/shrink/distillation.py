@@ -1,19 +1,14 @@
-"""Train a smaller model on the states and the outputs of the whole one (Hinton et al. 2015, Sanh et al. 2019).
+"""Train a smaller model on the states and the outputs of the whole one (Hinton et al. 2015, Sanh et al. 2019)."""
 
-The loss is the squared difference of the hidden states after each kept layer, by their mean square, and the squared
-change of the outputs, by their distance from the batch's mean; with a task also the divergence of the classes.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import kl_div, log_softmax
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet
@@ -25,11 +20,14 @@ from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
+from headscope.studies.shrink.losses import LossWeights, of_labels, of_outputs, of_relations, of_states
 from headscope.training.dataset import padded
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
+
+DEFAULT = LossWeights(states=1, outputs=1)
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ class DistillationSet:
 
     * `pieces`: the id in the whole model's vocabulary of each piece of the smaller one's.
     * `layers`: the layers that the smaller model keeps; with none only the states after the last layer are compared.
+    * `weights`: of the losses; `labels`: the class number or the score of each input, if labels count.
     """
 
     inputs: list[Encoded]
@@ -45,6 +44,8 @@ class DistillationSet:
     answers: ModelAnswers
     pieces: Tensor
     layers: tuple[int, ...]
+    weights: LossWeights = DEFAULT
+    labels: Float[np.ndarray, " example"] | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -53,46 +54,44 @@ class DistillationSet:
         return self.inputs[index]
 
     def collate(self, group: list[Encoded], pad: int) -> dict[str, Tensor]:
-        """Padded keyword arguments of the network, each [example, token]."""
-        return padded(group, pad)
+        """Padded keyword arguments of the network, each [example, token], and `labels`, [example], if they count."""
+        batch = padded(group, pad)
+        if self.labels is not None:
+            batch["labels"] = torch.from_numpy(self.labels[[encoded.index for encoded in group]]).float()
+        return batch
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The loss of a batch; dropout is off, since the states of the whole model have none."""
         network.eval()
-        of_teacher = batch | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
+        inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
+        of_teacher = inputs | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
         with torch.no_grad():
             theirs = self.teacher.network(**of_teacher, output_hidden_states=True)
-        ours, real = network(**batch, output_hidden_states=True), batch["attention_mask"].bool()
-        loss = self._of_states(ours.hidden_states, theirs.hidden_states, real)
-        if self.answers.task is None:
-            states = ours.hidden_states[-1], theirs.hidden_states[-1]
-            one, other = (self.answers.embedding(of_model, real) for of_model in states)
-            return loss + relative(one, other)
-        loss = loss + relative(ours.logits, theirs.logits)
-        if self.answers.task.kind == "classification":
-            one, other = (log_softmax(logits, -1) for logits in (ours.logits, theirs.logits))
-            loss = loss + kl_div(one, other, log_target=True, reduction="batchmean")
-        return loss
+        ours, real = network(**inputs, output_hidden_states=True), batch["attention_mask"].bool()
+        terms = self._terms(ours, theirs, real, batch.get("labels"))
+        weights = asdict(self.weights)
+        return torch.stack([weights[name] * term() for name, term in terms.items() if weights[name]]).sum()
 
-    def _of_states(self, ours: Sequence[Tensor], theirs: Sequence[Tensor], real: Tensor) -> Tensor:
-        """The mean over kept layers: what leaves each is compared with what enters the next kept one in the whole."""
-        number = len(theirs) - 1
-        entered = [*self.layers[1:], number]
-        losses = []
-        for state, layer in zip(ours[-len(entered) :], entered, strict=True):
-            wanted = theirs[layer][real]
-            losses.append((state[real] - wanted).square().mean() / wanted.square().mean().clamp_min(1e-12))
-        return torch.stack(losses).mean()
+    def _terms(self, ours: Any, theirs: Any, real: Tensor, labels: Tensor | None) -> dict[str, Callable[[], Tensor]]:
+        """The losses by name; only those that count are computed."""
+        states, wanted = ours.hidden_states, theirs.hidden_states
+        # What leaves a kept layer is compared with what enters the next kept one in the whole model.
+        entered = [*self.layers[1:], len(wanted) - 1]
+        classes = self.answers.task is not None and self.answers.task.kind == "classification"
+        one, other = (self._outputs(of_model, real) for of_model in (ours, theirs))
+        heads = max(self.teacher.capture.heads)
+        return {
+            "states": lambda: of_states(states[-len(entered) :], [wanted[layer] for layer in entered], real),
+            "outputs": lambda: of_outputs(one, other, classes=classes),
+            "relations": lambda: of_relations(states[-1], wanted[-1], real, heads),
+            "labels": lambda: of_labels(one, cast("Tensor", labels), classes=classes),
+        }
 
-
-def relative(ours: Float[Tensor, "example output"], theirs: Float[Tensor, "example output"]) -> Float[Tensor, ""]:
-    """The squared difference by the squared distance from the mean of the batch.
-
-    >>> relative(torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [2.0]]))
-    tensor(0.5000)
-    """
-    spread = (theirs - theirs.mean(0)).square().sum().clamp_min(1e-6)
-    return (ours - theirs).square().sum() / spread
+    def _outputs(self, of_model: Any, real: Tensor) -> Tensor:
+        """The outputs of the task head, or embeddings."""
+        if self.answers.task is not None:
+            return of_model.logits
+        return self.answers.embedding(of_model.hidden_states[-1], real)
 
 
 @dataclass(frozen=True)
@@ -135,9 +134,8 @@ def distilled(
     """
     trainable(smaller)
     record = RunRecord(folder)
-    record.open(
-        recipe.as_settings() | {"seed": settings.seed, "layers": list(examples.train.layers)}, settings.on_notice
-    )
+    options = {"seed": settings.seed, "layers": list(examples.train.layers), "losses": asdict(examples.train.weights)}
+    record.open(recipe.as_settings() | options, settings.on_notice)
     before = float(examples.outputs(smaller, settings)[:, 0].mean())
     done = record.completed()
     if done is None:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,7 @@ from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
+from headscope.studies.shrink.losses import LossWeights, loss_weights
 from headscope.studies.shrink.number_formats import other_formats, quantisable
 from headscope.studies.shrink.plan import plan_of
 from headscope.studies.shrink.portable_beside import portable_beside
@@ -58,6 +59,7 @@ WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have n
 FOLDER = ".headscope.shrink"
 # Of the main metric: of similarities, and of a task.
 TOLERANCES = {False: 0.1, True: 0.02}
+Learned = Callable[[Model, tuple[int, ...], tuple[int, ...] | None], DistilledExamples]
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -82,6 +84,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ridge: Annotated[float, Range(0)] = 0.1,
     epochs: Annotated[int, Range(0)] = 4,
     learning_rate: Annotated[float, Range(0)] = 5e-4,
+    losses: str = "states=1,outputs=1",
     batches: str = "1,32",
     tokens: str = "",
     timed_on: str = "",
@@ -123,6 +126,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `ridge`: Draw fitted weights towards the old ones, as a share of the variance of neurons.
     * `epochs`: Train for so many epochs; 0 for no training.
     * `learning_rate`: Set the peak of the learning rate.
+    * `losses`: Weigh the losses of the training: states and outputs of the whole model, relations between its tokens,
+      and labels of the task; those that are not named count nothing.
     * `batches`: Time batches of so many inputs.
     * `tokens`: Time inputs of so many tokens; by default the median and the 95th percentile of the texts.
     * `timed_on`: Time models on this device, such as cpu for a model that is made on a GPU but used without one.
@@ -144,7 +149,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     refuse_without_target(method, wanted, kinds(parts))
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
-    task = _aligned(task, model)
+    task, weights = _aligned(task, model), loss_weights(losses, task)
     limit = TOLERANCES[False] if tolerance is None and task is None else tolerance
     tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
     answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
@@ -164,14 +169,16 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
-    options |= {"method": method, "timed_on": timed_on} | ({"fine": True} if fine else {})
+    options |= {"method": method, "timed_on": timed_on, "losses": losses} | ({"fine": True} if fine else {})
     options |= {"gate_epochs": gate_epochs} if gated else {}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     unused = unused_megabytes(ordered, pieces, max_tokens)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
     goal = Goal(wanted, groups, unused, best_effort, keeps)
-    train = partial(_trained_gates, judging, measured, corpus, replace(recipe, epochs=gate_epochs), folder / "gates")
+    learned = partial(_examples, judging, measured, weights)
+    of_gates = replace(recipe, epochs=gate_epochs)
+    train = partial(_trained_gates, judging, measured, learned, corpus, of_gates, folder / "gates")
     begin = begun(ordered, answers, training[:sample], timing, goal, record, settings)
     search = _searched(begin, goal, record, train if gated else None)
     settings.on_total(len(search.steps) + training_steps)
@@ -179,7 +186,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     last = search.steps[-1].size
     smaller = untrained = search.original(ordered).written(last, pieces, max_tokens)
     if epochs:
-        examples = _examples(judging, measured, smaller, last.layers, pieces)
+        examples = learned(smaller, last.layers, pieces)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
     found = evidence(judging, search, measured, ordered, untrained, smaller)
     variables, facts = found.variables, options | facts_of(model, smaller, timing, search.steps, epochs=epochs)
@@ -189,7 +196,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         beside, known = portable_beside(judging, found, begin[0], last, goal, record)
         variables, facts = variables | beside, facts | known
     facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
-    facts |= {"trained": smaller is not untrained}
+    facts |= {"trained": smaller is not untrained, "learned_from": weights.words}
     half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
     scored, known = other_formats(judging, found, smaller, half, timing, folder / ONNX if eight_bit else None)
     variables, facts = variables | scored, facts | known
@@ -229,11 +236,11 @@ def _searched(begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord
 
 
 def _trained_gates(
-    judging: Judging, measured: Original, corpus: Corpus, recipe: TrainingRecipe, folder: Path,
+    judging: Judging, measured: Original, learned: Learned, corpus: Corpus, recipe: TrainingRecipe, folder: Path,
     price: ExpectedPrice, least: float,
 ) -> TrainedGates:  # fmt: skip
     """Train gates on the whole model."""
-    examples = _examples(judging, measured, judging.model, (), None)
+    examples = learned(judging.model, (), None)
     return trained_gates(examples, gate_shapes(measured), corpus, recipe, judging.settings, folder, price, least)
 
 
@@ -262,12 +269,15 @@ def _attributes(
 
 
 def _examples(
-    judging: Judging, measured: Original, smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None
-) -> DistilledExamples:
+    judging: Judging, measured: Original, weights: LossWeights,
+    smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None,
+) -> DistilledExamples:  # fmt: skip
     """What the smaller model learns from, in its own pieces."""
     answers, texts = judging.answers, judging.texts
     size = measured.model.network.config.get_text_config().vocab_size
     numbering = torch.tensor(pieces if pieces is not None else range(size))
-    learned = DistillationSet(encode(smaller, texts.training), measured.model, answers, numbering, layers)
+    labels = answers.task.targets(texts.training) if answers.task and weights.labels else None
+    inputs = encode(smaller, texts.training)
+    learned = DistillationSet(inputs, measured.model, answers, numbering, layers, weights, labels)
     outputs = answers.of(measured.model, judging.stopping, judging.settings)
     return DistilledExamples(learned, encode(smaller, texts.stopping), outputs)

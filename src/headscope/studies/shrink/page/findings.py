@@ -18,6 +18,8 @@ from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
 
+# What a smaller model was trained on before losses could be chosen.
+LEARNED = "states and outputs of the whole model"
 # How a search chooses neurons, heads and layers, where it is one of the other choices.
 METHODS = {"magnitude": " (here, too, the longest weights)", "random": " (here one draw of random ones)"}
 
@@ -229,7 +231,7 @@ def _training(result: xr.Dataset) -> Iterator[Finding]:
     known = facts(result)
     if known["epochs"]:
         text = (
-            f"{several(known['epochs'], 'epoch')} of training on the states and outputs of the whole model, with "
+            f"{several(known['epochs'], 'epoch')} of training on {known.get('learned_from', LEARNED)}, with "
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
         if not known.get("trained", True):
