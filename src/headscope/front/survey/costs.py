@@ -22,9 +22,9 @@ LAYERS, HEADS, WIDTH, INNER = (
 LIBRARIES, BATCH = 500, 200
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 # What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `attributions.sample_sizes`.
-SENTENCES = 2_000  # that parsers and probes are trained and tested on
+SENTENCES = 1_600  # that parsers and probes are trained and tested on
 SCORED, LEAST_SCORED, SCORED_SHARE = 50, 2, 2 / 3
-SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 380_000
+SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 260_000
 ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
 
 
