@@ -13,6 +13,7 @@ from headscope.passes import captured_treebanks
 from headscope.studies.attributions import sample_sizes
 from headscope.studies.attributions import study as attributions
 from headscope.studies.attributions.explaining_pass import ALTERED_PASSES
+from headscope.studies.layers import study as layers
 
 CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")
@@ -76,15 +77,16 @@ def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> N
     many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
     plans = planned([many], task=False, only=["probe", "attributions", "profile", "induction"])
     some, complete = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
-    assert complete["probe"].of(12_500) == pytest.approx(6.25 * some["probe"].of(12_500), rel=0.02)
-    assert some["probe"].of(2_000) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(2_000))
-    assert some["probe"].sample == "2,000 of them; all with --full" and not complete["probe"].sample
+    assert complete["probe"].of(12_500) == pytest.approx(12_500 / 1_600 * some["probe"].of(12_500), rel=0.02)
+    assert some["probe"].of(1_600) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(1_600))
+    assert some["probe"].sample == "1,600 of them; all with --full" and not complete["probe"].sample
     assert some["attributions"].most < complete["attributions"].most == 50
     assert some["profile"] == complete["profile"] and some["induction"].fixed < complete["induction"].fixed
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
     assert captured_treebanks.IN_ALL == costs.SENTENCES
+    assert layers.TRAINED + layers.TESTED == costs.OF_LAYERS
     assert (sample_sizes.SETS_OF_TOKEN, sample_sizes.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
     assert (sample_sizes.TOKENS_OF_TWO_MINUTES, sample_sizes.LEAST) == (costs.TOKENS_OF_PASSES, costs.LEAST_SCORED)
     assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE

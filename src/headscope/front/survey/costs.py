@@ -21,8 +21,9 @@ LAYERS, HEADS, WIDTH, INNER = (
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 500, 200
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
-# What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `attributions.sample_sizes`.
-SENTENCES = 1_600  # that parsers and probes are trained and tested on
+# What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `layers.study`,
+# `attributions.sample_sizes`.
+SENTENCES, OF_LAYERS = 1_600, 770  # that parsers and probes, and classifiers of layers, are trained and tested on
 SCORED, LEAST_SCORED, SCORED_SHARE = 50, 2, 2 / 3
 SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 260_000
 ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
@@ -87,7 +88,7 @@ COSTS: Mapping[str, StudyCost] = {
     "gradients": StudyCost(3, 0.05, shared=False),
     "trees": StudyCost(4, 0.55),
     "structure": StudyCost(4, 0.09, 1, cells=8, most=SENTENCES),
-    "layers": StudyCost(22, 0.2, 13, cells=40, shared=False),
+    "layers": StudyCost(22, 0.2, 13, cells=40, shared=False, most=OF_LAYERS),
     "probe": StudyCost(4, 0.05, 8, cells=4, most=SENTENCES),
     "attributions": StudyCost(10, 0, shared=False),
     "ablate": StudyCost(100, 0, shared=False),
