@@ -80,7 +80,7 @@ def test_the_plan_says_what_full_adds(tmp_path: Path) -> None:
         for words in ((), ("--full",))
     }
     some, full = ({row["study"]: row for row in plan}["attributions"] for plan in said.values())
-    assert "5 are scored; 50 with --full" in some["reads"] and "--full" not in full["reads"]
+    assert "3 are scored; 50 with --full" in some["reads"] and "--full" not in full["reads"]
     assert full["seconds"] > some["seconds"]
 
 
