@@ -30,7 +30,7 @@ from headscope import Model
 from headscope.models.eight_bits import EightBits, nodes_by_part, quantised
 from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import session_of
-from headscope.outputs.size_and_speed import pass_seconds
+from headscope.outputs.size_and_speed import by_round, pass_seconds
 
 # Layers, width of states, neurons of a layer.
 BASES = {"minilm": (6, 384, 1536), "bert-base": (12, 768, 3072)}
@@ -60,7 +60,7 @@ def ways(name: str, model: Model, folder: Path) -> dict[str, Timed]:
 def measured(timed: dict[str, Timed], shape: tuple[int, int], rounds: int) -> np.ndarray:
     """Milliseconds, [way, round]; the first round, which warms up, is left out."""
     ids = torch.randint(5, 30_000, shape, generator=torch.Generator().manual_seed(0))
-    return 1000 * np.array([[way(ids) for way in timed.values()] for _ in range(rounds + 1)])[1:].T
+    return 1000 * np.array(by_round([partial(way, ids) for way in timed.values()], rounds + 1))
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.shrink.gate_training import gated_examples, trained_gates
 from headscope.studies.shrink.gated_set import GatedSet
 from headscope.studies.shrink.gates import gate_shapes
+from headscope.studies.shrink.losses import LossWeights
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
@@ -58,7 +59,7 @@ def choosing_of(original: Original) -> DistilledExamples:
     model, answers = original.model, answers_of(original.model, None)
     inputs, stopping = (encode(model, tuple(headscope.read(some))) for some in (TEXTS[:60], TEXTS[60:]))
     pieces = torch.arange(model.network.config.vocab_size)
-    learned = DistillationSet(inputs, model, answers, pieces, ())
+    learned = DistillationSet(inputs, model, answers, pieces, (), LossWeights(states=1, outputs=1))
     return DistilledExamples(learned, stopping, answers.of(model, stopping, QUICK))
 
 

@@ -31,7 +31,9 @@ def test_loss_of_distillation_is_0_for_the_model_itself() -> None:
     model = tiny()
     inputs = encode(model, tuple(headscope.read(TEXTS[:5])))
     pieces = torch.arange(model.network.config.vocab_size)
-    learned = DistillationSet(inputs, model, answers_of(model, None), pieces, (0, 1, 2))
+    learned = DistillationSet(
+        inputs, model, answers_of(model, None), pieces, (0, 1, 2), LossWeights(states=1, outputs=1)
+    )
     batch = learned.collate([learned[number] for number in range(5)], 0)
     assert float(learned.loss(model.network, batch)) == pytest.approx(0, abs=1e-9)
     other = tiny(1).network

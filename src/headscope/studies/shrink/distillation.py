@@ -27,8 +27,6 @@ from headscope.training.loop import train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
 
-DEFAULT = LossWeights(states=1, outputs=1)
-
 
 @dataclass(frozen=True)
 class DistillationSet:
@@ -44,7 +42,7 @@ class DistillationSet:
     answers: ModelAnswers
     pieces: Tensor
     layers: tuple[int, ...]
-    weights: LossWeights = DEFAULT
+    weights: LossWeights
     labels: Float[np.ndarray, " example"] | None = None
 
     def __len__(self) -> int:

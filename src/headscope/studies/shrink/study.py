@@ -163,8 +163,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
     timing, pieces = Timing(shapes, timed_on), pieces_to_keep(model, [*training, *stopping], vocabulary)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
-    measured = quantisable(measured) if eight_bit else measured
-    measured = with_narrow_embeddings(measured, training, pieces, max_tokens)
+    measured = with_narrow_embeddings(quantisable(measured) if eight_bit else measured, training, pieces, max_tokens)
     of_kinds = kinds_of_heads(heads_of or [], measured)
     ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
@@ -173,12 +172,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     options |= {"gate_epochs": gate_epochs} if gated else {}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
-    unused = unused_megabytes(ordered, pieces, max_tokens)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
-    goal = Goal(wanted, groups, unused, best_effort, keeps)
+    goal = Goal(wanted, groups, unused_megabytes(ordered, pieces, max_tokens), best_effort, keeps)
     learned = partial(_examples, judging, measured, weights)
-    of_gates = replace(recipe, epochs=gate_epochs)
-    train = partial(_trained_gates, judging, measured, learned, corpus, of_gates, folder / "gates")
+    train = partial(_trained_gates, judging, measured, learned, corpus, replace(recipe, epochs=gate_epochs), folder)
     begin = begun(ordered, answers, training[:sample], timing, goal, record, settings)
     search = _searched(begin, goal, record, train if gated else None)
     settings.on_total(len(search.steps) + training_steps)
@@ -189,27 +186,22 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = learned(smaller, last.layers, pieces)
         smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
     found = evidence(judging, search, measured, ordered, untrained, smaller)
-    variables, facts = found.variables, options | facts_of(model, smaller, timing, search.steps, epochs=epochs)
-    if of_kinds is not None:
-        variables |= of_kinds.variables(found.stays)
-    if fine and not gated:
-        beside, known = portable_beside(judging, found, begin[0], last, goal, record)
-        variables, facts = variables | beside, facts | known
-    facts |= found.facts | search.facts() | {"reached": search.reached, "examples": len(training)}
-    facts |= {"trained": smaller is not untrained, "learned_from": weights.words}
-    half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=task is not None) if bfloat16 else None
-    scored, known = other_formats(judging, found, smaller, half, timing, folder / ONNX if eight_bit else None)
+    beside, known = portable_beside(judging, found, begin[0], last, goal, record) if fine and not gated else ({}, {})
+    variables = found.variables | (of_kinds.variables(found.stays) if of_kinds else {}) | beside
+    facts = options | facts_of(model, smaller, timing, search.steps, epochs=epochs) | known
+    trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words}
+    facts |= found.facts | search.facts() | {"reached": search.reached} | trained
+    half, onnx = _in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
+    scored, known = other_formats(judging, found, smaller, half, timing, onnx)
     variables, facts = variables | scored, facts | known
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
-    written = _written(smaller, half, directory, text, head=task is not None)
+    written = _written(smaller, half, directory, text, onnx, head=task is not None)
     again = [found.before, answers.of(written, found.inputs, settings)]
     outcome = replace(found.outcome, reloaded=scores_of(task, again, texts, settings).values[-1])
-    if eight_bit:
-        replace_folder(folder / ONNX, directory / "model" / ONNX)
     record.remove()
     settings.on_progress(1)
-    attributes = provenance("shrink", model, corpus, settings) | _attributes(corpus, task, held_out, written, facts)
-    attributes |= {"duration_s": round(time.monotonic() - started, 3)}
+    own = _attributes(corpus, task, held_out, written, facts) | {"duration_s": round(time.monotonic() - started, 3)}
+    attributes = provenance("shrink", model, corpus, settings) | own
     return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
 
 
@@ -241,15 +233,27 @@ def _trained_gates(
 ) -> TrainedGates:  # fmt: skip
     """Train gates on the whole model."""
     examples = learned(judging.model, (), None)
-    return trained_gates(examples, gate_shapes(measured), corpus, recipe, judging.settings, folder, price, least)
+    own = folder / "gates"
+    return trained_gates(examples, gate_shapes(measured), corpus, recipe, judging.settings, own, price, least)
 
 
-def _written(smaller: Model, half: Model | None, directory: Path, text: str, *, head: bool) -> Model:
-    """The saved model, loaded again; beside it that in bfloat16, of this run alone."""
+def _in_formats(
+    smaller: Model, folder: Path, *, head: bool, eight_bit: bool, bfloat16: bool
+) -> tuple[Model | None, Path | None]:
+    """The model in bfloat16, as it loads from its folder, and the folder of its ONNX files, if they are asked for."""
+    half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=head) if bfloat16 else None
+    return half, folder / ONNX if eight_bit else None
+
+
+def _written(smaller: Model, half: Model | None, directory: Path, text: str, onnx: Path | None, *, head: bool) -> Model:
+    """The saved model, loaded again; beside it that in bfloat16 and the ONNX files, of this run alone."""
     remove(directory / BFLOAT16)
     if half is not None:
         saved(half, directory / BFLOAT16, text, head=head)
-    return saved(smaller, directory / "model", text, head=head)
+    written = saved(smaller, directory / "model", text, head=head)
+    if onnx is not None:
+        replace_folder(onnx, directory / "model" / ONNX)
+    return written
 
 
 def _attributes(
