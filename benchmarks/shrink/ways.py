@@ -17,17 +17,22 @@ from headscope import Model, Settings, load, results
 from headscope.corpora.corpus import sample
 from headscope.corpora.tasks import Task, aligned, read, score
 from headscope.models.pruned_folder import save
+from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.size_and_speed import megabytes
 from headscope.outputs.task_inputs import task_inputs
 from headscope.storage.files import write_atomically
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
+from headscope.studies.shrink.answers import ModelAnswers
 from headscope.studies.shrink.search import layer_megabytes
+from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 
 METHODS = ("estimate", "gates", "magnitude", "random")
 HEADS = PruningPlan(share=0.75, step=0.25)
+# Examples of dev on which a run scores its steps.
+SCORING_STEPS = 100
 EIGHT = "in eight bits"
 RUNTIME = find_spec("onnxruntime") is not None
 
@@ -92,25 +97,24 @@ def made(way: str, target: float, seed: int, sizes: Sizes, folder: Path) -> list
 def _shrunk(
     options: dict[str, Any], way: str, model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path
 ) -> list[Row]:
-    """The model that `headscope shrink` saves; with `eight_bit` also its file of eight bits."""
+    """The model that `headscope shrink` saves; with `eight_bit` also its file of eight bits.
+
+    The run itself scores all its steps on few examples of dev; the saved model is scored on all.
+    """
     given: dict[str, Any] = {"size": f"{target:.4f}MB", "vocabulary": sizes.vocabulary, "epochs": sizes.epochs}
     given |= {"groups": sizes.groups, "sample": sizes.sample, "batches": "1", "tokens": "8", "best_effort": True}
     given |= {"timed_on": "cpu"}
     settings = Settings(seed=seed, resamples=100)
-    result = run(model, task.dev, settings, directory=folder, task=task, **(given | options))
+    few = replace(task, dev=sample(task.dev, SCORING_STEPS, 0))
+    result = run(model, few.dev, settings, directory=folder, task=few, **(given | options))
     results.save(result, folder)
-    facts, metric = json.loads(result.attrs["shrinking"]), task.metrics[0]
-    scored = {
-        name: float(result[name].sel(metric=metric))
-        for name in result.data_vars
-        if str(name).endswith("_score") and "metric" in result[name].dims and result[name].ndim == 1
-    }
-    row = Row(way, target, seed, scored["shrunk_score"], facts["megabytes"][1], str(folder / "model"))
+    facts, made = json.loads(result.attrs["shrinking"]), load(str(folder / "model"), head=True, device="cpu")
+    row = _row(way, seed, _outputs(made, task), task, facts["megabytes"][1], folder / "model", target)
     if "eight_bit" not in facts:
         return [row]
     path, size = folder / "model" / facts["eight_bit"]["file"], facts["eight_bit"]["megabytes"][1]
-    eight = replace(row, way=f"{way}, {EIGHT}", score=scored["eight_bit_score"], megabytes=size, path=str(path))
-    return [row, eight]
+    outputs = ModelAnswers(task, first=False).of_file(session_of(path), made, encode(made, tuple(task.dev)), settings)
+    return [row, _row(f"{way}, {EIGHT}", seed, outputs, task, size, path, target)]
 
 
 def _half_of_layers(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
@@ -125,9 +129,8 @@ def _heads(model: Model, task: Task, target: float, seed: int, sizes: Sizes, fol
     """Three quarters of the heads gone by the importance of Michel et al. 2019, without training."""
     settings, ranking = Settings(seed=seed), HeadRanking("importance", "michel")
     *_, last = smaller(PrunedModel(model, model.capture.heads), HEADS, lambda now: ranking.of(now, task, settings))
-    outputs = task_outputs(task_inputs(last.model, task, task.dev))
     save(last.model, folder / "model")
-    return [_row("heads", seed, outputs, task, megabytes(last.model), folder / "model")]
+    return [_row("heads", seed, _outputs(last.model, task), task, megabytes(last.model), folder / "model")]
 
 
 def _static(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
@@ -137,9 +140,15 @@ def _static(model: Model, task: Task, target: float, seed: int, sizes: Sizes, fo
     return [_row("static", seed, table.outputs(model, tuple(task.dev)), task, table.megabytes, path)]
 
 
-def _row(way: str, seed: int, outputs: np.ndarray, task: Task, size: float, path: Path) -> Row:
+def _outputs(model: Model, task: Task) -> np.ndarray:
+    return task_outputs(task_inputs(model, task, task.dev))
+
+
+def _row(
+    way: str, seed: int, outputs: np.ndarray, task: Task, size: float, path: Path, target: float = float("nan")
+) -> Row:
     value = float(score(task.metrics[0], outputs, task.targets(task.dev)))
-    return Row(way, float("nan"), seed, value, size, str(path))
+    return Row(way, target, seed, value, size, str(path))
 
 
 def _gates(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
