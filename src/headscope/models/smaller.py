@@ -52,7 +52,7 @@ def cut(
     ((12, 12, 12), 32)
     """
     with quiet(), refusing(f"model '{model.name}' cannot lose these parts", "keep more, or use another model"):
-        network = _rebuilt(_sliced(model, kept, outputs, fine=fine))
+        network = _rebuilt(sliced(model, kept, outputs, fine=fine))
     tokenizer = model.tokenizer
     if kept.pieces is not None or kept.tokens is not None:
         pieces = kept.pieces or tuple(range(model.network.config.get_text_config().vocab_size))
@@ -67,8 +67,11 @@ def cut(
     return smaller
 
 
-def _sliced(model: Model, kept: Kept, outputs: Any, *, fine: bool) -> PreTrainedModel:
-    """A copy of the network without the parts, whose configuration has its new sizes."""
+def sliced(model: Model, kept: Kept, outputs: Any = None, *, fine: bool) -> PreTrainedModel:
+    """A copy of the network without the parts, whose configuration has its new sizes.
+
+    * `outputs`, `fine`: see `cut`.
+    """
     network = copy.deepcopy(model.network)
     config, number = network.config.get_text_config(), len(model.capture.heads)
     layers = stack(network, number)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet
@@ -123,10 +123,14 @@ def distilled(
     recipe: TrainingRecipe,
     settings: Settings,
     folder: Path,
+    *,
+    tables: bool = True,
 ) -> Model:
     """Train a smaller model, and return that of the epoch that changes the outputs least, or the untrained one.
 
     A run that was killed goes on from its last checkpoint in `folder`.
+
+    * `tables`: whether the tables of embeddings are trained, too.
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
@@ -139,6 +143,8 @@ def distilled(
     if done is None:
         task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
         start = InitialModel(copied(smaller), smaller.tokenizer)
+        for table in () if tables else _tables(start.network):
+            table.requires_grad_(False)
         with fast(start.network), fast(examples.train.teacher.network):
             done = train(start, task, examples, recipe, settings, record)
     else:
@@ -146,6 +152,10 @@ def distilled(
     if not float(done.outputs[:, 0].mean()) < before:
         return smaller
     return reloaded(smaller, folder / "model")
+
+
+def _tables(network: Any) -> list[nn.Embedding]:
+    return [module for module in network.modules() if isinstance(module, nn.Embedding)]
 
 
 def trainable(model: Model) -> None:

@@ -1,18 +1,14 @@
 """A smaller model by trained gates in the place of a search: its size, and the parts that stay."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-
-import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
+from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.gate_variables import variables
 from headscope.studies.shrink.goal import Goal, Stored
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, Step, unmet
@@ -23,39 +19,6 @@ PART = "gates"
 Train = Callable[[ExpectedPrice, float], TrainedGates]
 # What two ways to add up the same bytes may differ by, as a share.
 ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class GateSearch:
-    """What gates have found.
-
-    * `steps`: the whole model, and that without the closed parts; `reached`: whether it meets the target.
-    * `trained`: the gates; None where the target is met without.
-    """
-
-    reached: bool
-    steps: list[Step]
-    trained: TrainedGates | None = None
-
-    def choice(self, measured: Original) -> Original:
-        """The model before gates, whose neurons and heads are valued by them."""
-        return measured if self.trained is None else self.trained.chosen_of(measured)
-
-    def original(self, measured: Original) -> Original:
-        """The model that parts are cut out of."""
-        return measured if self.trained is None else self.trained.original(measured)
-
-    def variables(self) -> dict[str, xr.DataArray]:
-        """The result variables of the gates."""
-        if self.trained is None:
-            return {}
-        return variables(self.trained.log_alphas, self.steps[-1].size)
-
-    def facts(self) -> dict[str, Any]:
-        """The epochs of the gates and their expected price, as times the target."""
-        if self.trained is None:
-            return {}
-        return {"gates": {**self.trained.trained_for, "expected_price": self.trained.excess}}
 
 
 def refuse_without_target(method: str, target: SizeTarget, kinds: tuple[str, ...] = ()) -> None:
@@ -74,7 +37,7 @@ def gate_search(
     record: SearchRecord,
     stored: Stored,
     train: Train,
-) -> GateSearch:
+) -> FoundSearch:
     """Train gates towards the target, and close those that go; prices are those of the record of a run that was killed.
 
     * `train`: trains them for a price; its second argument is the lowest that can be reached, as times the target.
@@ -85,7 +48,7 @@ def gate_search(
     if stored is None:
         record.save({"prices": search.prices.as_json(), "steps": [start.as_json()], "known": {}})
     if search.met(start):
-        return GateSearch(True, [start], None)
+        return FoundSearch(True, [start], None)
     parts, even = part_megabytes(search.original, search.fixed), not search.original.fine
     price = ExpectedPrice(search.prices, parts, search.target, original, even)
     least = smallest(search.original, search.groups)
@@ -95,7 +58,7 @@ def gate_search(
     trained = train(price, price.of(least))
     size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
     step = _step(search, trained.original(search.original), size)
-    return GateSearch(search.met(step), [start, step], trained)
+    return FoundSearch(search.met(step), [start, step], trained)
 
 
 def _step(search: SizeSearch, by_gates: Original, size: AnySize) -> Step:

@@ -1,4 +1,4 @@
-"""The goal of a search, and the search for it, which goes on from its record."""
+"""The goal of a search, and where it begins: at its record if there is one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, Step, found_steps, prices_of
+from headscope.studies.shrink.search import SizeSearch, prices_of
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.target import SizeTarget
 from headscope.studies.shrink.timing import Timing
@@ -51,12 +51,6 @@ def begun(
         original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps
     )
     return search, stored
-
-
-def searched(search: SizeSearch, goal: Goal, record: SearchRecord, stored: Stored) -> tuple[bool, list[Step]]:
-    """Whether the target is reached, and the steps of the search, which goes on from its record."""
-    steps = found_steps(search, record, stored, best_effort=goal.best_effort)
-    return goal.target.within or search.met(steps[-1]), steps
 
 
 def unused_megabytes(original: Original, pieces: tuple[int, ...] | None, max_tokens: int | None) -> float:

@@ -1,6 +1,7 @@
 """What held-out texts say of a smaller model: its scores, those of its steps and of other parts, and who loses."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from headscope.studies.shrink import removed
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
 from headscope.studies.shrink.choices import outputs_of_others
 from headscope.studies.shrink.evidence import choices_of, outcome_of
-from headscope.studies.shrink.gate_search import GateSearch
+from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.splits import Splits, encode
@@ -59,7 +60,7 @@ class Evidence:
 
 
 def evidence(
-    judging: Judging, search: GateSearch, measured: Original, ordered: Original, untrained: Model, smaller: Model
+    judging: Judging, search: FoundSearch, measured: Original, ordered: Original, untrained: Model, smaller: Model
 ) -> Evidence:
     """Judge the models of all steps and the smaller one, before its training and after it.
 
@@ -69,7 +70,8 @@ def evidence(
     answers, texts, settings, held_out = judging.answers, judging.texts, judging.settings, judging.held_out
     task, size, inputs = answers.task, search.steps[-1].size, encode(smaller, texts.held_out)
     original, by_parts = search.original(ordered), search.choice(ordered)
-    models = [judging.model, *(original.cut(step.size) for step in search.steps[1:])]
+    steps = zip(search.originals(ordered), search.steps, strict=True)
+    models = [judging.model, *(one.cut(step.size) for one, step in islice(steps, 1, None))]
     outputs = [answers.of(one, held_out, settings) for one in models]
     chosen = outputs[-1] if by_parts is original else answers.of(by_parts.cut(size), held_out, settings)
     others = outputs_of_others(by_parts, size, answers, held_out, settings)

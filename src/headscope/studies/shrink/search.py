@@ -56,6 +56,7 @@ class SizeSearch:
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
     * `keeps`: whether a model may be a step; the first that may not ends the search.
+    * `whole`: the model before any training, if that of the search has been trained between steps.
     """
 
     original: Original
@@ -68,6 +69,7 @@ class SizeSearch:
     fixed: float
     settings: Settings
     keeps: Callable[[Model], bool] | None = None
+    whole: Original | None = None
 
     def met(self, step: Step) -> bool:
         """Whether a step reaches the target."""
@@ -144,12 +146,13 @@ class SizeSearch:
         return self._silenced(after) - self._silenced(before)
 
     def _silenced(self, size: AnySize) -> float:
-        if size == self.original.start:
+        original = self.whole or self.original
+        if size == original.start:
             return 0.0
         if size.embeddings:
-            return change(self.before, self.answers.of(self.original.cut(size), self.inputs, self.settings))
-        with silenced(self.original.model, self.original.kept(size)):
-            return change(self.before, self.answers.of(self.original.model, self.inputs, self.settings))
+            return change(self.before, self.answers.of(original.cut(size), self.inputs, self.settings))
+        with silenced(original.model, original.kept(size)):
+            return change(self.before, self.answers.of(original.model, self.inputs, self.settings))
 
 
 def _alone(part: str, size: AnySize, model: Original) -> AnySize:
@@ -183,15 +186,10 @@ def found_steps(
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
     """
 
-    def save() -> None:
-        prices, done = search.prices.as_json(), [step.as_json() for step in steps]
-        record.save({"prices": prices, "steps": done, "known": known})
-
     stored = stored or {}
     steps = [step_from(one) for one in stored.get("steps", [])] or [search.start()]
     known: dict[str, float] = dict(stored.get("known", {}))
-    search.settings.on_progress(len(steps) - 1)
-    save()
+    save_steps(search, record, steps, known)
     now = search.original.cut(steps[-1].size)
     while not search.met(steps[-1]):
         further = search.next(steps[-1], now, known)
@@ -203,9 +201,15 @@ def found_steps(
         if search.keeps is not None and not search.keeps(now):
             break
         steps.append(step)
-        save()
+        save_steps(search, record, steps, known)
         search.settings.on_progress(1)
     return steps
+
+
+def save_steps(search: SizeSearch, record: SearchRecord, steps: list[Step], known: dict[str, float]) -> None:
+    """Save the prices and the steps, and what each part was last worth."""
+    done = [step.as_json() for step in steps]
+    record.save({"prices": search.prices.as_json(), "steps": done, "known": known})
 
 
 def unmet(search: SizeSearch, nearest: Step) -> str:

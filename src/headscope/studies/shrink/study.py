@@ -29,11 +29,12 @@ from headscope.studies.shrink.distillation import DistillationSet, DistilledExam
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import facts_of, scores_of
 from headscope.studies.shrink.expected_price import ExpectedPrice
+from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.gate_choice import TrainedGates
-from headscope.studies.shrink.gate_search import GateSearch, Train, gate_search, refuse_without_target
+from headscope.studies.shrink.gate_search import Train, gate_search, refuse_without_target
 from headscope.studies.shrink.gate_training import trained_gates
 from headscope.studies.shrink.gates import gate_shapes
-from headscope.studies.shrink.goal import Goal, Stored, begun, searched, unused_megabytes
+from headscope.studies.shrink.goal import Goal, Stored, begun, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.losses import LossWeights, loss_weights
@@ -45,8 +46,9 @@ from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
 from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.search import SizeSearch
-from headscope.studies.shrink.sizes import Original, original_of, with_narrow_embeddings
+from headscope.studies.shrink.sizes import AnySize, Original, original_of, with_narrow_embeddings
 from headscope.studies.shrink.splits import encode, split
+from headscope.studies.shrink.stages import Stages, refuse_stages, staged_search
 from headscope.studies.shrink.target import kinds, numbers
 from headscope.studies.shrink.timing import Timing, shapes_of
 from headscope.studies.shrink.vocabulary import pieces_to_keep
@@ -74,6 +76,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     within_interval: bool = False,
     method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
     gate_epochs: Annotated[int, Range(1)] = 4,
+    stages: Annotated[int, Range(1, 100)] = 1,
     fine: bool = False,
     heads_of: list[str] | None = None,
     parts: str | None = None,
@@ -112,6 +115,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
       gates that are trained together with the model towards --speed or --size.
     * `gate_epochs`: Train gates for so many epochs.
+    * `stages`: Reach the target in so many stages, and train after each of them for --epochs.
     * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
       hold.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
@@ -147,6 +151,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method)
     wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
     refuse_without_target(method, wanted, kinds(parts))
+    refuse_stages(stages, epochs, method, within=within_interval)
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
     task, weights = _aligned(task, model), loss_weights(losses, task)
@@ -157,7 +162,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     judging = Judging(model, answers, texts, stopping, held_out, tolerance, settings)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
     gated, by_epoch = method == "gates", -(-len(training) // recipe.batch)
-    training_steps = (epochs + gated * gate_epochs) * by_epoch
+    training_steps = (epochs * stages + gated * gate_epochs) * by_epoch
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
@@ -169,7 +174,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     options |= {"method": method, "timed_on": timed_on, "losses": losses} | ({"fine": True} if fine else {})
-    options |= {"gate_epochs": gate_epochs} if gated else {}
+    options |= ({"gate_epochs": gate_epochs} if gated else {}) | ({"stages": stages} if stages > 1 else {})
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
@@ -177,7 +182,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     learned = partial(_examples, judging, measured, weights)
     train = partial(_trained_gates, judging, measured, learned, corpus, replace(recipe, epochs=gate_epochs), folder)
     begin = begun(ordered, answers, training[:sample], timing, goal, record, settings)
-    search = _searched(begin, goal, record, train if gated else None)
+    between = partial(_trained_between, learned, corpus, recipe, settings, folder)
+    by_stages = Stages(stages, training, between, partial(by_method, method=method, seed=settings.seed))
+    search = _searched(begin, goal, record, train if gated else None, by_stages)
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
@@ -219,12 +226,23 @@ def _aligned(task: Task | None, model: Model) -> Task | None:
     return task if task is None else aligned(task, names, model.name)
 
 
-def _searched(begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord, train: Train | None) -> GateSearch:
+def _searched(
+    begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord, train: Train | None, stages: Stages
+) -> FoundSearch:
     """Search from its record on, by gates if they are trained, else step by step."""
     search, stored = begin
-    if train is None:
-        return GateSearch(*searched(search, goal, record, stored))
-    return gate_search(search, goal, record, stored, train)
+    if train is not None:
+        return gate_search(search, goal, record, stored, train)
+    return staged_search(search, goal, record, stored, stages)
+
+
+def _trained_between(
+    learned: Learned, corpus: Corpus, recipe: TrainingRecipe, settings: Settings, folder: Path,
+    stage: int, smaller: Model, size: AnySize,
+) -> Model:  # fmt: skip
+    """Train the model of a stage, with the whole vocabulary and without its tables, which the next stage may change."""
+    examples = learned(smaller, size.layers, None)
+    return distilled(smaller, examples, corpus, recipe, settings, folder / f"stage-{stage}", tables=False)
 
 
 def _trained_gates(

@@ -13,6 +13,8 @@ DEFAULT = 1.5
 KINDS = ("neurons", "heads", "layers")
 # With the width of embeddings, which makes a BERT an ALBERT.
 ALL_KINDS = (*KINDS, "embeddings")
+# The step in which nothing is removed and the rest is trained.
+TRAINING = "training"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
+from headscope.studies.shrink.target import TRAINING
 
 # What a smaller model was trained on before losses could be chosen.
 LEARNED = "states and outputs of the whole model"
@@ -189,7 +190,8 @@ def _parts(result: xr.Dataset) -> Iterator[Finding]:
     if exact is None or guess is None or exact.sizes["step"] < 2:
         return
     rows = [
-        f"{part} {number(float(exact[step]), '.3f')} (estimated {number(float(guess[step]), '.3f')})"
+        f"{part} {number(float(exact[step]), '.3f')}"
+        + ("" if part == TRAINING else f" (estimated {number(float(guess[step]), '.3f')})")
         for step, part in enumerate(result["part"].values.tolist())
         if step
     ]
@@ -230,8 +232,10 @@ def _vocabulary(result: xr.Dataset) -> Iterator[Finding]:
 def _training(result: xr.Dataset) -> Iterator[Finding]:
     known = facts(result)
     if known["epochs"]:
+        stages = known.get("stages", 1)
+        after = f" after each of {stages} stages of the search" if stages > 1 else ""
         text = (
-            f"{several(known['epochs'], 'epoch')} of training on {known.get('learned_from', LEARNED)}, with "
+            f"{several(known['epochs'], 'epoch')} of training{after} on {known.get('learned_from', LEARNED)}, with "
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
         if not known.get("trained", True):
