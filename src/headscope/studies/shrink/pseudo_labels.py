@@ -18,13 +18,15 @@ from headscope.models.task_head import with_task_head
 from headscope.outputs.losses import refuse_non_finite
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import answers_of
-from headscope.studies.shrink.splits import Splits, encode, split
+from headscope.studies.shrink.splits import Splits, encode, refuse_other_segments, split
 
 NAME, KEY = "pseudo-labels", "pseudo_labels"
 METRICS = {
     "classification": ("class_agreement", "macro_f1_agreement"),
     "regression": ("pearson_agreement", "spearman_agreement"),
 }
+# In the configuration of a cross-encoder of sentence-transformers, from version 4 on and before.
+CROSS_ENCODER = ("sentence_transformers", "sbert_ce_default_activation_function")
 
 
 def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels: bool) -> tuple[Model, Task | None]:
@@ -42,6 +44,8 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels:
     if not pseudo_labels:
         return model, None
     model = with_task_head(model)
+    if any(hasattr(model.network.config, name) for name in CROSS_ENCODER):
+        refuse_other_segments(f"model '{model.name}', a cross-encoder,", corpus, paired=True)
     kind, labels = _outputs(model)
     return model, Task(
         name=NAME, kind=kind, labels=labels, metrics=METRICS[kind], dev=corpus, pseudo_labelled=("train", "dev")
@@ -106,7 +110,8 @@ def own_texts(task: Task, texts: Splits) -> tuple[Example, ...]:
 def facts(task: Task | None, texts: Splits) -> dict[str, Any]:
     """What the page says of pseudo-labels; nothing where there are none.
 
-    * `splits`: that have them; `texts`: how many texts these are; `left_out`: how many more were left out or cut.
+    * `splits`: that have them; `texts`: how many texts these are, or pairs if `paired`; `left_out`: how many more were
+      left out or cut.
     * `answers`: how often each class is the answer, in those that score if these have pseudo-labels, else in all.
     * `unanswered`: the classes that are no answer to any text.
     """
@@ -119,6 +124,7 @@ def facts(task: Task | None, texts: Splits) -> dict[str, Any]:
         KEY: {
             "splits": list(task.pseudo_labelled),
             "texts": len(own),
+            "paired": bool(own[0].second),
             "left_out": dict(texts.left_out),
             "answers": {name: counted[name] for name in task.labels},
             "unanswered": [name for name in task.labels if name in unanswered],

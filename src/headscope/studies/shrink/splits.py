@@ -1,7 +1,7 @@
 """The texts by their use: those that the search and the training read, and those that only score."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -88,15 +88,20 @@ def _beside(task: Task, texts: tuple[Example, ...], left_out: Counter[str]) -> t
     """
     scored = set(map(_segment_texts, task.dev))
     paired = len(next(iter(scored))) == 2
-    if odd := next((example for example in texts if bool(example.second) != paired), None):
-        kinds = ("pairs of texts", "a single text") if paired else ("single texts", "a pair of texts")
-        columns = "FIRST,SECOND" if paired else "TEXT"
-        raise HeadscopeError(
-            f"task '{task.name}' is of {kinds[0]}, example '{odd.id}' is {kinds[1]}; name a table, such as own.tsv, "
-            f"and its columns, with --columns {columns}"
-        )
+    refuse_other_segments(f"task '{task.name}'", texts, paired=paired)
     others = tuple(example for example in texts if _segment_texts(example) not in scored)
     return others, left_out + Counter({"in the dev split": len(texts) - len(others)})
+
+
+def refuse_other_segments(reader: str, texts: Iterable[Example], *, paired: bool) -> None:
+    """Raise `HeadscopeError` for single texts where pairs are read, and for pairs where single texts are."""
+    odd = next((example for example in texts if bool(example.second) != paired), None)
+    if odd is not None:
+        read, given = ("pairs of texts", "a single text") if paired else ("single texts", "a pair of texts")
+        raise HeadscopeError(
+            f"{reader} reads {read}, example '{odd.id}' is {given}; name a table, such as own.tsv, and its columns, "
+            f"with --columns {'FIRST,SECOND' if paired else 'TEXT'}"
+        )
 
 
 def _segment_texts(example: Example) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headscope.report.parts import Finding
-from headscope.report.wording import number, several
+from headscope.report.wording import number
 
 AGREES = " Labels are the whole model's own answers, right or wrong."
 
@@ -22,7 +22,8 @@ def own_texts(known: dict[str, Any]) -> Iterator[Finding]:
     labels = known.get("pseudo_labels")
     if labels is None:
         return
-    texts, counts = several(labels["texts"], "text"), _counts(labels["answers"])
+    texts = f"{labels['texts']:,} {'pairs of texts' if labels['paired'] else 'single texts'}"
+    counts = _counts(labels["answers"])
     if of_answers(known):
         text = (
             f"{texts} have no labels, or are read without them: what the whole model answers stands in their place. So "
