@@ -225,7 +225,7 @@ def _refuse(model: Model, *, eight_bit: bool, bfloat16: bool) -> None:
 def _tolerances(given: float | None, task: Task | None) -> tuple[float | None, float]:
     """What the main score may lose on texts that choose, and what it may lose on those that score.
 
-    The first is None for the interval of the whole model's score, which agrees with its own answers for sure.
+    The first is None for the interval of the whole model's score, which tells nothing where its answers are the labels.
     """
     tested = TOLERANCES[task is not None] if given is None else given
     by_interval = given is None and task is not None and not task.pseudo_labelled
