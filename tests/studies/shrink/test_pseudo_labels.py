@@ -348,6 +348,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("own")
     save_tiny(folder / "tuned", planted_classifier())
     save_tiny(folder / "plain")
+    save_tiny(folder / "cross-encoder", planted_classifier())
+    kind = {"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.linear.Identity"}
+    (folder / "cross-encoder" / "config_sentence_transformers.json").write_text(json.dumps(kind))
     write_planted_task(folder / "birds", BIRDS)
     (folder / "birds" / "train.tsv").unlink()
     (folder / "own.txt").write_text("".join(f"{text}\n" for text in TEXTS))
@@ -373,6 +376,7 @@ def test_the_commands_shrink_and_verify(task: bool, folder: Path, tmp_path: Path
     ("model", "texts", "words", "message"),
     [
         ("plain", "own.txt", ["--pseudo-labels"], "names no task head (architectures: ['BertModel']); "),
+        ("cross-encoder", "own.txt", ["--pseudo-labels"], "a cross-encoder, reads pairs of texts, example 'own.txt:1'"),
         ("tuned", "empty.txt", ["--pseudo-labels"], "empty.txt"),
         ("tuned", "empty.txt", ["--task", "birds"], "empty.txt"),
         ("tuned", "own.txt", ["--pseudo-labels", "--task", "birds"], "leave one of them out"),

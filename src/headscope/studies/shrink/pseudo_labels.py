@@ -14,7 +14,7 @@ from headscope.corpora.tasks import Task, TaskKind, aligned
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.models.task_head import with_task_head
+from headscope.models.task_head import is_cross_encoder, with_task_head
 from headscope.outputs.losses import refuse_non_finite
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import answers_of
@@ -25,8 +25,6 @@ METRICS = {
     "classification": ("class_agreement", "macro_f1_agreement"),
     "regression": ("pearson_agreement", "spearman_agreement"),
 }
-# In the configuration of a cross-encoder of sentence-transformers, from version 4 on and before.
-CROSS_ENCODER = ("sentence_transformers", "sbert_ce_default_activation_function")
 
 
 def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels: bool) -> tuple[Model, Task | None]:
@@ -44,7 +42,7 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels:
     if not pseudo_labels:
         return model, None
     model = with_task_head(model)
-    if any(hasattr(model.network.config, name) for name in CROSS_ENCODER):
+    if is_cross_encoder(model):
         refuse_other_segments(f"model '{model.name}', a cross-encoder,", corpus, paired=True)
     kind, labels = _outputs(model)
     return model, Task(
