@@ -127,6 +127,7 @@ def _tables(folder: Path, data: Path) -> None:
     (folder / "GLUE").symlink_to("glue")
     rows = _head(data / "glue" / "RTE" / "dev.tsv.gz", ROWS)
     (folder / "dev.tsv").write_text(rows, encoding="utf-8")
+    (folder / "pairs.tsv").write_text(rows, encoding="utf-8")
     (folder / "coref" / "gap").mkdir(parents=True)
     for split in ("validation", "development"):
         name = f"gap-{split}.tsv.gz"

@@ -97,6 +97,12 @@ def corpus(given: Given, made: Given) -> Any:
     return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
 
 
+def own_texts(given: Given, made: Given) -> Any:
+    """The corpus of the command, beside a task, too; the dev split of the task if no corpus is named."""
+    named = given["corpus"] != "sample"
+    return _read_corpus(given["corpus"], given) if named else corpus(given, made)
+
+
 def training(given: Given, made: Given) -> Any:
     """The corpus of --train; None without it."""
     if given["training"]:

@@ -81,6 +81,12 @@ def load(
     return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files)
 
 
+def with_head(model: Model, checkpoint: Checkpoint, *, remote_code: bool = False) -> Model:
+    """A model loaded anew from its checkpoint, with its head, on the same device and in the same number format."""
+    device, dtype = AUTO if is_spread(model.network) else model.device, str(model.network.dtype)
+    return load(checkpoint, head=True, device=device, dtype=dtype.removeprefix("torch."), remote_code=remote_code)
+
+
 def _network(
     checkpoint: Checkpoint,
     config: PreTrainedConfig,

@@ -5,10 +5,9 @@ from typing import Any
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
-from headscope.capture.spread import is_spread
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, locate
-from headscope.models.loading import AUTO, load
+from headscope.models.loading import with_head
 from headscope.models.model import Model
 
 MASKED = frozenset(MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
@@ -69,8 +68,7 @@ def with_words_head(model: Model) -> Model | None:
     if not _predicts(model) and model.files:
         checkpoint = locate(model.name, revision=model.revision or None, remote_code=True)  # it was allowed before
         if predicts_words(checkpoint):
-            device, dtype = AUTO if is_spread(model.network) else model.device, str(model.network.dtype)
-            model = load(checkpoint, head=True, device=device, dtype=dtype.removeprefix("torch."), remote_code=True)
+            model = with_head(model, checkpoint, remote_code=True)
     return model if _predicts(model) else None
 
 

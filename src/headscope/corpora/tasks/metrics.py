@@ -76,10 +76,19 @@ def margin(outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:
     return (outputs[..., 1].astype(np.float64) - outputs[..., 0]).mean(-1)
 
 
+# Where the targets are another model's answers, a score is agreement with it, and has a name of its own.
+AGREEMENTS: dict[str, Metric] = {
+    "class_agreement": accuracy,
+    "macro_f1_agreement": macro_f1,
+    "pearson_agreement": pearson,
+    "spearman_agreement": spearman,
+}
 METRICS: dict[str, Metric] = {
     metric.__name__: metric
     for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman, cross_entropy, squared_error, loss, margin)
-}
+} | AGREEMENTS
+SHARES = frozenset({"accuracy", "class_agreement"})
+CORRELATIONS = frozenset({"pearson", "spearman", "pearson_agreement", "spearman_agreement"})
 LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss"})
 
 
@@ -110,7 +119,7 @@ def intervals(
     resampled: Float[np.ndarray, "resample *variant metric"],
     units: float,
 ) -> Float[np.ndarray, "*variant metric 2"]:
-    """The 95% intervals of scores in some metrics; an accuracy of 0 or 1 has the bound that so many examples allow.
+    """The 95% intervals of scores in some metrics; a share of 0 or 1 has the bound that so many examples allow.
 
     * `units`: how many examples (documents) were resampled.
 
@@ -118,7 +127,7 @@ def intervals(
     [[0.929, 1.0]]
     """
     bounds = interval(resampled, units)
-    is_share = np.array([metric == "accuracy" for metric in metrics])[:, None]
+    is_share = np.array([metric in SHARES for metric in metrics])[:, None]
     return np.where(is_share, of_shares(bounds, scores, units), bounds)
 
 

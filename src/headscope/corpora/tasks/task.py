@@ -13,7 +13,7 @@ from jaxtyping import Float
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.suites import ClozeItem
-from headscope.corpora.tasks.metrics import score
+from headscope.corpora.tasks.metrics import CORRELATIONS, score
 from headscope.corpora.tasks.shortcuts.pairs import ShortcutPair
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
@@ -35,6 +35,7 @@ class Task:
     * `train`: the training split, or None.
     * `items`: the items of a task of kind "cloze", in the order of `dev`, which has their good texts; `pairs`: the
       pairs of one of kind "shortcuts".
+    * `pseudo_labelled`: the splits, of "train" and "dev", whose labels are a model's own answers.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Task:
     train: Corpus | None = None
     items: tuple[ClozeItem, ...] = ()
     pairs: tuple[ShortcutPair, ...] = ()
+    pseudo_labelled: tuple[str, ...] = ()
 
     def targets(self, corpus: Iterable[Example]) -> Float[np.ndarray, " example"]:
         """The class number or the score of each example; zeros for masked words, ones for items and pairs.
@@ -101,7 +103,7 @@ def chance(
         counts = np.bincount(targets.astype(int), minlength=len(task.labels))
         outputs = np.tile(np.log(np.maximum(counts, 0.5) / len(targets)), (len(targets), 1))
         return np.array([float(score(name, outputs, targets)) for name in names])
-    return np.array([0.0 if name in ("pearson", "spearman") else np.nan for name in names])
+    return np.array([0.0 if name in CORRELATIONS else np.nan for name in names])
 
 
 def refuse_items(task: Task) -> None:

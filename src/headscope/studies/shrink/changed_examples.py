@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 def changed_examples(
     task: Task | None, examples: Sequence[Example], before: Outputs, after: Outputs, seed: int
 ) -> Rows:
-    """The examples whose answers changed furthest: their texts, labels, and both answers.
+    """The examples whose answers changed furthest: their texts, labels other than pseudo-labels, and both answers.
 
     In a classification those of another class, the surest before first; in a regression those whose output moved, and
     without a task pairs of texts whose similarity moved, each text once.
@@ -38,8 +38,7 @@ def changed_examples(
         return _other_classes(task, examples, before, after)
     moved = abs(after[:, 0] - before[:, 0])
     return [
-        {"text": text_of(examples[at]), "label": f"{examples[at].label}"}
-        | {"before": float(before[at, 0]), "after": float(after[at, 0])}
+        _text_and_label(task, examples[at]) | {"before": float(before[at, 0]), "after": float(after[at, 0])}
         for at in np.argsort(-moved, kind="stable")[:SHOWN].tolist()
         if moved[at] > 0
     ]
@@ -52,10 +51,15 @@ def _other_classes(task: Task, examples: Sequence[Example], before: Outputs, aft
     fall = softmax(before, axis=-1)[rows, one] - softmax(after, axis=-1)[rows, one]
     order = [at for at in np.argsort(-fall, kind="stable").tolist() if one[at] != other[at]]
     return [
-        {"text": text_of(examples[at]), "label": f"{examples[at].label}"}
-        | {"before": task.labels[one[at]], "after": task.labels[other[at]]}
+        _text_and_label(task, examples[at]) | {"before": task.labels[one[at]], "after": task.labels[other[at]]}
         for at in order[:SHOWN]
     ]
+
+
+def _text_and_label(task: Task, example: Example) -> dict[str, Any]:
+    """The text of an example, and its label unless that is the answer of the whole model."""
+    label = {} if "dev" in task.pseudo_labelled else {"label": f"{example.label}"}
+    return {"text": text_of(example)} | label
 
 
 def _moved_pairs(examples: Sequence[Example], before: Outputs, after: Outputs, seed: int) -> Rows:

@@ -1,7 +1,8 @@
 """Groups of held-out inputs, and what each loses in the saved model beside all others: a mean over inputs hides them.
 
 Without a task a text loses what the rank correlation of its similarities to other texts lacks to 1; in a classification
-an input loses the answer that was right before alone, in a regression the growth of its absolute error.
+an input loses the answer that was right before alone, in a regression the growth of its absolute error. Where the
+whole model's answers are the labels, it loses the agreement with them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ WITHIN = ("group", "others")
 SOURCE = "held-out examples by group, in the whole model and in the saved one"
 LOSS = Label("what inputs lose in the saved model", "accuracy", ("input_group", "within"))
 UNITS = {"classification": "accuracy", "regression": "absolute error"}
+UNITS_OF_ANSWERS = {"classification": "class agreement", "regression": "absolute difference"}
 
 
 def input_losses(
@@ -83,6 +85,13 @@ def input_groups(
     return {name: group for name, group in groups.items() if min(group.sum(), (~group).sum()) >= LEAST}
 
 
+def _units(task: Task | None) -> str:
+    """The unit of what inputs lose."""
+    if task is None:
+        return "rank correlation"
+    return (UNITS_OF_ANSWERS if "dev" in task.pseudo_labelled else UNITS)[task.kind]
+
+
 def variables(
     losses: Float[np.ndarray, " example"],
     groups: Mapping[str, Mask],
@@ -104,7 +113,7 @@ def variables(
     bounds = found.interval[0]
     if task is not None and task.kind == "classification":
         bounds = of_differences(bounds, found.units)
-    label = replace(LOSS, units="rank correlation" if task is None else UNITS[task.kind])
+    label = replace(LOSS, units=_units(task))
     made = Variables({"input_group": list(groups), "within": WITHIN}, SOURCE, {"group_loss": label})
     count = Count(found.count, "examples of each group and of the others", dims=label.dims)
     made.add("group_loss", found.mean[0], interval=bounds, count=count)

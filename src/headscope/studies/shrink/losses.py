@@ -17,6 +17,7 @@ WORDS = {
     "relations": "relations between its tokens",
     "labels": "labels of the task",
 }
+PSEUDO_LABELS = "labels that are the whole model's own answers"
 States = Float[Tensor, "example token width"]
 
 
@@ -36,14 +37,16 @@ class LossWeights:
     relations: float = 0.0
     labels: float = 0.0
 
-    @property
-    def words(self) -> str:
+    def words(self, task: Task | None) -> str:
         """What is learned from.
 
-        >>> LossWeights(states=1, outputs=1).words
+        * `task`: whose labels may be the whole model's own answers.
+
+        >>> LossWeights(states=1, outputs=1).words(None)
         'states of the whole model and outputs of the whole model'
         """
-        return " and ".join(WORDS[name] for name, weight in asdict(self).items() if weight)
+        words = WORDS | ({"labels": PSEUDO_LABELS} if task is not None and task.pseudo_labelled else {})
+        return " and ".join(words[name] for name, weight in asdict(self).items() if weight)
 
 
 def loss_weights(text: str, task: Task | None) -> LossWeights:
@@ -63,7 +66,9 @@ def loss_weights(text: str, task: Task | None) -> LossWeights:
     if not any(given.values()):
         raise HeadscopeError(f"losses '{text[:40]}': give one a weight above 0, as in states=1,outputs=1")
     if given.get("labels") and task is None:
-        raise HeadscopeError("losses: labels are those of a task; name it with --task, or leave labels out")
+        raise HeadscopeError(
+            "losses: labels are those of a task; name it with --task, take --pseudo-labels, or leave labels out"
+        )
     return LossWeights(**given)
 
 

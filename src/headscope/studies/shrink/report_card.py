@@ -5,6 +5,7 @@ from typing import Any
 import xarray as xr
 
 from headscope.results.hub import plain
+from headscope.studies.shrink.page.own_texts import of_answers
 
 
 def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
@@ -39,6 +40,7 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
             *(
                 "## Held-out scores",
                 "",
+                *_labels(facts),
                 "| metric | before | after | change with 95% interval |",
                 "| --- | --- | --- | --- |",
             ),
@@ -57,6 +59,14 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
             *_bfloat16(result, facts),
         ]
     )
+
+
+def _labels(facts: dict[str, Any]) -> list[str]:
+    """That the labels are the answers of the model before; nothing where they are not."""
+    if not of_answers(facts):
+        return []
+    words = "Labels are the answers of the model before to texts without labels: scores say how far the model agrees"
+    return [f"{words} with it, not how often either is right.", ""]
 
 
 def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:

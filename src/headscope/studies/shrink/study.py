@@ -13,14 +13,14 @@ import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.loading import device_of
 from headscope.models.onnx import refuse_unexportable
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
-from headscope.passes.settings import Directory
+from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
 from headscope.storage.files import remove, replace_folder
 from headscope.studies.shrink.answers import answers_of
@@ -41,13 +41,15 @@ from headscope.studies.shrink.losses import LossWeights, loss_weights
 from headscope.studies.shrink.number_formats import other_formats, quantisable
 from headscope.studies.shrink.plan import plan_of
 from headscope.studies.shrink.portable_beside import portable_beside
+from headscope.studies.shrink.pseudo_labels import corpus_read, judged_by, labelled_splits
+from headscope.studies.shrink.pseudo_labels import facts as facts_of_labels
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
 from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.search import SizeSearch
 from headscope.studies.shrink.sizes import AnySize, Original, original_of, with_narrow_embeddings
-from headscope.studies.shrink.splits import encode, split
+from headscope.studies.shrink.splits import Splits, encode
 from headscope.studies.shrink.stages import Stages, refuse_stages, staged_search
 from headscope.studies.shrink.target import kinds, numbers
 from headscope.studies.shrink.timing import Timing, shapes_of
@@ -66,11 +68,12 @@ Learned = Callable[[Model, tuple[int, ...], tuple[int, ...] | None], DistilledEx
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     model: Model,
-    corpus: Corpus,
+    corpus: OwnTexts,
     settings: Settings = DEFAULTS,
     *,
     directory: Directory,
     task: Task | None = None,
+    pseudo_labels: bool = False,
     speed: str | None = None,
     size: str | None = None,
     within_interval: bool = False,
@@ -99,16 +102,20 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
     Without a task the model is judged by the embeddings of texts: a fifth of the texts scores. With a task its train
-    split is searched on, and its dev split scores. The saved model loads without code, and is of the same class unless
-    its embeddings are narrower; with `fine` its layers differ, and other programs load it by the code in its folder.
+    split is searched on, or texts of your own, and its dev split scores. The saved model loads without code, and is of
+    the same class unless its embeddings are narrower; with `fine` its layers differ, and other programs load it by the
+    code in its folder.
 
     Arguments:
 
     * `model`: Make this model smaller.
-    * `corpus`: Texts that it is used for.
+    * `corpus`: Texts that it is used for. With a task they are read in the place of its train split, without regard to
+      labels; its dev split stands for none.
     * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
+    * `pseudo_labels`: Keep the classes or scores that the model answers to texts without labels: they score, and there
+      is no task.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
     * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
     * `within_interval`: Be as small as the interval of the main score allows, instead of a speed or a size.
@@ -131,7 +138,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `epochs`: Train for so many epochs; 0 for no training.
     * `learning_rate`: Set the peak of the learning rate.
     * `losses`: Weigh the losses of the training: states and outputs of the whole model, relations between its tokens,
-      and labels of the task; those that are not named count nothing.
+      and labels of the task (of texts of your own the model's answers); those that are not named count nothing.
     * `batches`: Time batches of so many inputs.
     * `tokens`: Time inputs of so many tokens; by default the median and the 95th percentile of the texts.
     * `timed_on`: Time models on this device, such as cpu for a model that is made on a GPU but used without one.
@@ -144,20 +151,20 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
     has models of the saved size whose parts are chosen by the search, by the length of their weights, and at random.
 
-    Raises `HeadscopeError` for a target that no size reaches, a task without a train split, or a model that cannot lose
-    any part.
+    Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place,
+    texts that are all answered alike, or a model that cannot lose any part.
     """
     started = time.monotonic()
+    model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
     plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method)
     wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
     refuse_without_target(method, wanted, kinds(parts))
     refuse_stages(stages, epochs, method, within=within_interval)
     _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
-    task, weights = _aligned(task, model), loss_weights(losses, task)
-    limit = TOLERANCES[False] if tolerance is None and task is None else tolerance
-    tolerance = TOLERANCES[task is not None] if tolerance is None else tolerance
-    answers, texts = answers_of(model, task), split(model, corpus, task, settings.seed, max_tokens)
+    weights = loss_weights(losses, task)
+    task, texts = labelled_splits(model, corpus, task, settings, max_tokens)
+    answers, (limit, tolerance) = answers_of(model, task), _tolerances(tolerance, task)
     training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
     judging = Judging(model, answers, texts, stopping, held_out, tolerance, settings)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
@@ -196,8 +203,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     beside, known = portable_beside(judging, found, begin[0], last, goal, record) if fine and not gated else ({}, {})
     variables = found.variables | (of_kinds.variables(found.stays) if of_kinds else {}) | beside
     facts = options | facts_of(model, smaller, timing, search.steps, epochs=epochs) | known
-    trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words}
-    facts |= found.facts | search.facts() | {"reached": search.reached} | trained
+    trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words(task)}
+    facts |= found.facts | search.facts() | {"reached": search.reached} | trained | facts_of_labels(task, texts)
     half, onnx = _in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
     scored, known = other_formats(judging, found, smaller, half, timing, onnx)
     variables, facts = variables | scored, facts | known
@@ -207,8 +214,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     outcome = replace(found.outcome, reloaded=scores_of(task, again, texts, settings).values[-1])
     record.remove()
     settings.on_progress(1)
-    own = _attributes(corpus, task, held_out, written, facts) | {"duration_s": round(time.monotonic() - started, 3)}
-    attributes = provenance("shrink", model, corpus, settings) | own
+    own = _attributes(corpus, task, texts, held_out, written, facts)
+    own |= {"duration_s": round(time.monotonic() - started, 3)}
+    attributes = provenance("shrink", model, corpus_read(corpus, task), settings) | own
     return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
 
 
@@ -221,9 +229,14 @@ def _refuse(model: Model, *, eight_bit: bool, bfloat16: bool) -> None:
         refuse_bfloat16(model)
 
 
-def _aligned(task: Task | None, model: Model) -> Task | None:
-    names: Any = model.network.config.id2label
-    return task if task is None else aligned(task, names, model.name)
+def _tolerances(given: float | None, task: Task | None) -> tuple[float | None, float]:
+    """What the main score may lose on texts that choose, and what it may lose on those that score.
+
+    The first is None for the interval of the whole model's score, which tells nothing where its answers are the labels.
+    """
+    tested = TOLERANCES[task is not None] if given is None else given
+    by_interval = given is None and task is not None and not task.pseudo_labelled
+    return None if by_interval else tested, tested
 
 
 def _searched(
@@ -275,18 +288,18 @@ def _written(smaller: Model, half: Model | None, directory: Path, text: str, onn
 
 
 def _attributes(
-    corpus: Corpus, task: Task | None, held_out: Sequence[Encoded], saved: Model, facts: dict[str, Any]
+    corpus: Corpus, task: Task | None, texts: Splits, held_out: Sequence[Encoded], saved: Model, facts: dict[str, Any]
 ) -> dict[str, Any]:
     """What the result says beside its variables."""
     return {
         **({"task": task.name} if task else {}),
-        "resampled": corpus.resampled,
+        "resampled": (corpus if task is None else task.dev).resampled,
         "shrinking": json.dumps(facts),
         "options": json.dumps({"method": facts["method"]}),
         "shrunk_sha256": saved.sha256,
         "n_examples": len(held_out),
         "n_tokens": sum(map(len, held_out)),
-        "skipped": json.dumps({}),
+        "skipped": json.dumps(dict(texts.left_out)),
     }
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
@@ -21,8 +21,9 @@ from headscope.studies.shrink.eight_bit import EIGHT
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.page.findings import facts
+from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
 from headscope.studies.shrink.saved_folder import BFLOAT16
-from headscope.studies.shrink.splits import encode, split
+from headscope.studies.shrink.splits import encode, of_dev
 from headscope.studies.shrink.timing import Timing
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
@@ -39,14 +40,14 @@ def verified(
 
     Returns: `same`, whether scores and parameters are equal; and of each number what is saved and what is now.
     """
-    if task is not None:
-        names: Any = model.network.config.id2label
-        task = aligned(task, names, model.name)
+    pseudo_labels = task is None and "pseudo_labels" in facts(result)
+    model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
     saved = load(str(folder), head=task is not None, device=str(model.device))
-    answers, texts = (
-        answers_of(model, task),
-        split(model, corpus, task, settings.seed, facts(result)["max_tokens"] or None),
-    )
+    if task is None or pseudo_labels:
+        task, texts = labelled_splits(model, corpus, task, settings, facts(result)["max_tokens"] or None)
+    else:
+        texts = of_dev(task)
+    answers = answers_of(model, task)
     read = encode(saved, texts.held_out)
     unshrunk, after = answers.of(model, encode(model, texts.held_out), settings), answers.of(saved, read, settings)
     everything = {"shrunk": after} | dict(_other_formats(facts(result), folder, saved, answers, read, settings))

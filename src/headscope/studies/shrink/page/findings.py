@@ -17,6 +17,7 @@ from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
+from headscope.studies.shrink.page.own_texts import AGREES, of_answers, own_texts, too_alike
 from headscope.studies.shrink.target import TRAINING
 
 # What a smaller model was trained on before losses could be chosen.
@@ -40,6 +41,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
     """All findings."""
     return [
         *_lost(result),
+        *own_texts(facts(result)),
         *_scores(result),
         _speed(result),
         _size(result),
@@ -70,7 +72,7 @@ def times(result: xr.Dataset) -> float:
 
 
 def unlearned(result: xr.Dataset) -> Finding | None:
-    """The finding that the whole model has not learned the task; None where it has, or there is none."""
+    """The finding that the whole model has not learned the task, or answers all alike; None for no such task."""
     metric = str(result["metric"].values[0])
     score = measured(result, "whole_score", metric=metric)
     if score is None or "chance" not in result:
@@ -78,7 +80,8 @@ def unlearned(result: xr.Dataset) -> Finding | None:
     behind = measured(result, "shrunk_score", metric=metric)
     n = ((n_examples(behind) if behind is not None else None) or (0, 0))[0]
     chance = float(result["chance"].sel(metric=metric))
-    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
+    lacks = not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
+    return too_alike(of_array(score).text, chance) if lacks and of_answers(facts(result)) else lacks
 
 
 def _lost(result: xr.Dataset) -> Iterator[Finding]:
@@ -92,7 +95,8 @@ def _lost(result: xr.Dataset) -> Iterator[Finding]:
         return
     tolerance, name = facts(result)["tolerance"], label("metric", str(result["metric"].values[0]))
     claim = no_worse(of_array(gain), tolerance, (n_examples(gain) or (0, 0))[0])
-    text = f"On held-out examples {name} changes by {of_array(gain).text}.{examples(gain)}"
+    of_model = AGREES if of_answers(facts(result)) else ""
+    text = f"On held-out examples {name} changes by {of_array(gain).text}.{of_model}{examples(gain)}"
     if "chance" in result:
         least = f"less than {number(tolerance)} of {name}"
         titles = f"The smaller model loses {least}", f"The smaller model loses {number(tolerance)} of {name} or more"

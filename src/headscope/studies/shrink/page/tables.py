@@ -62,19 +62,16 @@ def _groups(result: xr.Dataset) -> Iterator[Table]:
 
 
 def _changed(result: xr.Dataset) -> Iterator[Table]:
-    """A row for each example that is kept: its text, its label or the other text, and both answers."""
+    """A row for each example that is kept: its text, its label or the other text if it has one, and both answers."""
     if not (rows := facts(result).get("changed")):
         return
-    beside = "other" if "other" in rows[0] else "label"
-    words = {"other": "Other text", "label": "Label"}[beside]
-    caption = {
-        "other": "Pairs of held-out texts by how far the cosine of their embeddings moved; each text is in one pair.",
-        "label": "Held-out examples by how far their answer moved.",
-    }[beside]
-    titles = [words, "Whole model", "Saved model"]
-    cells = [
-        (row["text"], [(row[beside], ""), *((_answer(row[when]), "") for when in ("before", "after"))]) for row in rows
-    ]
+    words = {"other": "Other text", "label": "Label", "before": "Whole model", "after": "Saved model"}
+    shown = [name for name in words if name in rows[0]]
+    caption = "Held-out examples by how far their answer moved."
+    if "other" in shown:
+        caption = "Pairs of held-out texts by how far the cosine of their embeddings moved; each text is in one pair."
+    titles = [words[name] for name in shown]
+    cells: list[tuple[str, Cells]] = [(row["text"], [(_answer(row[name]), "") for name in shown]) for row in rows]
     yield titled("changed", caption, "Text", titles, cells)
 
 

@@ -1,0 +1,41 @@
+"""Heads that give a class or a score for a text or a pair, by the names of their classes."""
+
+from pathlib import Path
+
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+
+from headscope.errors import HeadscopeError
+from headscope.models.checkpoint import locate
+from headscope.models.loading import with_head
+from headscope.models.model import Model
+
+# What versions 4 to 5 of sentence-transformers, and earlier ones, write into the configuration of a cross-encoder.
+OF_CROSS_ENCODERS = ("sentence_transformers", "sbert_ce_default_activation_function")
+CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values())
+
+
+def with_task_head(model: Model) -> Model:
+    """A model with its head for classes or scores of texts, loaded anew if it was loaded without.
+
+    Raises `HeadscopeError` if it has none.
+    """
+    if not _has_task_head(model) and model.files:
+        model = with_head(model, locate(model.name, revision=model.revision or None))
+    if not _has_task_head(model):
+        raise HeadscopeError(
+            f"model '{model.name}' is a {type(model.network).__name__}, without a head for classes or scores of texts; "
+            "'headscope finetune' trains one"
+        )
+    return model
+
+
+def is_cross_encoder(model: Model) -> bool:
+    """Whether sentence-transformers saved a model as one that reads pairs; of other models it is not known."""
+    folder = str(model.network.name_or_path)
+    path = Path(folder, "config_sentence_transformers.json")
+    saved = bool(folder) and path.is_file() and '"CrossEncoder"' in path.read_text(encoding="utf-8", errors="replace")
+    return saved or any(hasattr(model.network.config, name) for name in OF_CROSS_ENCODERS)
+
+
+def _has_task_head(model: Model) -> bool:
+    return type(model.network).__name__ in CLASSIFIERS
