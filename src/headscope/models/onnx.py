@@ -41,6 +41,7 @@ class _Outputs(nn.Module):
 def export(model: Model, path: str | Path) -> Path:
     """Export a model to an ONNX file with any number of examples and tokens, through `torch.onnx`.
 
+    Inputs and the output have the names of transformers (`last_hidden_state`, `logits`), which other programs read.
     The file is run with onnxruntime on inputs of other shapes than the exported ones; its outputs must be those of
     the model. Weights are those of `model`, in float32. A former file stays as it is until the new one is checked.
 
@@ -49,25 +50,27 @@ def export(model: Model, path: str | Path) -> Path:
     path = Path(path)
     refuse_unexportable(model)
     model = model.on("cpu")
-    trials = [_inputs(model, texts) for texts in (TEXTS, TEXTS[:1])]
+    trials = [_inputs(model, texts) for texts in (TEXTS, TEXTS[:1], TEXTS[1:])]
     names = tuple(trials[0])
     network = _Outputs(model.network, names).eval()
     axes = {0: torch.export.Dim("examples"), 1: torch.export.Dim("tokens", max=model.max_tokens)}
     with torch.inference_mode(False), torch.no_grad(), fast(model.network), quiet(), silent():
         with refusing(f"model '{model.name}' cannot be exported to ONNX", "use it through torch"):
+            first, *_ = model.network(**trials[0], return_dict=True)
             program = torch.onnx.export(
                 network,
                 tuple(trials[0].values()),
                 input_names=list(names),
-                output_names=["output"],
+                output_names=[first],
                 dynamic_shapes=(tuple(axes for _ in names),),
                 dynamo=True,
                 verbose=False,
             )
         with replacing(path) as scratch:
             program.save(str(scratch))  # type: ignore[union-attr]
-            for trial in trials:
-                _compare(scratch, trial, network(*trial.values()))
+            with refusing(f"the ONNX file of model '{model.name}' cannot be run", "use it through torch"):
+                for trial in trials:
+                    _compare(scratch, trial, network(*trial.values()))
             for beside in set(scratch.parent.iterdir()) - {scratch}:  # large weights have a file of their own
                 os.replace(beside, path.parent / beside.name)
     return path

@@ -93,6 +93,8 @@ def the_files_answer_as_torch_does(folder: Path) -> None:
         answers.of_file(session_of(folder / FOLDER / name), model, inputs, settings) for name in (WHOLE, EIGHT)
     )
     np.testing.assert_allclose(exact, expected, atol=1e-4)
+    names = [session_of(folder / FOLDER / name).get_outputs()[0].name for name in (WHOLE, EIGHT)]
+    assert names == ["last_hidden_state"] * 2
     difference = abs(eight - expected).max()
     assert 1e-4 < difference < 0.1
     ids = random_tokens(model, 2, 6)
