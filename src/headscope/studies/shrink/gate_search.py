@@ -15,8 +15,10 @@ from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.shrink.gate_variables import variables
 from headscope.studies.shrink.goal import Goal, Stored
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, Step, unmet
+from headscope.studies.shrink.search import SizeSearch, unmet
 from headscope.studies.shrink.sizes import AnySize, Original
+from headscope.studies.shrink.step_files import StepFiles
+from headscope.studies.shrink.steps import Step
 from headscope.studies.shrink.target import SizeTarget
 
 PART = "gates"
@@ -27,15 +29,17 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class GateSearch:
-    """What gates have found.
+    """What gates have found, or a search without them.
 
     * `steps`: the whole model, and that without the closed parts; `reached`: whether it meets the target.
     * `trained`: the gates; None where the target is met without.
+    * `files`: of the steps in eight bits; None where eight bits are no step.
     """
 
     reached: bool
     steps: list[Step]
     trained: TrainedGates | None = None
+    files: StepFiles | None = None
 
     def choice(self, measured: Original) -> Original:
         """The model before gates, whose neurons and heads are valued by them."""
@@ -44,6 +48,10 @@ class GateSearch:
     def original(self, measured: Original) -> Original:
         """The model that parts are cut out of."""
         return measured if self.trained is None else self.trained.original(measured)
+
+    def most_of_file(self, target: SizeTarget) -> float | None:
+        """The most megabytes of the file of eight bits; None where the model in float32 meets the target."""
+        return target.megabytes if self.steps[-1].eight_bit else None
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The result variables of the gates."""

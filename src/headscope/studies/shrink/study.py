@@ -38,7 +38,7 @@ from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.losses import LossWeights, loss_weights
 from headscope.studies.shrink.number_formats import other_formats, quantisable
-from headscope.studies.shrink.plan import plan_of
+from headscope.studies.shrink.plan import ShrinkPlan, plan_of
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
@@ -116,8 +116,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       hold.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
       in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
-    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; and embeddings, which makes a BERT
-      with narrower embeddings an ALBERT (default: the first three, and of a BERT without a target all four).
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; embeddings, which makes a BERT
+      with narrower embeddings an ALBERT; and eight-bit, which lets the ONNX file of eight bits meet the size (default:
+      the first three, and of a BERT without a target the first four).
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all
       (default: 0.6, and 1 with embeddings among the parts).
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
@@ -144,10 +145,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     any part.
     """
     started = time.monotonic()
-    plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method)
+    plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method, fine=fine)
     wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
-    refuse_without_target(method, wanted, kinds(parts))
-    _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
+    eight_bit |= plan.eight_bit
+    _refuse(model, plan, method, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
     task, weights = _aligned(task, model), loss_weights(losses, task)
     limit = TOLERANCES[False] if tolerance is None and task is None else tolerance
@@ -192,7 +193,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words}
     facts |= found.facts | search.facts() | {"reached": search.reached} | trained
     half, onnx = _in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
-    scored, known = other_formats(judging, found, smaller, half, timing, onnx)
+    scored, known = other_formats(judging, found, smaller, half, timing, onnx, search.most_of_file(wanted))
     variables, facts = variables | scored, facts | known
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
     written = _written(smaller, half, directory, text, onnx, head=task is not None)
@@ -205,8 +206,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
 
 
-def _refuse(model: Model, *, eight_bit: bool, bfloat16: bool) -> None:
-    """Refuse a model that cannot be made smaller here, or not be saved in the formats that are asked for."""
+def _refuse(model: Model, plan: ShrinkPlan, method: str, *, eight_bit: bool, bfloat16: bool) -> None:
+    """Refuse gates without a target, and a model that cannot be made smaller, or saved in the formats asked for."""
+    refuse_without_target(method, plan.target, kinds(plan.parts))
     model.refuse_spread("made smaller")
     if eight_bit:
         refuse_unexportable(model)
@@ -223,7 +225,7 @@ def _searched(begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord
     """Search from its record on, by gates if they are trained, else step by step."""
     search, stored = begin
     if train is None:
-        return GateSearch(*searched(search, goal, record, stored))
+        return GateSearch(*searched(search, goal, record, stored), files=search.files)
     return gate_search(search, goal, record, stored, train)
 
 

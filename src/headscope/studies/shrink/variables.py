@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from headscope.results.variables import Count, Label, Variables
 from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.search import Step
+from headscope.studies.shrink.steps import Step
 
 SOURCE = "the search for a smaller model"
 STEP, LAYERS = ("step",), ("step", "layer")
