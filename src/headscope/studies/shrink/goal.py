@@ -9,6 +9,7 @@ from headscope.models import Model
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers
+from headscope.studies.shrink.eight_bit_files import EightBitFiles
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps, prices_of
 from headscope.studies.shrink.sizes import Original
@@ -53,7 +54,8 @@ def begun(
     before, prices = answers.of(original.model, inputs, settings), prices_of(original, timing, stored)
     files = None
     if EIGHT_BIT in original.kinds:
-        files = StepFiles(original, answers, inputs, before, record.path.with_name(FILES), goal.unused, settings)
+        own = EightBitFiles(original, record.path.with_name(FILES))
+        files = StepFiles(own, answers, inputs, before, goal.unused, settings)
     search = SizeSearch(
         original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps, files
     )

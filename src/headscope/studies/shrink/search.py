@@ -69,8 +69,8 @@ class SizeSearch:
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
-        if self.files and last.eight_bit is None and unit == "size":  # eight bits save no time
-            parts[EIGHT_BITS] = last.size
+        if self.files and unit == "size":  # eight bits save no time
+            parts |= self.files.further(last)
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
         measuring = StepMeasuring(
@@ -86,10 +86,11 @@ class SizeSearch:
                 return None
             if part in steps:
                 return self._taken(last, steps[part]), self.original.cut(parts[part])
-            if part == EIGHT_BITS and self.files:
-                ahead[part] = self.files.begun(last)
+            if self.files and part.startswith(EIGHT_BITS):
+                ahead[part] = self.files.step(part, last)
             if part not in ahead:
-                worth = {one: value(one) for one in parts if one not in steps | ahead and one != EIGHT_BITS}
+                unmeasured = [one for one in parts if one not in steps | ahead and not one.startswith(EIGHT_BITS)]
+                worth = {one: value(one) for one in unmeasured}
                 ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
             step = steps[part] = ahead[part]
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
@@ -113,8 +114,8 @@ class SizeSearch:
     def _taken(self, last: Step, step: Step) -> Step:
         """The step with its estimate; in eight bits its file is written and measured."""
         if self.files and step.eight_bit:
-            if step.part == EIGHT_BITS:
-                return replace(step, estimate=self.files.alone(step.eight_bit.options))
+            if step.part.startswith(EIGHT_BITS):
+                return replace(step, estimate=self.files.estimate(last, step))
             step = self.files.measured(step)
         return replace(step, estimate=estimate(self, last, step))
 

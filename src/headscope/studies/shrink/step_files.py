@@ -1,47 +1,51 @@
-"""The ONNX files of eight bits of the steps of a search: their options, their change and their size.
+"""Steps of a search in eight bits: what may come next, and the change and the size of their ONNX files."""
 
-A file is written once for a step that is taken, and kept until the result is complete: held-out texts are scored by it.
-"""
-
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.models.eight_bits import TO_STATES, EightBits, nodes_by_part, quantised
-from headscope.models.onnx import export
+from headscope.models.eight_bits import EightBits
 from headscope.outputs.onnx_outputs import session_of
 from headscope.passes.settings import Settings
-from headscope.storage.files import remove, replace_folder
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
-from headscope.studies.shrink.eight_bit import EIGHT, WHOLE, eight_bit_model, file_megabytes
+from headscope.studies.shrink.eight_bit import file_megabytes
+from headscope.studies.shrink.eight_bit_files import EightBitFiles
 from headscope.studies.shrink.expected_file import gone_megabytes, weights_megabytes
-from headscope.studies.shrink.sizes import AnySize, Original
+from headscope.studies.shrink.sizes import AnySize
 from headscope.studies.shrink.steps import EIGHT_BITS, InEightBits, Step
 
 
 @dataclass(frozen=True)
 class StepFiles:
-    """Files of eight bits of the model's sizes, with all pieces and positions.
+    """How steps in eight bits are measured.
 
     * `inputs`, `before`: texts of the search, and the outputs of the whole model for them.
-    * `folder`: where they are kept; `fixed`: megabytes in float32 that go in any case, see `gone_megabytes`.
+    * `fixed`: megabytes in float32 that go in any case, see `gone_megabytes`.
     """
 
-    original: Original
+    files: EightBitFiles
     answers: ModelAnswers
     inputs: Sequence[Encoded]
     before: Outputs
-    folder: Path
     fixed: float
     settings: Settings
 
-    def begun(self, last: Step) -> Step:
-        """The step from float32 to eight bits, by the options that `eight_bit_model` finds best."""
-        return self._measured(replace(last, part=EIGHT_BITS), self._chosen(last.size), last.change)
+    def further(self, last: Step) -> dict[str, AnySize]:
+        """Steps that may come next: eight bits, then eight bits of each part that stayed in float32; sizes stay."""
+        if last.eight_bit is None:
+            return {EIGHT_BITS: last.size}
+        kept = self.files.kept(last.size, last.eight_bit.options)
+        return {f"{EIGHT_BITS} of {part}": last.size for part in kept}
+
+    def step(self, part: str, last: Step) -> Step:
+        """One of the steps of `further`, measured by its file."""
+        known = last.eight_bit
+        if known is None:
+            options = self.files.chosen(last.size, self.answers, self.inputs, self.settings)
+            return self._measured(replace(last, part=part), options, last.change)
+        kept = tuple(one for one in known.options.kept if part != f"{EIGHT_BITS} of {one}")
+        return self._measured(replace(last, part=part), replace(known.options, kept=kept), last.change - known.added)
 
     def measured(self, step: Step) -> Step:
         """A step whose change and megabytes are those of its file, no longer those that were expected."""
@@ -53,77 +57,33 @@ class StepFiles:
 
         * `now`: a model that has the layers of `last` and otherwise this size; `known`: of `last`.
         """
-        weights = weights_megabytes(now, last, size, known.options) - self._gone(size, known.options)
-        return weights + known.rest * len(size.layers) / len(last.layers)
+        return self._weights(now, last, size, known.options) + known.rest * len(size.layers) / len(last.layers)
 
-    def alone(self, options: EightBits) -> float:
-        """The change of the outputs by eight bits alone, in the whole model."""
-        return change(self.before, self.outputs(self.original.start, options, self.inputs))
+    def estimate(self, last: Step, step: Step) -> float:
+        """The change of the outputs by a step of `further`, in the whole model."""
+        before, after = (self._alone(known.options) if known else 0.0 for known in (last.eight_bit, step.eight_bit))
+        return after - before
 
     def outputs(self, size: AnySize, options: EightBits, inputs: Sequence[Encoded]) -> Outputs:
         """The outputs of the file of a size, for inputs of the whole model."""
-        session = session_of(self._file(size, options))
-        return self.answers.of_file(session, self.original.model, inputs, self.settings)
+        session = session_of(self.files.file(size, options))
+        return self.answers.of_file(session, self.files.original.model, inputs, self.settings)
+
+    def _alone(self, options: EightBits) -> float:
+        return change(self.before, self.outputs(self.files.original.start, options, self.inputs))
 
     def _measured(self, step: Step, options: EightBits, in_float: float) -> Step:
         """The step as its file is.
 
         * `in_float`: the change of the same model in float32.
         """
-        size = step.size
+        size, model = step.size, self.files.original.model
         moved = change(self.before, self.outputs(size, options, self.inputs))
-        weighs = file_megabytes(self._file(size, options)) - self._gone(size, options)
-        weights = weights_megabytes(self.original.cut(size), size, size, options) - self._gone(size, options)
-        known = InEightBits(options, moved - in_float, weighs - weights)
-        return replace(step, change=moved, megabytes=weighs, eight_bit=known)
+        weighs = file_megabytes(self.files.file(size, options)) - gone_megabytes(self.fixed, model, size, options)
+        rest = weighs - self._weights(self.files.original.cut(size), size, size, options)
+        return replace(step, change=moved, megabytes=weighs, eight_bit=InEightBits(options, moved - in_float, rest))
 
-    def _chosen(self, size: AnySize) -> EightBits:
-        """Write the file of a size by the options that are found best; their layers are named as in the whole model.
-
-        A map from narrower embeddings that the model does not have yet is to stay in float32: it has few weights, and
-        all states are made by it.
-        """
-        made = eight_bit_model(self._model(size), self.answers, self.inputs, self._scratch, self.settings)
-        later = () if any(TO_STATES in trial.options.kept for trial in made.trials) else (TO_STATES,)
-        names = {f"layer {number}": f"layer {layer + 1}" for number, layer in enumerate(size.layers, 1)}
-        kept = tuple(names.get(part, part) for part in made.chosen.options.kept)
-        options = replace(made.chosen.options, kept=kept + later)
-        self._keep(self._path(size, options))
-        return options
-
-    def _gone(self, size: AnySize, options: EightBits) -> float:
-        return gone_megabytes(self.fixed, self.original.model, size, options)
-
-    def _file(self, size: AnySize, options: EightBits) -> Path:
-        """The file of a size, written unless it is there.
-
-        * `options`: with layers as those of the whole model.
-        """
-        path = self._path(size, options)
-        if not path.is_file():
-            model = self._model(size)
-            source = export(model, self._scratch / WHOLE)
-            names = {f"layer {layer + 1}": f"layer {number}" for number, layer in enumerate(size.layers, 1)}
-            gone = {f"layer {layer + 1}" for layer in self.original.size.layers} - set(names)
-            kept = tuple(names.get(part, part) for part in options.kept if part not in gone)
-            quantised(source, self._scratch / EIGHT, replace(options, kept=kept), nodes_by_part(source, model))
-            self._keep(path)
-        return path
-
-    def _model(self, size: AnySize) -> Model:
-        return self.original.written(size).on("cpu")
-
-    @property
-    def _scratch(self) -> Path:
-        """The folder of what is being written."""
-        return self.folder / "new"
-
-    def _path(self, size: AnySize, options: EightBits) -> Path:
-        name = hashlib.sha256(json.dumps([size.as_json(), options.words]).encode()).hexdigest()[:16]
-        return self.folder / name / EIGHT
-
-    def _keep(self, path: Path) -> None:
-        """Move the file of eight bits that was written last to a path; the one in float32 is removed."""
-        for whole in self._scratch.glob(f"{WHOLE}*"):
-            remove(whole)
-        replace_folder(self._scratch, path.parent)
+    def _weights(self, now: Model, last: AnySize, size: AnySize, options: EightBits) -> float:
+        """Megabytes of the weights of layers and embeddings, without rows that go in any case."""
+        gone = gone_megabytes(self.fixed, self.files.original.model, size, options)
+        return weights_megabytes(now, last, size, options) - gone
