@@ -23,13 +23,16 @@ PARTS = "neurons,layers,eight-bit"
 PRICES = Prices(((1, 8),), LAYERS, 4, (0.0,), (NEURONS, NEURONS // 2), ((3.0,), (2.25,)), (0.0,))
 
 
-def larger_bert(*, idle: bool = False) -> Model:
-    """A BERT of 1.4 MB; with `idle` half of the neurons of each layer do nothing."""
+def larger_bert(*, idle: bool = False, scale: float = 1.0) -> Model:
+    """A BERT of 1.4 MB; with `idle` half of the neurons of each layer do nothing.
+
+    * `scale`: of its layers; those of large random weights cannot be written as an ALBERT within its tolerance.
+    """
     network: Any = tiny_bert(hidden_size=WIDTH, intermediate_size=NEURONS, num_hidden_layers=LAYERS)
     with torch.no_grad():
         for layer in network.encoder.layer:
             for weight in layer.parameters():
-                weight.mul_(0.5)  # large random weights cannot be written as an ALBERT within its tolerance
+                weight.mul_(scale)
             layer.output.dense.weight[:, 1::2] *= 1 - idle
     return headscope.wrap(network, tiny_tokenizer())
 

@@ -41,16 +41,16 @@ def record(folder: Path) -> SearchRecord:
 
 @pytest.mark.thorough
 def test_eight_bits_go_first_where_they_change_least_for_each_byte(tmp_path: Path) -> None:
-    search = search_of(larger_bert(), SizeTarget(None, 0.75), tmp_path / "files")
+    search = search_of(larger_bert(), SizeTarget(None, 0.6), tmp_path / "files")
     steps = found_steps(search, record(tmp_path), None, best_effort=False)
-    assert steps[1].part == EIGHT_BITS and steps[1].size == WHOLE and steps[1].share == 1
+    assert len(steps) > 2 and steps[1].part == EIGHT_BITS and steps[1].size == WHOLE and steps[1].share == 1
     assert steps[1].estimate == steps[1].change < 0.02
     assert search.files and steps[-1].eight_bit
     for step in steps[1:]:
         assert step.eight_bit
         outputs = search.files.outputs(step.size, step.eight_bit.options, search.inputs)
         assert step.change == pytest.approx(change(search.before, outputs), abs=1e-9)
-    assert steps[-1].megabytes <= 0.75 < steps[-2].megabytes
+    assert steps[-1].megabytes <= 0.6 < steps[-2].megabytes
 
 
 @pytest.mark.thorough
@@ -88,29 +88,34 @@ def test_a_killed_search_goes_on_with_the_same_steps_and_so_do_workers(tmp_path:
 
 
 SIZES = [
-    (WHOLE, EightBits()),
     (replace(WHOLE, width=NEURONS // 2), EightBits(per_channel=True)),
-    (replace(WHOLE, embeddings=24), EightBits(kept=(TO_STATES,))),
-    (replace(WHOLE, embeddings=24), EightBits()),
     (replace(WHOLE, layers=(0, 2)), EightBits(kept=("layer 3",))),
     (replace(WHOLE, layers=(0, 2)), EightBits(kept=("layer 2",))),
     (replace(WHOLE, layers=(1,), width=NEURONS // 2), EightBits(kept=(EMBEDDINGS,))),
+    (replace(WHOLE, embeddings=24), EightBits(kept=(TO_STATES,))),
 ]
 
 
 @pytest.mark.thorough
 def test_a_file_has_the_size_that_is_expected(tmp_path: Path) -> None:
-    """From the size before it: by one part fewer, whose weights have one byte or four."""
-    files = search_of(larger_bert(), SizeTarget(None, 1.0), tmp_path, f"{PARTS},embeddings").files
+    """From another size, with as many layers and neurons as the whole model, and wider embeddings.
+
+    A layer in float32 has 0.44 MB; so small a model may differ by some KB of its graph.
+    """
+    files = search_of(larger_bert(scale=0.5), SizeTarget(None, 1.0), tmp_path, f"{PARTS},embeddings").files
     assert files
-    whole = Step("", WHOLE, 0.0, 0.0, 0.0, 1.0)
-    for size, options in SIZES:
-        known = files.measured(replace(whole, eight_bit=InEightBits(options, 0.0, 0.0))).eight_bit
-        step = files.measured(replace(whole, size=size, eight_bit=InEightBits(options, 0.0, 0.0)))
-        assert known is not None
-        kept = replace(size, layers=WHOLE.layers)
-        expected = files.expected(files.files.original.cut(kept), WHOLE, size, known)
-        assert expected == pytest.approx(step.megabytes, rel=0.03), (size, options)
+    before = [replace(WHOLE, embeddings=2 * size.embeddings) for size, _ in SIZES]
+    known = [in_eight_bits(files, last, options) for last, (_, options) in zip(before, SIZES, strict=True)]
+    for last, step, (size, options) in zip(before, known, SIZES, strict=True):
+        now = files.files.original.cut(replace(size, layers=WHOLE.layers))
+        assert step.eight_bit is not None
+        expected = files.expected(now, last, size, step.eight_bit)
+        assert expected == pytest.approx(in_eight_bits(files, size, options).megabytes, abs=0.03), (size, options)
+
+
+def in_eight_bits(files: StepFiles, size: Size, options: EightBits) -> Step:
+    """A step of a size, measured by its file."""
+    return files.measured(Step(EIGHT_BITS, size, 0.0, 0.0, 0.0, 1.0, InEightBits(options, 0.0, 0.0)))
 
 
 def test_rows_that_go_in_any_case_have_a_byte_a_number_and_fewer_numbers_in_narrow_embeddings() -> None:
@@ -128,7 +133,7 @@ def test_rows_that_go_in_any_case_have_a_byte_a_number_and_fewer_numbers_in_narr
 def test_a_part_in_float32_may_become_eight_bits_later(tmp_path: Path) -> None:
     files = search_of(larger_bert(), SizeTarget(None, 1.0), tmp_path).files
     assert files
-    first = kept_in_float32(files, ("layer 2", TO_STATES))
+    first = in_eight_bits(files, WHOLE, EightBits(per_channel=True, kept=("layer 2", TO_STATES)))
     assert files.further(first) == {f"{EIGHT_BITS} of layer 2": WHOLE}  # there is no map yet
     second = files.step(f"{EIGHT_BITS} of layer 2", first)
     assert second.eight_bit and second.eight_bit.options.kept == (TO_STATES,) and second.size == WHOLE
@@ -141,12 +146,6 @@ def test_a_part_in_float32_may_become_eight_bits_later(tmp_path: Path) -> None:
     costs = [change(files.before, outputs) for outputs in alone]
     assert files.estimate(first, second) == pytest.approx(costs[1] - costs[0])
     assert list(files.further(replace(second, size=replace(WHOLE, embeddings=24)))) == [f"{EIGHT_BITS} of {TO_STATES}"]
-
-
-def kept_in_float32(files: StepFiles, kept: tuple[str, ...]) -> Step:
-    """The whole model in eight bits, but for some parts."""
-    options = EightBits(per_channel=True, kept=kept)
-    return files.measured(Step(EIGHT_BITS, WHOLE, 0.0, 0.0, 0.0, 1.0, InEightBits(options, 0.0, 0.0)))
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ from typing import Any
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.models.eight_bits import TO_STATES, EightBits, nodes_by_part, quantised
+from headscope.models.eight_bits import MAPS_TO_STATES, TO_STATES, EightBits, nodes_by_part, quantised
 from headscope.models.onnx import export
 from headscope.passes.settings import Settings
 from headscope.storage.files import remove
@@ -50,7 +50,7 @@ class EightBitFiles:
         """
         self._remove_exported()
         made = eight_bit_model(self._model(size), answers, inputs, self._folder(size), settings)
-        later = () if any(TO_STATES in trial.options.kept for trial in made.trials) else (TO_STATES,)
+        later = () if self._has_map(size) else (TO_STATES,)
         names = {number: name for name, number in _layers(size).items()}
         kept = tuple(names.get(part, part) for part in made.chosen.options.kept)
         options = replace(made.chosen.options, kept=kept + later)
@@ -60,8 +60,13 @@ class EightBitFiles:
     def kept(self, size: AnySize, options: EightBits) -> tuple[str, ...]:
         """The parts in float32 that a size has."""
         gone = {f"layer {layer + 1}" for layer in self.original.size.layers if layer not in size.layers}
-        gone |= set() if size.embeddings else {TO_STATES}
+        gone |= set() if self._has_map(size) else {TO_STATES}
         return tuple(part for part in options.kept if part not in gone)
+
+    def _has_map(self, size: AnySize) -> bool:
+        """Whether a linear map makes states of embeddings: narrower ones, or those that the model has."""
+        modules = self.original.model.network.named_modules()
+        return bool(size.embeddings) or any(name.rpartition(".")[2] in MAPS_TO_STATES for name, _ in modules)
 
     def _remove_exported(self) -> None:
         """Remove the last model that was exported in float32."""
@@ -75,7 +80,8 @@ class EightBitFiles:
         return self.folder / _short(size.as_json())
 
     def _path(self, size: AnySize, options: EightBits) -> Path:
-        return self._folder(size) / f"{_short(options.words)}.onnx"
+        kept = replace(options, kept=self.kept(size, options))
+        return self._folder(size) / f"{_short(kept.words)}.onnx"
 
 
 def _layers(size: AnySize) -> dict[str, str]:
