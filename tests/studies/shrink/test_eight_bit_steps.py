@@ -91,7 +91,7 @@ SIZES = [
     (replace(WHOLE, width=NEURONS // 2), EightBits(per_channel=True)),
     (replace(WHOLE, layers=(0, 2)), EightBits(kept=("layer 3",))),
     (replace(WHOLE, layers=(0, 2)), EightBits(kept=("layer 2",))),
-    (replace(WHOLE, layers=(1,), width=NEURONS // 2), EightBits(kept=(EMBEDDINGS,))),
+    (replace(WHOLE, layers=(1, 2), width=NEURONS // 2), EightBits(kept=(EMBEDDINGS,))),
     (replace(WHOLE, embeddings=24), EightBits(kept=(TO_STATES,))),
 ]
 

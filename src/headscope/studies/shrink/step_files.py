@@ -66,8 +66,8 @@ class StepFiles:
 
     def outputs(self, size: AnySize, options: EightBits, inputs: Sequence[Encoded]) -> Outputs:
         """The outputs of the file of a size, for inputs of the whole model."""
-        session = session_of(self.files.file(size, options))
-        return self.answers.of_file(session, self.files.original.model, inputs, self.settings)
+        session, model = session_of(self.files.file(size, options)), self.files.original.model.on("cpu")
+        return self.answers.of_file(session, model, inputs, self.settings)
 
     def _alone(self, options: EightBits) -> float:
         return change(self.before, self.outputs(self.files.original.start, options, self.inputs))
