@@ -13,9 +13,10 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.prices import Prices, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, found_steps, step_from
+from headscope.studies.shrink.search import SizeSearch, found_steps
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.steps import step_from
 from headscope.studies.shrink.target import SizeTarget, kinds, numbers, target
 from headscope.studies.shrink.timing import Timing, shapes_of
 from support.tiny import tiny_bert, tiny_tokenizer

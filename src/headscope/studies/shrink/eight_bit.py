@@ -44,6 +44,7 @@ class EightBitModel:
     """The files of a model: in float32, and in eight bits with the chosen options.
 
     * `trials`: all that was tried, in order; `inputs`: the number of texts on which they were measured.
+    * `most`: the megabytes that the file should have at most; None for any.
     """
 
     model: Model
@@ -51,6 +52,12 @@ class EightBitModel:
     chosen: Trial
     trials: list[Trial]
     inputs: int
+    most: float | None = None
+
+    @property
+    def small_enough(self) -> bool:
+        """Whether the file has the megabytes that it should have."""
+        return self.most is None or self.chosen.megabytes <= self.most
 
     def outputs(self, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
         """What the file of eight bits answers."""
@@ -61,19 +68,26 @@ class EightBitModel:
         files = [self.folder / name for name in (WHOLE, EIGHT)]
         sessions = [session_of(path) for path in files]
         seconds = [file_seconds(sessions, random_tokens(self.model, *shape), ROUNDS) for shape in timing]
+        any_size = {} if self.most is None else {"any_size": chosen_trial(self.trials).as_json()}
         return {
             "file": f"{FOLDER}/{EIGHT}",
             "options": self.chosen.options.words,
             "change": self.chosen.change,
             "inputs": self.inputs,
             "trials": [trial.as_json() for trial in self.trials],
-            "megabytes": [_megabytes(path) for path in files],
+            "megabytes": [file_megabytes(path) for path in files],
             "milliseconds": (1000 * np.array(seconds)).tolist(),
+            **any_size,
         }
 
 
 def eight_bit_model(
-    model: Model, answers: ModelAnswers, inputs: Sequence[Encoded], folder: Path, settings: Settings
+    model: Model,
+    answers: ModelAnswers,
+    inputs: Sequence[Encoded],
+    folder: Path,
+    settings: Settings,
+    most: float | None = None,
 ) -> EightBitModel:
     """Export a model, and write it with weights of eight bits by the options that were found best.
 
@@ -81,6 +95,7 @@ def eight_bit_model(
     change for each megabyte, until the outputs change by 0.01 or less.
 
     * `inputs`: texts of which the first 128 choose; none of them scores.
+    * `most`: the megabytes that the file should have at most; files that have count first.
 
     Raises `HeadscopeError` if the model cannot be exported.
     """
@@ -93,15 +108,15 @@ def eight_bit_model(
     def tried(options: EightBits) -> Trial:
         session = session_of(quantised(source, target, options, nodes))
         after = answers.of_file(session, model, inputs, settings)
-        return Trial(options, change(before, after), _megabytes(target))
+        return Trial(options, change(before, after), file_megabytes(target))
 
     trials = [tried(EightBits(channel, reduced)) for channel, reduced in product((False, True), repeat=2)]
     best = min(trials, key=lambda trial: trial.change)
     alone = [tried(replace(best.options, kept=(part,))) for part in nodes]
     trials += [*alone, *with_several(best, alone, tried)]
-    chosen = chosen_trial(trials)
+    chosen = chosen_trial(trials, most)
     quantised(source, target, chosen.options, nodes)
-    return EightBitModel(model, folder, chosen, trials, len(inputs))
+    return EightBitModel(model, folder, chosen, trials, len(inputs), most)
 
 
 def with_several(best: Trial, alone: Sequence[Trial], tried: Callable[[EightBits], Trial]) -> Iterator[Trial]:
@@ -125,11 +140,16 @@ def fall_per_megabyte(best: Trial, trial: Trial) -> float:
     return (best.change - trial.change) / max(trial.megabytes - best.megabytes, 1e-6)
 
 
-def chosen_trial(trials: Sequence[Trial]) -> Trial:
+def chosen_trial(trials: Sequence[Trial], most: float | None = None) -> Trial:
     """The smallest file that changes the outputs by at most `MOST_CHANGE`; without one, that which changes them least.
 
     Of files of nearly one size, it is that which changes them least.
+
+    * `most`: only files of so many megabytes count; if none is so small, it is the smallest.
     """
+    if most is not None:
+        small = [trial for trial in trials if trial.megabytes <= most]
+        return chosen_trial(small) if small else min(trials, key=lambda trial: trial.megabytes)
     good = [trial for trial in trials if trial.change <= MOST_CHANGE]
     if not good:
         return min(trials, key=lambda trial: trial.change)
@@ -137,6 +157,6 @@ def chosen_trial(trials: Sequence[Trial]) -> Trial:
     return min((trial for trial in good if trial.megabytes <= 1.02 * smallest), key=lambda trial: trial.change)
 
 
-def _megabytes(path: Path) -> float:
+def file_megabytes(path: Path) -> float:
     """The megabytes of a file and of that with its large weights."""
     return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*")) / 1e6

@@ -11,8 +11,9 @@ from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.shrink.goal import Goal, Stored
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, Step, unmet
+from headscope.studies.shrink.search import SizeSearch, unmet
 from headscope.studies.shrink.sizes import AnySize, Original
+from headscope.studies.shrink.steps import Step
 from headscope.studies.shrink.target import SizeTarget
 
 PART = "gates"

@@ -9,12 +9,16 @@ from headscope.models import Model
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers
+from headscope.studies.shrink.eight_bit_files import EightBitFiles
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, prices_of
 from headscope.studies.shrink.sizes import Original
-from headscope.studies.shrink.target import SizeTarget
+from headscope.studies.shrink.step_files import StepFiles
+from headscope.studies.shrink.target import EIGHT_BIT, SizeTarget
 from headscope.studies.shrink.timing import Timing
 
+# Folder of the files of eight bits, beside the record.
+FILES = "eight-bits"
 Stored = dict[str, Any] | None
 
 
@@ -47,8 +51,12 @@ def begun(
     if stored is None:  # the training of another run, too
         record.remove()
     before, prices = answers.of(original.model, inputs, settings), prices_of(original, timing, stored)
+    files = None
+    if EIGHT_BIT in original.kinds:
+        own = EightBitFiles(original, record.path.with_name(FILES))
+        files = StepFiles(own, answers, inputs, before, goal.unused, settings)
     search = SizeSearch(
-        original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps
+        original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps, files
     )
     return search, stored
 

@@ -13,7 +13,7 @@ from headscope.cluster.forked import ForkedEngine
 from headscope.passes.settings import Settings
 
 if TYPE_CHECKING:
-    from headscope.studies.shrink.search import Step
+    from headscope.studies.shrink.steps import Step
 
 
 def asked_ahead(parts: Sequence[str], worth: Mapping[str, float], workers: int) -> list[str]:

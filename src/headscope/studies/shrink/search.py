@@ -11,42 +11,21 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.removable_parts import parts_of
-from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
-from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
+from headscope.studies.shrink.parts_alone import estimate
 from headscope.studies.shrink.prices import Prices, measure, prices_from
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.sizes import AnySize, Original, size_from
+from headscope.studies.shrink.sizes import AnySize, Original
+from headscope.studies.shrink.step_files import StepFiles
+from headscope.studies.shrink.steps import EIGHT_BITS, Step, step_from
 from headscope.studies.shrink.target import KINDS, SizeTarget
 from headscope.studies.shrink.timing import Timing
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the search.
-
-    * `part`: what was removed; empty for the whole model.
-    * `change`: of the outputs of the model after it, from those of the whole model (`answers.change`).
-    * `estimate`: the change when the part alone is silenced in the whole model, without a fit.
-    * `megabytes`, `share`: the size, and the expected share of the whole model's time.
-    """
-
-    part: str
-    size: AnySize
-    change: float
-    estimate: float
-    megabytes: float
-    share: float
-
-    def as_json(self) -> dict[str, Any]:
-        """The step as JSON stores it."""
-        return vars(self) | {"size": self.size.as_json()}
 
 
 @dataclass(frozen=True)
@@ -57,6 +36,7 @@ class SizeSearch:
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
     * `keeps`: whether a model may be a step; the first that may not ends the search.
     * `whole`: the model before any training, if that of the search has been trained between steps.
+    * `files`: those of steps in eight bits; None where eight bits are no step.
     """
 
     original: Original
@@ -70,6 +50,7 @@ class SizeSearch:
     settings: Settings
     keeps: Callable[[Model], bool] | None = None
     whole: Original | None = None
+    files: StepFiles | None = None
 
     def met(self, step: Step) -> bool:
         """Whether a step reaches the target."""
@@ -90,6 +71,8 @@ class SizeSearch:
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
+        if self.files and unit == "size":  # eight bits save no time
+            parts |= self.files.further(last)
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
         measuring = StepMeasuring(
@@ -104,10 +87,12 @@ class SizeSearch:
             if value(part) <= 0:
                 return None
             if part in steps:
-                step = replace(steps[part], estimate=self._estimate(last, steps[part]))
-                return step, self.original.cut(step.size)
+                return self._taken(last, steps[part]), self.original.cut(parts[part])
+            if self.files and part.startswith(EIGHT_BITS):
+                ahead[part] = self.files.step(part, last)
             if part not in ahead:
-                worth = {one: value(one) for one in parts if one not in steps and one not in ahead}
+                unmeasured = [one for one in parts if one not in steps | ahead and not one.startswith(EIGHT_BITS)]
+                worth = {one: value(one) for one in unmeasured}
                 ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
             step = steps[part] = ahead[part]
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
@@ -117,13 +102,24 @@ class SizeSearch:
         """The step that removes a part, without its estimate."""
         skips = part.startswith("layer") and not self.original.fine
         smaller = now if skips else self.original.cut(size)
-        weighs = last.megabytes - layer_megabytes(now) if smaller is now else self._weight(smaller, size)
         moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
+        if self.files and last.eight_bit:
+            weighs = self.files.expected(smaller, last.size, size, last.eight_bit)
+            return Step(part, size, moved + last.eight_bit.added, 0.0, weighs, share, last.eight_bit)
+        weighs = last.megabytes - layer_megabytes(now) if smaller is now else self._weight(smaller, size)
         return Step(part, size, moved, 0.0, weighs, share)
 
     def _weight(self, smaller: Model, size: AnySize) -> float:
         """Megabytes of a model of a size as it is saved."""
         return megabytes(smaller) - self.fixed - self.original.saved_megabytes(size)
+
+    def _taken(self, last: Step, step: Step) -> Step:
+        """The step with its estimate; in eight bits its file is written and measured."""
+        if self.files and step.eight_bit:
+            if step.part.startswith(EIGHT_BITS):
+                return replace(step, estimate=self.files.estimate(last, step))
+            step = self.files.measured(step)
+        return replace(step, estimate=estimate(self, last, step))
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
@@ -139,35 +135,6 @@ class SizeSearch:
                 layer = layers[before.layers.index(int(part.split()[1]) - 1)]
                 context.enter_context(instead({layer: lambda states, *_, **__: states}))
             return change(self.before, self.answers.of(model, self.inputs, self.settings))
-
-    def _estimate(self, last: Step, step: Step) -> float:
-        """The change by the part alone, silenced in the whole model."""
-        before, after = (_alone(step.part, size, self.original) for size in (last.size, step.size))
-        return self._silenced(after) - self._silenced(before)
-
-    def _silenced(self, size: AnySize) -> float:
-        original = self.whole or self.original
-        if size == original.start:
-            return 0.0
-        if size.embeddings:
-            return change(self.before, self.answers.of(original.cut(size), self.inputs, self.settings))
-        with silenced(original.model, original.kept(size)):
-            return change(self.before, self.answers.of(original.model, self.inputs, self.settings))
-
-
-def _alone(part: str, size: AnySize, model: Original) -> AnySize:
-    """The whole model without what a size lacks of the kind of a part; of layers, the one that the part names."""
-    original = model.size
-    if isinstance(size, FineSize):
-        return size.alone(part, original.by_layer(len(original.layers)))
-    if part == "neurons":
-        return replace(original, width=size.width)
-    if part == "embeddings":
-        return replace(original, embeddings=size.embeddings)
-    if part == "heads":
-        return replace(original, heads=size.heads)
-    layer = int(part.split()[1]) - 1
-    return replace(original, layers=tuple(kept for kept in original.layers if kept != layer or layer in size.layers))
 
 
 def layer_megabytes(model: Model) -> float:
@@ -222,12 +189,6 @@ def unmet(search: SizeSearch, nearest: Step) -> str:
         f"model '{name}' cannot be {wanted}: the smallest{alone}{holds} is "
         f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"
     )
-
-
-def step_from(stored: dict[str, Any]) -> Step:
-    """The step that `Step.as_json` stored."""
-    values: dict[str, Any] = stored | {"size": size_from(stored["size"])}
-    return Step(**values)
 
 
 def prices_of(original: Original, timing: Timing, stored: dict[str, Any] | None) -> Prices:

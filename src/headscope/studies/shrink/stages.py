@@ -18,9 +18,11 @@ from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.goal import Goal, Stored
 from headscope.studies.shrink.moments import added, added_by_heads, moments_of
+from headscope.studies.shrink.plan import ShrinkPlan
 from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, Step, found_steps, save_steps, step_from
+from headscope.studies.shrink.search import SizeSearch, found_steps, save_steps
 from headscope.studies.shrink.sizes import MOST_TEXTS, AnySize, Original
+from headscope.studies.shrink.steps import Step, step_from
 from headscope.studies.shrink.target import TRAINING, SizeTarget
 
 Values = Sequence[Float[np.ndarray, " part"]]
@@ -41,14 +43,18 @@ class Stages:
     ordered: Callable[[Original], Original]
 
 
-def refuse_stages(stages: int, epochs: int, method: str, *, within: bool) -> None:
+def refuse_stages(stages: int, epochs: int, method: str, plan: ShrinkPlan) -> None:
     """Raise `HeadscopeError` for stages that nothing is trained after, or that no target divides."""
     if stages == 1:
         return
     if not epochs:
         raise HeadscopeError(f"--stages {stages} trains after each of them; give --epochs 1 or more, or leave it out")
-    if method == "gates" or within:
-        other = "--method gates" if method == "gates" else "--within-interval"
+    others = {
+        "--method gates": method == "gates",
+        "--within-interval": plan.target.within,
+        "a search with eight-bit among its --parts": plan.eight_bit,
+    }
+    if other := next((name for name, given in others.items() if given), None):
         raise HeadscopeError(f"{other} has no stages: it goes to its end at once; leave --stages {stages} out")
 
 
@@ -96,7 +102,7 @@ def staged_search(search: SizeSearch, goal: Goal, record: SearchRecord, stored: 
         if end == len(steps) - 1:
             steps, known = [*steps, _after_training(replace(now, original=originals[-1]), steps[-1])], {}
             save_steps(search, record, steps, known)
-    return FoundSearch(goal.target.within or search.met(steps[-1]), steps, between=originals[1:])
+    return FoundSearch(goal.target.within or search.met(steps[-1]), steps, between=originals[1:], files=search.files)
 
 
 def _after_training(search: SizeSearch, last: Step) -> Step:

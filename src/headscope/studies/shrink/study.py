@@ -39,7 +39,7 @@ from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.losses import LossWeights, loss_weights
 from headscope.studies.shrink.number_formats import other_formats, quantisable
-from headscope.studies.shrink.plan import plan_of
+from headscope.studies.shrink.plan import ShrinkPlan, plan_of
 from headscope.studies.shrink.portable_beside import portable_beside
 from headscope.studies.shrink.pseudo_labels import corpus_read, judged_by, labelled_splits
 from headscope.studies.shrink.pseudo_labels import facts as facts_of_labels
@@ -127,8 +127,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       hold.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
       in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
-    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; and embeddings, which makes a BERT
-      with narrower embeddings an ALBERT (default: the first three, and of a BERT without a target all four).
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; embeddings, which makes a BERT
+      with narrower embeddings an ALBERT; and eight-bit, which lets the ONNX file of eight bits meet the size (default:
+      the first three, and of a BERT without a target the first four).
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all
       (default: 0.6, and 1 with embeddings among the parts).
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
@@ -156,11 +157,11 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     started = time.monotonic()
     model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
-    plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method)
+    plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method, fine=fine)
     wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
-    refuse_without_target(method, wanted, kinds(parts))
-    refuse_stages(stages, epochs, method, within=within_interval)
-    _refuse(model, eight_bit=eight_bit, bfloat16=bfloat16)
+    eight_bit |= plan.eight_bit
+    refuse_stages(stages, epochs, method, plan)
+    _refuse(model, plan, method, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
     weights = loss_weights(losses, task)
     task, texts = labelled_splits(model, corpus, task, settings, max_tokens)
@@ -206,7 +207,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words(task)}
     facts |= found.facts | search.facts() | {"reached": search.reached} | trained | facts_of_labels(task, texts)
     half, onnx = _in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
-    scored, known = other_formats(judging, found, smaller, half, timing, onnx)
+    scored, known = other_formats(judging, found, smaller, half, timing, onnx, search.most_of_file(wanted))
     variables, facts = variables | scored, facts | known
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
     written = _written(smaller, half, directory, text, onnx, head=task is not None)
@@ -220,8 +221,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
 
 
-def _refuse(model: Model, *, eight_bit: bool, bfloat16: bool) -> None:
-    """Refuse a model that cannot be made smaller here, or not be saved in the formats that are asked for."""
+def _refuse(model: Model, plan: ShrinkPlan, method: str, *, eight_bit: bool, bfloat16: bool) -> None:
+    """Refuse gates without a target, and a model that cannot be made smaller, or saved in the formats asked for."""
+    refuse_without_target(method, plan.target, kinds(plan.parts))
     model.refuse_spread("made smaller")
     if eight_bit:
         refuse_unexportable(model)

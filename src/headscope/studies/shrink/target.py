@@ -11,8 +11,9 @@ UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Without a target: half as fast again.
 DEFAULT = 1.5
 KINDS = ("neurons", "heads", "layers")
-# With the width of embeddings, which makes a BERT an ALBERT.
-ALL_KINDS = (*KINDS, "embeddings")
+# With the width of embeddings, which makes a BERT an ALBERT; and numbers of eight bits.
+WITH_EMBEDDINGS, EIGHT_BIT = (*KINDS, "embeddings"), "eight-bit"
+ALL_KINDS = (*WITH_EMBEDDINGS, EIGHT_BIT)
 # The step in which nothing is removed and the rest is trained.
 TRAINING = "training"
 

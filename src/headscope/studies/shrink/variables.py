@@ -9,23 +9,24 @@ from jaxtyping import Float
 
 from headscope.results.variables import Count, Label, Variables
 from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.search import Step
+from headscope.studies.shrink.steps import Step
 
 SOURCE = "the search for a smaller model"
 STEP, LAYERS = ("step",), ("step", "layer")
 HELD_OUT = "held-out examples, which the search never saw"
+OF_STEPS = f"{HELD_OUT}; steps in eight bits by their ONNX files"
 LABELS = {
     "path_score": Label(
-        "score after each step, before the training of the rest", "score", ("step", "metric"), HELD_OUT
+        "score after each step, before the training of the rest", "score", ("step", "metric"), OF_STEPS
     ),
     "path_change": Label(
-        "change of the score from the whole model after each step", "score", ("step", "metric"), HELD_OUT
+        "change of the score from the whole model after each step", "score", ("step", "metric"), OF_STEPS
     ),
     "output_change": Label(
         "squared change of the outputs by their squared distance from their mean",
         "share",
         STEP,
-        "examples of the search; outputs are embeddings, or those of the task head",
+        "examples of the search; outputs are embeddings, or those of the task head; in eight bits of the ONNX file",
     ),
     "exact_change": Label("what each step adds to the change of the outputs", "share", STEP, "examples of the search"),
     "estimated_change": Label(
@@ -34,7 +35,12 @@ LABELS = {
         STEP,
         "examples of the search, without a fit",
     ),
-    "megabytes": Label("size of the parameters", "megabytes", STEP, "without the pieces that go in any case"),
+    "megabytes": Label(
+        "size of the parameters, in eight bits of the ONNX file",
+        "megabytes",
+        STEP,
+        "without the pieces that go in any case",
+    ),
     "layer_neurons": Label("neurons of the feed-forward part", "neurons", LAYERS, "0 for a layer that is removed"),
     "layer_heads": Label("heads that stay", "heads", LAYERS, "0 for a layer that is removed"),
     "whole_score": Label("score of the whole model", "score", ("metric",), HELD_OUT),

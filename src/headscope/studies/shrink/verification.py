@@ -17,7 +17,7 @@ from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import parameters
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
-from headscope.studies.shrink.eight_bit import EIGHT
+from headscope.studies.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.page.findings import facts
@@ -56,6 +56,9 @@ def verified(
         for name, outputs in everything.items()
     }
     known, shrunk = facts(result), entries.pop("shrunk")
+    if "eight_bit" in entries:
+        megabytes = [known["eight_bit"]["megabytes"][1], file_megabytes(folder / ONNX / EIGHT)]
+        entries["eight_bit"]["megabytes"] = megabytes
     counts = [known["parameters"][1], parameters(saved)]
     shapes = tuple((timed["examples"], timed["tokens"]) for timed in known["timed"])
     seconds = Timing(shapes, known.get("timed_on", "")).seconds([model, saved]).tolist()

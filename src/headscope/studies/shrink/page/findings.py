@@ -13,7 +13,7 @@ from headscope.report.parts import Finding
 from headscope.report.shared_findings import not_learned
 from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
 from headscope.studies.shrink.page import fine, gates
-from headscope.studies.shrink.page.eight_bit import eight_bit
+from headscope.studies.shrink.page.eight_bit import eight_bit, met_by_file
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
@@ -142,7 +142,7 @@ def _size(result: xr.Dataset) -> Finding:
     (before, after), megabytes = known["parameters"], known["megabytes"]
     text = (
         f"{before:,} parameters became {after:,}, and {number(megabytes[0], '.3g')} MB became "
-        f"{number(megabytes[1], '.3g')} MB."
+        f"{number(megabytes[1], '.3g')} MB.{met_by_file(known)}"
     )
     return Finding(f"It has {after / before:.0%} of the parameters", text)
 
@@ -154,8 +154,9 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
         return
     down, least = of_array(share).percent, number(facts(result)["tolerance"])
     sizes = result["megabytes"].values
+    saved = "before any training" if "eight_bit_step" in facts(result) else "and the saved model"
     text = (
-        f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {down} of the "
+        f"{several(len(sizes), 'size')} were tested, from the largest on, {saved}. Down to {down} of the "
         f"size the main score falls by less than {least}. The bounds are those of these sizes where it surely does, "
         "and where it may."
     )
@@ -179,7 +180,8 @@ def _removed(result: xr.Dataset) -> Finding:
     ]
     listed = [part for part in words if part]
     text = f"Removed: {'; '.join(listed)}. {fine.rest(known)}"
-    return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
+    nothing = "eight bits meet the target" if "eight_bit_step" in known else "the target is met without"
+    return Finding("What was removed", text if listed else f"Nothing was removed: {nothing}.")
 
 
 def _embeddings(known: dict[str, Any]) -> str:
@@ -213,8 +215,9 @@ def _choices(result: xr.Dataset) -> Iterator[Finding]:
         return
     search, weights, random = (of_array(scores.sel(choice=one)).text for one in ("search", "weights", "random"))
     gain, chosen = of_array(gains.sel(choice="random")).text, METHODS.get(facts(result)["method"], "")
+    untrained = "before any training and in float32" if "eight_bit_step" in facts(result) else "before any training"
     text = (
-        f"A model of the saved size, before any training, has {label('metric', metric)} {search} with the parts of the "
+        f"A model of the saved size, {untrained}, has {label('metric', metric)} {search} with the parts of the "
         f"search{chosen}, {weights} with those of the longest weights, and {random} with random ones (mean over 5 "
         f"draws): a difference of {gain} from these.{examples(scores)}"
     )
