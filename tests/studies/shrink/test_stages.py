@@ -150,6 +150,7 @@ def test_killed_anywhere_it_goes_on_with_the_same_result(after: int, tmp_path: P
         ({"epochs": 0}, "--stages 2 trains after each of them; give --epochs 1 or more"),
         ({"method": "gates"}, "--method gates has no stages"),
         ({"within_interval": True, "size": None}, "--within-interval has no stages"),
+        ({"parts": "neurons,eight-bit"}, "a search with eight-bit among its --parts has no stages"),
     ],
 )
 def test_stages_that_have_nothing_to_do_are_refused(options: dict[str, Any], said: str, tmp_path: Path) -> None:

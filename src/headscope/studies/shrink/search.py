@@ -35,8 +35,8 @@ class SizeSearch:
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
     * `keeps`: whether a model may be a step; the first that may not ends the search.
-    * `whole`: the model before any training, if that of the search has been trained between steps.
     * `files`: those of steps in eight bits; None where eight bits are no step.
+    * `whole`: the model before any training, if that of the search has been trained between steps.
     """
 
     original: Original
@@ -49,8 +49,8 @@ class SizeSearch:
     fixed: float
     settings: Settings
     keeps: Callable[[Model], bool] | None = None
-    whole: Original | None = None
     files: StepFiles | None = None
+    whole: Original | None = None
 
     def met(self, step: Step) -> bool:
         """Whether a step reaches the target."""
