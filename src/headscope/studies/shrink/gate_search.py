@@ -34,9 +34,9 @@ def refuse_without_target(method: str, target: SizeTarget, kinds: tuple[str, ...
 
 def gate_search(
     search: SizeSearch,
+    stored: Stored,
     goal: Goal,
     record: SearchRecord,
-    stored: Stored,
     train: Train,
 ) -> FoundSearch:
     """Train gates towards the target, and close those that go; prices are those of the record of a run that was killed.

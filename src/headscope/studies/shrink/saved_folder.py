@@ -10,6 +10,8 @@ import torch
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
+from headscope.storage.files import remove, replace_folder
+from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 
 # Beside the folder `model`, in the folder of the result.
 BFLOAT16 = "model-bfloat16"
@@ -26,6 +28,27 @@ def saved(model: Model, folder: Path, card: str = "", *, head: bool) -> Model:
     dtype = str(model.network.dtype).removeprefix("torch.")
     masked = type(model.network).__name__.endswith("ForMaskedLM")
     return load(str(folder), head=head or masked, device=str(model.device), dtype=dtype)
+
+
+def in_formats(
+    smaller: Model, folder: Path, *, head: bool, eight_bit: bool, bfloat16: bool
+) -> tuple[Model | None, Path | None]:
+    """The model in bfloat16, as it loads from its folder, and the folder of its ONNX files, if they are asked for."""
+    half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=head) if bfloat16 else None
+    return half, folder / ONNX if eight_bit else None
+
+
+def written_folder(
+    smaller: Model, half: Model | None, directory: Path, card: str, onnx: Path | None, *, head: bool
+) -> Model:
+    """The saved model, loaded again; beside it that in bfloat16 and the ONNX files, of this run alone."""
+    remove(directory / BFLOAT16)
+    if half is not None:
+        saved(half, directory / BFLOAT16, card, head=head)
+    written = saved(smaller, directory / "model", card, head=head)
+    if onnx is not None:
+        replace_folder(onnx, directory / "model" / ONNX)
+    return written
 
 
 def in_bfloat16(model: Model) -> Model:

@@ -78,7 +78,7 @@ def aims(target: SizeTarget, megabytes: float, stages: int) -> list[SizeTarget]:
     return [*between, target]
 
 
-def staged_search(search: SizeSearch, goal: Goal, record: SearchRecord, stored: Stored, stages: Stages) -> FoundSearch:
+def staged_search(search: SizeSearch, stored: Stored, goal: Goal, record: SearchRecord, stages: Stages) -> FoundSearch:
     """Search up to the target of each stage, and train after each but the last; go on from the record.
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.

@@ -2,13 +2,11 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import torch
 import xarray as xr
 
 from headscope import results
@@ -22,22 +20,15 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
-from headscope.storage.files import remove, replace_folder
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.choices import by_method
-from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
-from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import facts_of, scores_of
-from headscope.studies.shrink.expected_price import ExpectedPrice
-from headscope.studies.shrink.found_search import FoundSearch
-from headscope.studies.shrink.gate_choice import TrainedGates
-from headscope.studies.shrink.gate_search import Train, gate_search, refuse_without_target
-from headscope.studies.shrink.gate_training import trained_gates
-from headscope.studies.shrink.gates import gate_shapes
-from headscope.studies.shrink.goal import Goal, Stored, begun, unused_megabytes
+from headscope.studies.shrink.gate_search import gate_search, refuse_without_target
+from headscope.studies.shrink.goal import Goal, begun, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
-from headscope.studies.shrink.losses import LossWeights, loss_weights
+from headscope.studies.shrink.learning import Learning
+from headscope.studies.shrink.losses import loss_weights
 from headscope.studies.shrink.number_formats import other_formats, quantisable
 from headscope.studies.shrink.plan import ShrinkPlan, plan_of
 from headscope.studies.shrink.portable_beside import portable_beside
@@ -45,10 +36,9 @@ from headscope.studies.shrink.pseudo_labels import corpus_read, judged_by, label
 from headscope.studies.shrink.pseudo_labels import facts as facts_of_labels
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
-from headscope.studies.shrink.saved_folder import BFLOAT16, in_bfloat16, refuse_bfloat16, saved
+from headscope.studies.shrink.saved_folder import in_formats, refuse_bfloat16, written_folder
 from headscope.studies.shrink.score_limit import score_limit
-from headscope.studies.shrink.search import SizeSearch
-from headscope.studies.shrink.sizes import AnySize, Original, original_of, with_narrow_embeddings
+from headscope.studies.shrink.sizes import original_of, with_narrow_embeddings
 from headscope.studies.shrink.splits import Splits, encode
 from headscope.studies.shrink.stages import Stages, refuse_stages, staged_search
 from headscope.studies.shrink.target import kinds, numbers
@@ -63,7 +53,6 @@ WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have n
 FOLDER = ".headscope.shrink"
 # Of the main metric: of similarities, and of a task.
 TOLERANCES = {False: 0.1, True: 0.02}
-Learned = Callable[[Model, tuple[int, ...], tuple[int, ...] | None], DistilledExamples]
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -178,7 +167,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
     measured = with_narrow_embeddings(quantisable(measured) if eight_bit else measured, training, pieces, max_tokens)
     of_kinds = kinds_of_heads(heads_of or [], measured)
-    ordered = by_method(measured, method, settings.seed)
+    in_order = partial(by_method, method=method, seed=settings.seed)
+    ordered = in_order(measured)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     options |= {"method": method, "timed_on": timed_on, "losses": losses} | ({"fine": True} if fine else {})
@@ -187,37 +177,33 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
     keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
     goal = Goal(wanted, groups, unused_megabytes(ordered, pieces, max_tokens), best_effort, keeps)
-    learned = partial(_examples, judging, measured, weights)
-    train = partial(_trained_gates, judging, measured, learned, corpus, replace(recipe, epochs=gate_epochs), folder)
+    learning = Learning(judging, measured, weights, corpus, recipe, gate_epochs, folder)
     begin = begun(ordered, answers, training[:sample], timing, goal, record, settings)
-    between = partial(_trained_between, learned, corpus, recipe, settings, folder)
-    by_stages = Stages(stages, training, between, partial(by_method, method=method, seed=settings.seed))
-    search = _searched(begin, goal, record, train if gated else None, by_stages)
+    if gated:
+        search = gate_search(*begin, goal, record, learning.gates)
+    else:
+        search = staged_search(*begin, goal, record, Stages(stages, training, learning.between, in_order))
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
-    smaller = untrained = search.original(ordered).written(last, pieces, max_tokens)
-    if epochs:
-        examples = learned(smaller, last.layers, pieces)
-        smaller = distilled(smaller, examples, corpus, recipe, settings, folder / "training")
+    untrained = search.original(ordered).written(last, pieces, max_tokens)
+    smaller = learning.rest(untrained, last, pieces) if epochs else untrained
     found = evidence(judging, search, measured, ordered, untrained, smaller)
     beside, known = portable_beside(judging, found, begin[0], last, goal, record) if fine and not gated else ({}, {})
-    variables = found.variables | (of_kinds.variables(found.stays) if of_kinds else {}) | beside
-    facts = options | facts_of(model, smaller, timing, search.steps, epochs=epochs) | known
+    half, onnx = in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
+    scored, formats = other_formats(judging, found, smaller, half, timing, onnx, search.most_of_file(wanted))
+    facts = options | facts_of(model, smaller, timing, search.steps, epochs=epochs) | known | formats
     trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words(task)}
     facts |= found.facts | search.facts() | {"reached": search.reached} | trained | facts_of_labels(task, texts)
-    half, onnx = _in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
-    scored, known = other_formats(judging, found, smaller, half, timing, onnx, search.most_of_file(wanted))
-    variables, facts = variables | scored, facts | known
+    variables = found.variables | (of_kinds.variables(found.stays) if of_kinds else {}) | beside | scored
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
-    written = _written(smaller, half, directory, text, onnx, head=task is not None)
+    written = written_folder(smaller, half, directory, text, onnx, head=task is not None)
     again = [found.before, answers.of(written, found.inputs, settings)]
     outcome = replace(found.outcome, reloaded=scores_of(task, again, texts, settings).values[-1])
     record.remove()
     settings.on_progress(1)
-    own = _attributes(corpus, task, texts, held_out, written, facts)
-    own |= {"duration_s": round(time.monotonic() - started, 3)}
-    attributes = provenance("shrink", model, corpus_read(corpus, task), settings) | own
+    attributes = provenance("shrink", model, corpus_read(corpus, task), settings)
+    attributes |= _attributes(corpus, task, texts, held_out, written, facts, started)
     return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
 
 
@@ -241,57 +227,10 @@ def _tolerances(given: float | None, task: Task | None) -> tuple[float | None, f
     return None if by_interval else tested, tested
 
 
-def _searched(
-    begin: tuple[SizeSearch, Stored], goal: Goal, record: SearchRecord, train: Train | None, stages: Stages
-) -> FoundSearch:
-    """Search from its record on, by gates if they are trained, else step by step."""
-    search, stored = begin
-    if train is not None:
-        return gate_search(search, goal, record, stored, train)
-    return staged_search(search, goal, record, stored, stages)
-
-
-def _trained_between(
-    learned: Learned, corpus: Corpus, recipe: TrainingRecipe, settings: Settings, folder: Path,
-    stage: int, smaller: Model, size: AnySize,
-) -> Model:  # fmt: skip
-    """Train the model of a stage, with the whole vocabulary and without its tables, which the next stage may change."""
-    examples = learned(smaller, size.layers, None)
-    return distilled(smaller, examples, corpus, recipe, settings, folder / f"stage-{stage}", tables=False)
-
-
-def _trained_gates(
-    judging: Judging, measured: Original, learned: Learned, corpus: Corpus, recipe: TrainingRecipe, folder: Path,
-    price: ExpectedPrice, least: float,
-) -> TrainedGates:  # fmt: skip
-    """Train gates on the whole model."""
-    examples = learned(judging.model, (), None)
-    own = folder / "gates"
-    return trained_gates(examples, gate_shapes(measured), corpus, recipe, judging.settings, own, price, least)
-
-
-def _in_formats(
-    smaller: Model, folder: Path, *, head: bool, eight_bit: bool, bfloat16: bool
-) -> tuple[Model | None, Path | None]:
-    """The model in bfloat16, as it loads from its folder, and the folder of its ONNX files, if they are asked for."""
-    half = saved(in_bfloat16(smaller), folder / BFLOAT16, head=head) if bfloat16 else None
-    return half, folder / ONNX if eight_bit else None
-
-
-def _written(smaller: Model, half: Model | None, directory: Path, text: str, onnx: Path | None, *, head: bool) -> Model:
-    """The saved model, loaded again; beside it that in bfloat16 and the ONNX files, of this run alone."""
-    remove(directory / BFLOAT16)
-    if half is not None:
-        saved(half, directory / BFLOAT16, text, head=head)
-    written = saved(smaller, directory / "model", text, head=head)
-    if onnx is not None:
-        replace_folder(onnx, directory / "model" / ONNX)
-    return written
-
-
 def _attributes(
-    corpus: Corpus, task: Task | None, texts: Splits, held_out: Sequence[Encoded], saved: Model, facts: dict[str, Any]
-) -> dict[str, Any]:
+    corpus: Corpus, task: Task | None, texts: Splits, held_out: Sequence[Encoded], saved: Model, facts: dict[str, Any],
+    started: float,
+) -> dict[str, Any]:  # fmt: skip
     """What the result says beside its variables."""
     return {
         **({"task": task.name} if task else {}),
@@ -302,19 +241,5 @@ def _attributes(
         "n_examples": len(held_out),
         "n_tokens": sum(map(len, held_out)),
         "skipped": json.dumps(dict(texts.left_out)),
+        "duration_s": round(time.monotonic() - started, 3),
     }
-
-
-def _examples(
-    judging: Judging, measured: Original, weights: LossWeights,
-    smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None,
-) -> DistilledExamples:  # fmt: skip
-    """What the smaller model learns from, in its own pieces."""
-    answers, texts = judging.answers, judging.texts
-    size = measured.model.network.config.get_text_config().vocab_size
-    numbering = torch.tensor(pieces if pieces is not None else range(size))
-    labels = answers.task.targets(texts.training) if answers.task and weights.labels else None
-    inputs = encode(smaller, texts.training)
-    learned = DistillationSet(inputs, measured.model, answers, numbering, layers, weights, labels)
-    outputs = answers.of(measured.model, judging.stopping, judging.settings)
-    return DistilledExamples(learned, encode(smaller, texts.stopping), outputs)
