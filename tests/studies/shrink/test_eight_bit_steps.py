@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from headscope import HeadscopeError
+from headscope import HeadscopeError, Model
 from headscope.models import onnx
 from headscope.models.eight_bits import EMBEDDINGS, TO_STATES, EightBits
 from headscope.studies.shrink import eight_bit_files
@@ -151,9 +152,12 @@ def test_a_part_in_float32_may_become_eight_bits_later(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_size_is_exported_once_and_a_file_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exported: list[Path] = []
-    monkeypatch.setattr(
-        eight_bit_files, "export", lambda model, path: exported.append(path) or onnx.export(model, path)
-    )
+
+    def export(model: Model, path: Path) -> Path:
+        exported.append(path)
+        return onnx.export(model, path)
+
+    monkeypatch.setattr(eight_bit_files, "export", export)
     files = search_of(larger_bert(), SizeTarget(None, 1.0), tmp_path).files
     assert files
     first = files.outputs(WHOLE, EightBits(), files.inputs)
@@ -177,7 +181,7 @@ def test_a_record_of_a_search_without_eight_bits_is_read() -> None:
     assert step_from(old) == step_from(step.as_json()) == step
 
 
-REFUSED = [
+REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, r"part 'eight-bit' saves megabytes and no time; add --size, as in --size 12MB"),
     ({"speed": "2x"}, "add --size"),
     ({"within": True}, "--within-interval tests models in float32; leave eight-bit out of --parts"),
@@ -187,7 +191,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("options", "said"), REFUSED)
-def test_a_search_that_cannot_weigh_eight_bits_is_refused(options: dict, said: str) -> None:
+def test_a_search_that_cannot_weigh_eight_bits_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(HeadscopeError, match=said):
         plan_of(larger_bert(), parts="neurons,eight-bit", **options)
 
