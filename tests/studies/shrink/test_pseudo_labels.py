@@ -146,7 +146,7 @@ def test_page_and_card_say_whose_answers_the_labels_are(pseudo: tuple[Path, xr.D
     assert "80 single texts have no labels, or are read without them" in said
     assert "not how often either is right" in said and "not how often either is right" in card
     assert "training on outputs of the whole model and labels that are the whole model's own answers, with" in said
-    assert re.search(r"Answers to held-out texts: no \d+, yes \d+\.", said)
+    assert re.search(r"Answers to held-out texts: 'no' to \d+, 'yes' to \d+\.", said)
     assert {"inputs that are answered yes", "inputs that are answered no"} < set(result["input_group"].values.tolist())
     assert result["group_loss"].attrs["units"] == "class agreement" and "bfloat16_score" in result
 
@@ -206,7 +206,7 @@ def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path, monk
     assert result.attrs["corpus"] == "own.txt, dev" and known["answers"] == {"no": 40, "yes": 40}
     said = texts_on(result)
     assert "80 single texts are searched and trained on in the place of the train split" in said
-    assert "Left out, cut or unknown: empty 1, in the dev split 5." in said and "of accuracy" in said
+    assert "Left out or cut: 1 empty, 5 in the dev split." in said and "of accuracy" in said
 
 
 def test_the_search_reads_own_texts_alone() -> None:
