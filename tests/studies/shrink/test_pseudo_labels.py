@@ -312,7 +312,7 @@ def without_head(kind: Any) -> Model:
 
 
 REFUSED = {
-    "a task": (birds, lambda: BIRDS.dev, {"task": BIRDS}, "'birds' has labels of its own, .* leave it or --pseudo-labels out"),
+    "a task": (birds, lambda: BIRDS.dev, {"task": BIRDS}, "'birds' has labels .* or --pseudo-labels out"),
     "no head": (partial(without_head, None), None, {}, "is a BertModel, without a head for classes or scores of texts"),
     "words": (partial(without_head, BertForMaskedLM), None, {}, "is a BertForMaskedLM, without a head for classes"),
     "one text": (birds, lambda: headscope.read(TEXTS[:1]), {}, "has 1 texts that the model can read; at least 2"),

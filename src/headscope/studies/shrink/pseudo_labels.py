@@ -37,7 +37,7 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels:
     if task is not None:
         if pseudo_labels:
             raise HeadscopeError(
-                f"task '{task.name}' has labels of its own, so that there are no others; leave it or --pseudo-labels out"
+                f"task '{task.name}' has labels of its own, and these count; leave it or --pseudo-labels out"
             )
         names: Any = model.network.config.id2label
         return model, aligned(task, names, model.name)
