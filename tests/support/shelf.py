@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import torch
 from tokenizers import Tokenizer
 from transformers import (
     BertForMaskedLM,
@@ -29,6 +30,7 @@ GLUE = {
     "MNLI": ("dev_matched",),
 }
 TUNED = ("out/table/models/MRPC-finetuned", "MRPC-finetuned", "out/mrpc/model", "out/tuned/model", "out/model")
+BALANCED = "out/sst2/model"
 LEXICAL_UNIT = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
 <lexUnit name="give.v" frame="Giving" xmlns="http://framenet.icsi.berkeley.edu">
   <header><frame><FE name="Donor" type="Core"/><FE name="Theme" type="Core"/></frame></header>
@@ -77,8 +79,19 @@ def put_models(folder: Path, layers: int, heads: int) -> None:
     for name, network in networks.items():
         shutil.copytree(folder / TOKENIZER, folder / name)
         network.save_pretrained(folder / name)
-    for tuned in TUNED:
+    for tuned in (*TUNED, BALANCED):
         shutil.copytree(folder / "my-model", folder / tuned)
+    _balance(networks["my-model"], folder).save_pretrained(folder / BALANCED)
+
+
+def _balance(network: Any, folder: Path) -> Any:
+    """The classifier, which gives each of two classes to about half of the lines of a text."""
+    tokenizer = BertTokenizer.from_pretrained(folder / TOKENIZER)
+    lines = [line for line in (folder / "wiki.txt").read_text(encoding="utf-8").splitlines() if line.strip()]
+    with torch.no_grad():
+        logits = network(**tokenizer(lines, padding=True, truncation=True, return_tensors="pt")).logits
+        network.classifier.bias[0] += (logits[:, 1] - logits[:, 0]).median()
+    return network
 
 
 def _tokenizer(folder: Path) -> PreTrainedTokenizerBase:

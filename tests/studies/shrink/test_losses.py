@@ -123,7 +123,7 @@ def test_page_says_what_was_learned_from(tmp_path: Path) -> None:
         ("states=-1", "'-1' is no number from 0 on"),
         ("states=0", "give one a weight above 0"),
         ("", "give one a weight above 0"),
-        ("labels=1", "labels are those of a task; name it with --task, or leave labels out"),
+        ("labels=1", "labels are those of a task; name it with --task, take --pseudo-labels, or leave labels out"),
     ],
 )
 def test_other_losses_are_refused(text: str, words: str) -> None:

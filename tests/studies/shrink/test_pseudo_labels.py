@@ -19,9 +19,10 @@ from transformers import AutoModelForSequenceClassification, BertForMaskedLM, Be
 import headscope
 from headscope import HeadscopeError, Model, Settings
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task
+from headscope.corpora.tasks import Task, chance, intervals
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.outputs.outputs import logits
+from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups, study
 from headscope.studies.shrink.answers import answers_of
@@ -116,6 +117,26 @@ def test_scores_of_classes_are_agreement_with_the_whole_model(tmp_path: Path) ->
     assert facts(result)["pseudo_labels"]["answers"] == counts
 
 
+def test_agreement_is_judged_as_the_metric_that_it_is() -> None:
+    """With bounds for answers of which none is lost, and with the score of a constant answer."""
+    random = np.random.default_rng(0)
+    outputs, targets = random.normal(size=(2, 20, 2)), random.integers(0, 2, 20).astype(float)
+    for name, other in (("class_agreement", "accuracy"), ("macro_f1_agreement", "macro_f1")):
+        found, expected = (
+            Promise(metric, outputs[0].argmax(-1).astype(float), range(20), 0.02, 0, 50, in_order=True).gain(
+                outputs[0], outputs[0], choosing=True
+            )
+            for metric in (name, other)
+        )
+        np.testing.assert_array_equal(found, expected)
+        assert found[1] < 0
+    drawn = np.ones((50, 2))
+    bounds = intervals(["class_agreement", "pearson_agreement"], np.ones(2), drawn, 20)
+    np.testing.assert_allclose(bounds, [[0.025 ** (1 / 20), 1], [1, 1]])
+    regression = replace(BIRDS, kind="regression", labels=(), metrics=("pearson_agreement", "spearman_agreement"))
+    assert chance(regression, targets).tolist() == [0, 0]
+
+
 def test_scores_of_numbers_are_correlations_with_those_of_the_whole_model(tmp_path: Path) -> None:
     model = scorer()
     with patch.object(groups, "LEAST", 2):
@@ -146,7 +167,7 @@ def test_page_and_card_say_whose_answers_the_labels_are(pseudo: tuple[Path, xr.D
     assert "80 single texts have no labels, or are read without them" in said
     assert "not how often either is right" in said and "not how often either is right" in card
     assert "training on outputs of the whole model and labels that are the whole model's own answers, with" in said
-    assert re.search(r"Answers to held-out texts: no \d+, yes \d+\.", said)
+    assert re.search(r"Answers to held-out texts: 'no' to \d+, 'yes' to \d+\.", said)
     assert {"inputs that are answered yes", "inputs that are answered no"} < set(result["input_group"].values.tolist())
     assert result["group_loss"].attrs["units"] == "class agreement" and "bfloat16_score" in result
 
@@ -206,7 +227,7 @@ def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path, monk
     assert result.attrs["corpus"] == "own.txt, dev" and known["answers"] == {"no": 40, "yes": 40}
     said = texts_on(result)
     assert "80 single texts are searched and trained on in the place of the train split" in said
-    assert "Left out, cut or unknown: empty 1, in the dev split 5." in said and "of accuracy" in said
+    assert "Left out or cut: 1 empty, 5 in the dev split." in said and "of accuracy" in said
 
 
 def test_the_search_reads_own_texts_alone() -> None:
@@ -291,7 +312,7 @@ def without_head(kind: Any) -> Model:
 
 
 REFUSED = {
-    "a task": (birds, lambda: BIRDS.dev, {"task": BIRDS}, "'birds' has labels of its own; leave one of them out"),
+    "a task": (birds, lambda: BIRDS.dev, {"task": BIRDS}, "'birds' has labels .* or --pseudo-labels out"),
     "no head": (partial(without_head, None), None, {}, "is a BertModel, without a head for classes or scores of texts"),
     "words": (partial(without_head, BertForMaskedLM), None, {}, "is a BertForMaskedLM, without a head for classes"),
     "one text": (birds, lambda: headscope.read(TEXTS[:1]), {}, "has 1 texts that the model can read; at least 2"),
@@ -379,7 +400,7 @@ def test_the_commands_shrink_and_verify(task: bool, folder: Path, tmp_path: Path
         ("cross-encoder", "own.txt", ["--pseudo-labels"], "a cross-encoder, reads pairs of texts, example 'own.txt:1'"),
         ("tuned", "empty.txt", ["--pseudo-labels"], "empty.txt"),
         ("tuned", "empty.txt", ["--task", "birds"], "empty.txt"),
-        ("tuned", "own.txt", ["--pseudo-labels", "--task", "birds"], "leave one of them out"),
+        ("tuned", "own.txt", ["--pseudo-labels", "--task", "birds"], "leave it or --pseudo-labels out"),
     ],
 )
 def test_bad_input_is_one_line(

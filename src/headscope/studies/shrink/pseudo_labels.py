@@ -36,7 +36,9 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels:
     """
     if task is not None:
         if pseudo_labels:
-            raise HeadscopeError(f"--pseudo-labels: task '{task.name}' has labels of its own; leave one of them out")
+            raise HeadscopeError(
+                f"task '{task.name}' has labels of its own, and these count; leave it or --pseudo-labels out"
+            )
         names: Any = model.network.config.id2label
         return model, aligned(task, names, model.name)
     if not pseudo_labels:

@@ -23,7 +23,7 @@ def own_texts(known: dict[str, Any]) -> Iterator[Finding]:
     if labels is None:
         return
     texts = f"{labels['texts']:,} {'pairs of texts' if labels['paired'] else 'single texts'}"
-    counts = _counts(labels["answers"])
+    counts = ", ".join(f"'{name}' to {count:,}" for name, count in labels["answers"].items())
     if of_answers(known):
         text = (
             f"{texts} have no labels, or are read without them: what the whole model answers stands in their place. So "
@@ -52,10 +52,6 @@ def too_alike(score: str, chance: float) -> Finding:
     return Finding("Too many of the answers are the same", text)
 
 
-def _counts(answers: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in answers.items())
-
-
 def _left_out(reasons: dict[str, int]) -> str:
-    counts = _counts({name: count for name, count in reasons.items() if count})
-    return f" Left out, cut or unknown: {counts}." if counts else ""
+    counts = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
+    return f" Left out or cut: {counts}." if counts else ""
