@@ -26,7 +26,7 @@ from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups, study
 from headscope.studies.shrink.answers import answers_of
-from headscope.studies.shrink.losses import LossWeights
+from headscope.studies.shrink.learning import Learning
 from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
 from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.splits import encode, split
@@ -198,16 +198,16 @@ def test_texts_in_which_one_answer_prevails_promise_nothing(tmp_path: Path) -> N
 def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a train split, too; their labels are the whole model's, and dev with its labels scores."""
     read: list[Task] = []
-    examples = study._examples
+    examples = Learning._examples
 
-    def kept(judging: Any, measured: Any, weights: LossWeights, *given: Any) -> Any:
-        made = examples(judging, measured, weights, *given)
-        read.append(judging.answers.task)
+    def kept(learning: Learning, *given: Any) -> Any:
+        made = examples(learning, *given)
+        read.append(learning.judging.answers.task)
         wrong = [example.label for example in made.train.answers.task.training()][: len(made.train)]
         assert made.train.labels is not None and [LABELS[int(one)] for one in made.train.labels] == wrong
         return made
 
-    monkeypatch.setattr(study, "_examples", kept)
+    monkeypatch.setattr(Learning, "_examples", kept)
     wrongly = [replace(example, label="no") for example in BIRDS.training()]
     shared = [*list(BIRDS.dev)[:5], replace(list(BIRDS.dev)[5], id="empty", first=(Sentence(""),))]
     dev = [replace(example, label="yes" if example.label == "no" else "no") for example in list(BIRDS.dev)[:10]]
