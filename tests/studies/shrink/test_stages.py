@@ -16,6 +16,7 @@ from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples, distilled
 from headscope.studies.shrink.losses import LossWeights
 from headscope.studies.shrink.moments import moments_of
+from headscope.studies.shrink.page.path_figure import points
 from headscope.studies.shrink.sizes import Size, original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.stages import aims, retrained, without
@@ -83,6 +84,7 @@ def test_a_training_is_a_step_and_what_is_gone_stays_gone(method: Any, tmp_path:
     neurons = result["layer_neurons"].values.sum(1)
     assert (np.diff(neurons) <= 0).all()
     page = study_page(result)
+    assert {point.line for point in points(result)} >= {"each step, trained after each stage", "saved model"}
     said = " ".join(one.text for one in page.findings())
     assert f"{TRAINING} -" in said and "after each of 2 stages of the search" in said and "nan" not in said
 

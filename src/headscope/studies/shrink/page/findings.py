@@ -246,5 +246,6 @@ def _training(result: xr.Dataset) -> Iterator[Finding]:
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
         if not known.get("trained", True):
-            text += " No epoch changes the outputs of these less than none: the saved model is untrained."
+            left = "that after the last stage is left out" if stages > 1 else "the saved model is untrained"
+            text += f" No epoch changes the outputs of these less than none: {left}."
         yield Finding("How it was trained", text)

@@ -14,6 +14,7 @@ from headscope.studies.shrink.page.findings import facts, times
 
 PATH = "Score against speed and size"
 STEPS, GATES = "each step, untrained", "by gates, trained with them"
+STAGES = "each step, trained after each stage"
 SAVED, EIGHT_BITS, BFLOAT16 = "saved model", "saved model in eight bits", "saved model in bfloat16"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
 
@@ -54,7 +55,7 @@ def points(result: xr.Dataset) -> list[Point]:
     """All models of a run, the steps first."""
     known, metric = facts(result), str(result["metric"].values[0])
     sizes = result["megabytes"].values.tolist()
-    line = GATES if "gates" in known else STEPS
+    line = GATES if "gates" in known else STAGES if "stages" in known else STEPS
     steps = [
         Point(line, estimate(result, "path_score", step=step, metric=metric), speed, size)
         for step, (speed, size) in enumerate(zip(known["speeds"], sizes, strict=True))
