@@ -311,7 +311,7 @@ def without_head(kind: Any) -> Model:
     return headscope.wrap(tiny_bert(0, *([kind] if kind else [])), tiny_tokenizer())
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "a task": (birds, lambda: BIRDS.dev, {"task": BIRDS}, "'birds' has labels .* or --pseudo-labels out"),
     "no head": (partial(without_head, None), None, {}, "is a BertModel, without a head for classes or scores of texts"),
     "words": (partial(without_head, BertForMaskedLM), None, {}, "is a BertForMaskedLM, without a head for classes"),
@@ -344,7 +344,7 @@ def test_pseudo_labels_are_refused(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-REFUSED_BESIDE = {
+REFUSED_BESIDE: dict[str, tuple[Any, Task, str]] = {
     "one text": (lambda: headscope.read(TEXTS[:1]), BIRDS, "at least 2 are needed: .* others choose the epoch"),
     "one class": (lambda: headscope.read(["The cat sat.", "A dog ran."]), BIRDS, "answers all 2 texts with 'no'"),
     "of dev alone": (lambda: corpus_of(list(BIRDS.dev)), BIRDS, "has 0 texts .* read, 60 in the dev split; at least 2"),

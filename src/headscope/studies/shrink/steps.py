@@ -52,7 +52,8 @@ def step_from(stored: dict[str, Any]) -> Step:
     """The step that `Step.as_json` stored; of a search without eight bits, too."""
     eight_bit = stored.get("eight_bit")
     values: dict[str, Any] = stored | {"size": size_from(stored["size"])}
-    return Step(**values | {"eight_bit": eight_bit and _in_eight_bits(eight_bit)})
+    values["eight_bit"] = eight_bit and _in_eight_bits(eight_bit)
+    return Step(**values)
 
 
 def _in_eight_bits(stored: dict[str, Any]) -> InEightBits:
