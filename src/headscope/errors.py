@@ -13,7 +13,9 @@ FULL_MEMORY = ("llocate memory", "out of memory", "failed to map segment", "not 
 
 
 # An option in a line, and its value, which is one of these words or in capitals.
-OPTION = re.compile(r"--([a-z][a-z-]*)(?: (truncate|window|float32|bf16|mean|best|framenet|links|no|[A-Z][A-Z,]*)\b)?")
+OPTION = re.compile(
+    r"--([a-z][a-z0-9-]*)(?: (truncate|window|float32|bf16|mean|best|framenet|links|no|[A-Z][A-Z,]*)\b)?"
+)
 OF_TASK = re.compile(r"--task (NAME\b(?: \(.*?\)|,NAME)?),? (?:and )?--data FOLDER")
 # What an option is called in Python, where that is another name.
 IN_PYTHON = {"from": "from_", "train": "training", "train_limit": "limit", "trust_remote_code": "remote_code"}

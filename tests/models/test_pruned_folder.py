@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import (
     AutoModel,
+    AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
     BertForSequenceClassification,
     PreTrainedModel,
@@ -21,6 +22,7 @@ from headscope import Model
 from headscope.capture.transformers_logging import quiet
 from headscope.models.heads import existing
 from headscope.models.pruned_folder import save
+from headscope.models.words_head import with_words_head
 from headscope.studies.prune.cut_heads import prune
 from support import tiny_families
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
@@ -132,6 +134,30 @@ def test_a_folder_from_before_loads_in_headscope(tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / "config.json").read_text())["headscope_pruning"]) == {"heads", "removed"}
     loaded = headscope.load(str(tmp_path))
     torch.testing.assert_close(outputs(loaded.network), outputs(model.network), atol=1e-5, rtol=0)
+
+
+def test_code_in_the_folder_of_a_pruned_model_is_never_run(tmp_path: Path) -> None:
+    """Not where a model is loaded again with its head for words, either; a stranger may have written the key."""
+    folder, ran = tmp_path / "model", tmp_path / "ran"
+    with quiet():
+        save(pruned(tiny_bert(kind=AutoModelForMaskedLM)), folder)
+    lines = [
+        f"open({str(ran)!r}, 'w').close()",
+        "from transformers import BertConfig",
+        "class Config(BertConfig):",
+        "    pass",
+    ]
+    (folder / "evil.py").write_text("\n".join(lines))
+    config = json.loads((folder / "config.json").read_text())
+    config["auto_map"] = config.get("auto_map", {}) | {
+        "AutoConfig": "evil.Config",
+        "AutoTokenizer": ["evil.Config", None],
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    for remote_code in (False, True):
+        headscope.load(str(folder), remote_code=remote_code)
+    assert with_words_head(headscope.load(str(folder))) is not None
+    assert not ran.exists()
 
 
 def test_a_model_with_all_of_its_heads_has_no_code_of_its_own(tmp_path: Path) -> None:

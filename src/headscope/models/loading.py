@@ -19,7 +19,7 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.catalog import require
 from headscope.errors import HeadscopeError
 from headscope.models.adapters import MERGE, merged, n_labels, shapes
-from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.checkpoint import PRUNING, Checkpoint, locate
 from headscope.models.config import bounded, load_config
 from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
@@ -65,6 +65,7 @@ def load(
     devices = device_map(named) if named and is_auto(named) else device_of(named)
     kind = dtype_of(dtype)
     checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
+    remote_code = remote_code and PRUNING not in checkpoint.config  # the code of a pruned model is for other programs
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
     tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
     weights = checkpoint.weights()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 from torch import Tensor
 
 import headscope
@@ -20,6 +21,7 @@ from headscope.studies.shrink.gate_search import refuse_without_target
 from headscope.studies.shrink.gate_variables import variables
 from headscope.studies.shrink.gates import Gates, gate_shapes
 from headscope.studies.shrink.hard_concrete import drawn, expected, open_probability, sampled
+from headscope.studies.shrink.page.gates import figures
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
@@ -188,6 +190,16 @@ def test_heads_that_stay_are_those_of_the_saved_model(original: Original) -> Non
     np.testing.assert_allclose(made["head_stays"], [[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 1]])
     np.testing.assert_allclose(made["layer_gate"], open_probability(torch.tensor([1.0, -3.0, 2.0])), rtol=1e-6)
     assert made["head_gate"].dims == ("layer", "head") and "open_neurons" not in made
+
+
+def test_the_page_shows_the_gates_that_there_are() -> None:
+    """Those of neurons alone, too: without gates of layers."""
+    facts = {"gates": {"epochs": 1, "steps": 2, "expected_price": 1.0}}
+    neurons, layers = {"neurons": np.zeros((3, 8))}, {"layers": np.zeros(3)}
+    for log_alphas, name in ((neurons, "open_neurons"), (layers, "layer_gate"), (neurons | layers, "layer_gate")):
+        result = xr.Dataset(variables(log_alphas, Size((0, 2), 4, 4)))
+        (figure,) = figures(result, facts)
+        assert figure.name == figure.variable == name and figure.variable in result
 
 
 def test_gates_without_a_target_are_refused() -> None:

@@ -90,7 +90,7 @@ def test_a_training_is_a_step_and_what_is_gone_stays_gone(method: Any, tmp_path:
 
 
 def test_narrower_embeddings_stay_so_through_a_training(tmp_path: Path) -> None:
-    options = OPTIONS | {"size": "0.06MB", "parts": "neurons,layers,embeddings"}
+    options: dict[str, Any] = OPTIONS | {"size": "0.06MB", "parts": "neurons,layers,embeddings"}
     result = run(tiny(), headscope.read(TEXTS), QUICK, directory=tmp_path, stages=3, **options)
     known = json.loads(result.attrs["shrinking"])
     assert known["reached"] and known["model_class"][1] == "AlbertModel"
@@ -116,7 +116,7 @@ def test_tables_are_not_trained_between_stages(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_layers_that_differ_and_a_task(tmp_path: Path) -> None:
     model, task = headscope.wrap(planted_classifier(), tiny_tokenizer()), planted_task()
-    options = OPTIONS | {"size": "80%", "stages": 2, "fine": True}
+    options: dict[str, Any] = OPTIONS | {"size": "80%", "stages": 2, "fine": True}
     result = run(model, task.dev, QUICK, directory=tmp_path, task=task, **options)
     known = json.loads(result.attrs["shrinking"])
     assert known["reached"] and TRAINING in result["part"].values.tolist()
@@ -125,7 +125,7 @@ def test_layers_that_differ_and_a_task(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("after", [5, *(pytest.param(after, marks=pytest.mark.thorough) for after in (1, 3, 8))])
 def test_killed_anywhere_it_goes_on_with_the_same_result(after: int, tmp_path: Path) -> None:
-    options = OPTIONS | {"stages": 3, "size": "0.045MB"}
+    options: dict[str, Any] = OPTIONS | {"stages": 3, "size": "0.045MB"}
     texts, expected = headscope.read(TEXTS), []
     for folder, killed in ((tmp_path / "once", None), (tmp_path / "killed", after)):
         calls = 0

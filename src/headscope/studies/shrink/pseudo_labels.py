@@ -97,8 +97,9 @@ def labelled_splits(
 
 def corpus_read(corpus: Corpus, task: Task | None) -> Corpus:
     """The corpus for the provenance: with texts of one's own beside a task they and the dev split."""
-    beside = task is not None and task.pseudo_labelled == ("train",)
-    return joint_corpus([corpus, task.dev]) if beside else corpus
+    if task is None or task.pseudo_labelled != ("train",):
+        return corpus
+    return joint_corpus([corpus, task.dev])
 
 
 def own_texts(task: Task, texts: Splits) -> tuple[Example, ...]:

@@ -59,7 +59,7 @@ def figures(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Figure]:
         array = xr.concat(columns, "gate_of", combine_attrs="drop").rename("gates").transpose("layer", "gate_of")
         array.attrs = {"long_name": "expected share of open gates", "units": "share"}
         caption = "Expected share of open gates: of each layer as a whole, and of its neurons."
-        yield Figure("layer_gate", GATES, matrix(array), caption, "layer_gate")
+        yield Figure(of_layers[0], GATES, matrix(array), caption, of_layers[0])
 
 
 def _of_layer(layer: int, stays: list[bool]) -> str:
