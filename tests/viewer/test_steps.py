@@ -79,7 +79,7 @@ def test_each_step_has_the_maps_and_the_predictions_of_its_own_weights(tuned: Pa
 def test_a_slider_chooses_the_step(browser: Chrome, page: str, tuned: Path) -> None:
     opened(browser, page, {"t": FIRST, "v": "map", "h": "2-3"})
     slider = browser.find_element("css selector", ".step-slider input")
-    assert slider.accessible_name == "Step of the training"
+    assert slider.accessible_name.strip() == "Step of the training"
     assert browser.find_element("css selector", ".grid-section h2").text == f"All heads of {tuned}"
     assert not browser.find_elements("css selector", "[data-field=model]")
     shown = [picture(browser)]

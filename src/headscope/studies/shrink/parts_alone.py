@@ -36,7 +36,7 @@ def alone(part: str, size: AnySize, model: Original) -> AnySize:
 
 def _silenced(search: "SizeSearch", size: AnySize) -> float:
     original, answers, inputs, settings = (
-        search.whole or search.original,
+        search.untrained or search.original,
         search.answers,
         search.inputs,
         search.settings,

@@ -36,7 +36,7 @@ class SizeSearch:
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
     * `keeps`: whether a model may be a step; the first that may not ends the search.
     * `files`: those of steps in eight bits; None where eight bits are no step.
-    * `whole`: the model before any training, if that of the search has been trained between steps.
+    * `untrained`: the model before any training, if that of the search has been trained between steps.
     """
 
     original: Original
@@ -50,7 +50,7 @@ class SizeSearch:
     settings: Settings
     keeps: Callable[[Model], bool] | None = None
     files: StepFiles | None = None
-    whole: Original | None = None
+    untrained: Original | None = None
 
     def met(self, step: Step) -> bool:
         """Whether a step reaches the target."""

@@ -88,7 +88,7 @@ def staged_search(search: SizeSearch, stored: Stored, goal: Goal, record: Search
     known, originals = dict(stored.get("known", {})), [search.original]
     search.settings.on_progress(len(steps) - 1)
     for stage, aim in enumerate(aims(goal.target, steps[0].megabytes, stages.number), start=1):
-        now = replace(search, original=originals[-1], target=aim, whole=search.original)
+        now = replace(search, original=originals[-1], target=aim, untrained=search.original)
         if (end := next((number for number, step in enumerate(steps) if now.met(step)), None)) is None:
             so_far = {"steps": [step.as_json() for step in steps], "known": known}
             steps, known = found_steps(now, record, so_far, best_effort=goal.best_effort), {}
