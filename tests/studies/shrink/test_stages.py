@@ -123,6 +123,16 @@ def test_layers_that_differ_and_a_task(tmp_path: Path) -> None:
     np.testing.assert_allclose(result["reloaded_score"], result["shrunk_score"], atol=1e-5)
 
 
+@pytest.mark.parametrize(("size", "best_effort"), [("0.001MB", True), ("99%", False)])
+def test_no_training_between_where_a_stage_has_no_end_or_nothing_to_do(
+    size: str, best_effort: bool, tmp_path: Path
+) -> None:
+    """The smallest model is found in the first stage; unused pieces alone reach the other target."""
+    options: dict[str, Any] = OPTIONS | {"size": size, "best_effort": best_effort, "stages": 2, "vocabulary": 0.0}
+    result = run(tiny(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
+    assert TRAINING not in result["part"].values.tolist() and (result.sizes["step"] > 2) == best_effort
+
+
 @pytest.mark.parametrize("after", [5, *(pytest.param(after, marks=pytest.mark.thorough) for after in (1, 3, 8))])
 def test_killed_anywhere_it_goes_on_with_the_same_result(after: int, tmp_path: Path) -> None:
     options: dict[str, Any] = OPTIONS | {"stages": 3, "size": "0.045MB"}

@@ -93,7 +93,9 @@ def staged_search(search: SizeSearch, stored: Stored, goal: Goal, record: Search
             so_far = {"steps": [step.as_json() for step in steps], "known": known}
             steps, known = found_steps(now, record, so_far, best_effort=goal.best_effort), {}
             end = len(steps) - 1
-        if stage == stages.number or steps[end].part in ("", TRAINING):
+        if stage == stages.number or not now.met(steps[end]):
+            break
+        if not steps[end].part:  # the stage begins at its target
             continue
         size = steps[end].size
         trained = stages.train(stage, now.original.cut(size), size)
