@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -169,10 +170,9 @@ def _texts(folder: Path, data: Path) -> None:
     for part in ("train", "test", "gen"):
         rows = _head(data / "lin2019" / f"aux.{part}.tsv.gz", 10 * LINES)
         (folder / f"aux.{part}.tsv").write_text(rows.rstrip("\n") + "\n", encoding="utf-8")
-    (folder / "lin2019").mkdir()
     asked = {"agr": "6\tour lion by your worms can smile\t5\t0 1\t3 4 \n", "refl": REFLEXIVE}
-    for name, row in asked.items():
-        (folder / "lin2019" / f"{name}.tsv").write_text(row * 12, encoding="utf-8")
+    for (name, row), part in product(asked.items(), ("lin2019", "lin200")):
+        _pack(folder / part / f"{name}.tsv.gz", row * 12)
     frames = _head(data / "framenet" / "framenet15_lu_short.jsonl.gz", 5 * ROWS)
     _pack(folder / "framenet" / "framenet15_lu_short.jsonl.gz", frames)
     (folder / "framenet.jsonl").write_text(frames, encoding="utf-8")
