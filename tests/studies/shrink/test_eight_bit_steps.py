@@ -182,7 +182,7 @@ def test_a_record_of_a_search_without_eight_bits_is_read() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({}, r"part 'eight-bit' saves megabytes and no time; add --size, as in --size 12MB"),
+    ({}, r"part 'eight-bit' is weighed by its megabytes alone; add --size, as in --size 12MB"),
     ({"speed": "2x"}, "add --size"),
     ({"within": True}, "--within-interval tests models in float32; leave eight-bit out of --parts"),
     ({"size": "1MB", "method": "gates"}, "--method gates has no gate of eight bits; leave eight-bit out of --parts"),

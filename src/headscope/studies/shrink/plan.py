@@ -77,4 +77,4 @@ def refuse_eight_bit(wanted: SizeTarget, size: str | None, method: str, *, fine:
     if fine:
         raise HeadscopeError(f"--fine does not weigh eight bits against parts of single layers; {beside}")
     if size is None:
-        raise HeadscopeError("part 'eight-bit' saves megabytes and no time; add --size, as in --size 12MB")
+        raise HeadscopeError("part 'eight-bit' is weighed by its megabytes alone; add --size, as in --size 12MB")

@@ -71,7 +71,7 @@ class SizeSearch:
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
-        if self.files and unit == "size":  # eight bits save no time
+        if self.files and unit == "size":  # time in eight bits is not counted
             parts |= self.files.further(last)
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
