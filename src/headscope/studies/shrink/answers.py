@@ -63,7 +63,8 @@ class ModelAnswers:
         def outputs(group: list[Encoded]) -> Outputs:
             batch = collate(group)
             found = first_output(session, batch.inputs)
-            return (found if self.task is not None else self.embedding(found, batch.real)).numpy()
+            # onnxruntime answers on the processor, wherever the model is.
+            return (found if self.task is not None else self.embedding(found, batch.real.cpu())).numpy()
 
         return in_order(model.network, inputs, outputs, replace(settings, on_progress=lambda done: None))
 
