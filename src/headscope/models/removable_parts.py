@@ -94,15 +94,18 @@ def position_rows(model: Model, tokens: int) -> int:
     return tokens + first
 
 
+def embedding_tables(network: nn.Module) -> list[nn.Embedding]:
+    """The tables of embeddings of a network: of words, positions and segments."""
+    return [module for module in network.modules() if isinstance(module, nn.Embedding)]
+
+
 def position_tables(network: PreTrainedModel) -> list[nn.Embedding]:
     """The tables of positions of a network; none where it has another way to tell them."""
     rows = getattr(network.config.get_text_config(), "max_position_embeddings", None)
     return [
-        module
-        for module in network.modules()
-        if isinstance(module, nn.Embedding)
-        and module.num_embeddings == rows
-        and module is not network.get_input_embeddings()
+        table
+        for table in embedding_tables(network)
+        if table.num_embeddings == rows and table is not network.get_input_embeddings()
     ]
 
 

@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 
 from headscope.capture.layer_stack import stack
 from headscope.models.model import Model
-from headscope.models.removable_parts import Kept
+from headscope.models.removable_parts import Kept, embedding_tables
 from headscope.models.smaller import sliced
 
 
@@ -51,6 +51,5 @@ def _layers(network: PreTrainedModel, number: int) -> tuple[nn.Module, ...]:
 
 def _outside(network: PreTrainedModel, layers: tuple[nn.Module, ...]) -> dict[str, nn.Parameter]:
     """The weights outside of layers and of tables of embeddings, by name."""
-    tables = [module for module in network.modules() if isinstance(module, nn.Embedding)]
-    inside = {id(weight) for module in (*layers, *tables) for weight in module.parameters()}
+    inside = {id(weight) for module in (*layers, *embedding_tables(network)) for weight in module.parameters()}
     return {name: weight for name, weight in network.named_parameters() if id(weight) not in inside}

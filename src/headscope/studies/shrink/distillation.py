@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet
@@ -18,6 +18,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
+from headscope.models.removable_parts import embedding_tables
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
 from headscope.studies.shrink.losses import LossWeights, of_labels, of_outputs, of_relations, of_states
@@ -143,7 +144,7 @@ def distilled(
     if done is None:
         task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
         start = InitialModel(copied(smaller), smaller.tokenizer)
-        for table in () if tables else _tables(start.network):
+        for table in () if tables else embedding_tables(start.network):
             table.requires_grad_(False)
         with fast(start.network), fast(examples.train.teacher.network):
             done = train(start, task, examples, recipe, settings, record)
@@ -152,10 +153,6 @@ def distilled(
     if not float(done.outputs[:, 0].mean()) < before:
         return smaller
     return reloaded(smaller, folder / "model")
-
-
-def _tables(network: Any) -> list[nn.Embedding]:
-    return [module for module in network.modules() if isinstance(module, nn.Embedding)]
 
 
 def trainable(model: Model) -> None:

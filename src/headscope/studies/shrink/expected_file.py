@@ -5,7 +5,7 @@ from torch import nn
 from headscope.models import Model
 from headscope.models.eight_bits import EMBEDDINGS, TO_STATES, EightBits
 from headscope.models.embedding_width import embedding_width
-from headscope.models.removable_parts import layers_of
+from headscope.models.removable_parts import embedding_tables, layers_of
 from headscope.studies.shrink.sizes import AnySize
 
 # Bytes of a weight.
@@ -22,7 +22,7 @@ def weights_megabytes(now: Model, last: AnySize, size: AnySize, options: EightBi
         layer: module for layer, module in zip(last.layers, layers_of(now).layers, strict=True) if layer in size.layers
     }
     matrices = {f"layer {layer + 1}": _numbers(module, 2) for layer, module in layers.items()}
-    tables, width = [module for module in now.network.modules() if isinstance(module, nn.Embedding)], size.embeddings
+    tables, width = embedding_tables(now.network), size.embeddings
     matrices[EMBEDDINGS] = sum(_numbers(table, 2) for table in tables) * (width or embedding_width(now))
     matrices[EMBEDDINGS] //= embedding_width(now)
     matrices[TO_STATES] = width * embedding_width(now)

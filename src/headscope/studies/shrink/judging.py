@@ -1,6 +1,6 @@
 """What held-out texts say of a smaller model: its scores, those of its steps and of other parts, and who loses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -14,7 +14,7 @@ from headscope.passes import Settings
 from headscope.studies.shrink import removed
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
 from headscope.studies.shrink.choices import outputs_of_others
-from headscope.studies.shrink.evidence import choices_of, outcome_of
+from headscope.studies.shrink.evidence import choices_of, outcome_of, scores_of
 from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.sizes import Original
@@ -70,9 +70,10 @@ def evidence(
     """
     answers, texts, settings, held_out = judging.answers, judging.texts, judging.settings, judging.held_out
     task, size, inputs = answers.task, search.steps[-1].size, encode(smaller, texts.held_out)
-    original, by_parts = search.original(ordered), search.choice(ordered)
+    originals, by_parts = search.originals(ordered), search.choice(ordered)
+    original = originals[-1]
     outputs = [answers.of(judging.model, held_out, settings)]
-    steps = zip(search.originals(ordered), search.steps, strict=True)
+    steps = zip(originals, search.steps, strict=True)
     outputs += [_of_step(judging, search, one, step) for one, step in islice(steps, 1, None)]
     same = by_parts is original and search.steps[-1].eight_bit is None  # others have no eight bits
     chosen = outputs[-1] if same else answers.of(by_parts.cut(size), held_out, settings)
@@ -95,6 +96,13 @@ def evidence(
         outputs[0],
         outputs[-1],
     )
+
+
+def outcome_when_loaded(judging: Judging, found: Evidence, written: Model) -> ShrinkOutcome:
+    """The outcome with the scores of the saved model, as it was loaded from its folder."""
+    outputs = [found.before, judging.answers.of(written, found.inputs, judging.settings)]
+    scores = scores_of(judging.answers.task, outputs, judging.texts, judging.settings)
+    return replace(found.outcome, reloaded=scores.values[-1])
 
 
 def _of_step(judging: Judging, search: FoundSearch, original: Original, step: Step) -> Outputs:

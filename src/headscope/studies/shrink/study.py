@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -22,10 +21,10 @@ from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.choices import by_method
-from headscope.studies.shrink.evidence import facts_of, scores_of
+from headscope.studies.shrink.evidence import facts_of
 from headscope.studies.shrink.gate_search import gate_search, refuse_without_target
 from headscope.studies.shrink.goal import Goal, begun, unused_megabytes
-from headscope.studies.shrink.judging import Judging, evidence
+from headscope.studies.shrink.judging import Judging, evidence, outcome_when_loaded
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.shrink.learning import Learning
 from headscope.studies.shrink.losses import loss_weights
@@ -198,8 +197,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     variables = found.variables | (of_kinds.variables(found.stays) if of_kinds else {}) | beside | scored
     text = notes(xr.Dataset(found.outcome.to_variables() | variables), facts)
     written = written_folder(smaller, half, directory, text, onnx, head=task is not None)
-    again = [found.before, answers.of(written, found.inputs, settings)]
-    outcome = replace(found.outcome, reloaded=scores_of(task, again, texts, settings).values[-1])
+    outcome = outcome_when_loaded(judging, found, written)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, corpus_read(corpus, task), settings)
