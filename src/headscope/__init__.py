@@ -12,6 +12,7 @@ from headscope.front.notebook import show_results_in_notebooks
 from headscope.version import __version__
 
 if TYPE_CHECKING:
+    from headscope.capture.attention_statistics import attention_statistics
     from headscope.corpora import Corpus, read
     from headscope.corpora.tasks import Task
     from headscope.corpora.tasks import read as read_task
@@ -68,6 +69,7 @@ _PUBLIC = {
     "Task": ("corpora.tasks", "Task"),
     "Values": ("encoding.batch", "Values"),
     "Variable": ("results.variables", "Variable"),
+    "attention_statistics": ("capture.attention_statistics", "attention_statistics"),
     "claims": ("front.claims", "claims"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
@@ -98,6 +100,7 @@ __all__ = [
     "Variable",
     "__version__",
     "ablate",
+    "attention_statistics",
     "attributions",
     "check_measure",
     "claims",

@@ -21,7 +21,18 @@ from headscope.capture.key_ranges import key_ranges, ranged_blocks
 from headscope.capture.observer import Intervention, Observer
 from headscope.capture.softmax import exact_softmax, shifted
 from headscope.capture.spread import home
-from headscope.capture.watch import Watch, Watches, by_ranges, change, count, current, during_forward, show, watching
+from headscope.capture.watch import (
+    Watch,
+    Watches,
+    by_ranges,
+    change,
+    count,
+    current,
+    during_forward,
+    show,
+    statistics_of,
+    watching,
+)
 
 # Substrings such as "sdpa" or "flash" would make transformers treat the function as one of its own.
 NAME, LAZY, WHOLE = "headscope", "headscope-lazy", "headscope-whole"
@@ -76,6 +87,11 @@ def attend(
     watches = _watches(keywords)
     examples_, heads_, length, width = query.shape
     scale = width**-0.5 if scaling is None else scaling
+    if statistics := statistics_of(watches):
+        biases = {"position bias": position_bias, "mask": attention_mask}
+        output = statistics.attend(query, key, value, scale, softcap, biases)
+        count(watches)
+        return output, None
     ranged = by_ranges(watches)
     if ranged and not any(watch.changes for watch in watches) and not torch.is_grad_enabled():
         output = fast_attention(

@@ -9,6 +9,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers.masking_utils import causal_mask_function, eager_mask, sdpa_mask
 
+from headscope.capture.fused.band import Band, band_of
+from headscope.capture.watch import current, statistics_of
+
 # A mask up to this many elements per example is made whole; a larger one is made as the blocks need it.
 WHOLE_MASK = 1024 * 1024
 # Of this two fit into a float, and no score beside it matters.
@@ -18,7 +21,12 @@ MASKED = -1e30
 def block_mask(
     batch_size: int, q_length: int, kv_length: int, q_offset: int = 0, **keywords: Any
 ) -> Float[Tensor, "example 1 query key"] | None:
-    """transformers' eager mask; for long inputs a lazy one."""
+    """transformers' eager mask; for long inputs a lazy one, and for fused attention what it hides."""
+    if (
+        statistics_of(current())
+        and (mask := described_mask(batch_size, q_length, kv_length, q_offset, **keywords)) is not None
+    ):
+        return mask
     make = eager_mask if q_length * kv_length <= WHOLE_MASK else lazy_mask
     return make(batch_size, q_length, kv_length, q_offset, **keywords)
 
@@ -37,6 +45,32 @@ def lazy_mask(
     mask = nothing.expand(batch_size, 1, q_length, kv_length)
     for name, make in {"rows": eager_mask, "seen": sdpa_mask}.items():
         vars(mask)[name] = partial(_rows, make, kv_length=kv_length, q_offset=q_offset, **keywords)
+    return mask
+
+
+def described_mask(
+    batch_size: int,
+    q_length: int,
+    kv_length: int,
+    q_offset: int = 0,
+    *,
+    mask_function: Callable = causal_mask_function,
+    attention_mask: Tensor | None = None,
+    **keywords: Any,
+) -> Float[Tensor, "example 1 query key"] | None:
+    """A mask without memory that says what it is: `visible` has the length of each example, and the band.
+
+    None for a mask of another shape than a band, or of cached keys.
+    """
+    band = band_of(mask_function, q_length) if not q_offset and q_length == kv_length else None
+    if band is None:
+        return None
+    device = keywords["device"]
+    mask = torch.full((), torch.nan, dtype=keywords["dtype"], device=device).expand(batch_size, 1, q_length, kv_length)
+    unpadded = torch.full((batch_size,), kv_length, dtype=torch.int32, device=device)
+    lengths = unpadded if attention_mask is None else attention_mask.sum(-1, dtype=torch.int32)
+    visible: tuple[Tensor, Band] = lengths, band
+    vars(mask)["visible"] = visible
     return mask
 
 

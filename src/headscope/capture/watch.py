@@ -85,6 +85,14 @@ def _brought(entropy: RowEntropy, home: torch.device) -> RowEntropy:
     return lambda: entropy().to(home)
 
 
+def statistics_of(watches: Watches) -> Any:
+    """What reads the statistics of fused attention, where the only watch is an observer that wants no map; else None.
+
+    See `fused.statistics.FusedStatistics`.
+    """
+    return getattr(watches[0].look, "statistics", None) if len(watches) == 1 and not watches[0].changes else None
+
+
 def by_ranges(watches: Watches) -> bool:
     """True if a block may have some of the keys of a layer, and for observers some of its heads."""
     return all(map(_takes_ranges, watches))

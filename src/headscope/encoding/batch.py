@@ -10,10 +10,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from headscope.encoding.pair_sums import PairSums, pair_sums
+from headscope.encoding.pair_sums import SUMS, PairSums, pair_sums
+from headscope.encoding.sink import sink_of
 from headscope.linguistics.sentence import Example
+from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
 
 QUERY_GROUPS = ("all", "sep", "cls")
+# Of padding and special tokens the class is smaller.
+FIRST_OF_TEXT = TOKEN_CLASSES.index("punct")
 
 Value = TypeVar("Value")
 
@@ -73,8 +77,10 @@ class Batch:
     @cached_property
     def pair_sums(self) -> PairSums:
         """Weights of attention between the words of two segments."""
-        rows = self.index.new_zeros(0, 5) if self.pair_words is None else self.pair_words
-        return pair_sums(rows, (self.real.shape[0], self.real.shape[1]))
+        if self.pair_words is None or not self.has_pairs:
+            none = self.real.new_zeros(len(self.real))
+            return PairSums(self.real.new_zeros(len(self.real), 0, 0, SUMS, dtype=torch.float32), none, none)
+        return pair_sums(self.pair_words, (self.real.shape[0], self.real.shape[1]))
 
     @cached_property
     def query_groups(self) -> Float[Tensor, "example group token"]:
@@ -175,6 +181,50 @@ class BlockIndex:
         """1 for the real queries, 0 for padding."""
         return self.query_groups[:, :, 0].contiguous()
 
+    @cached_property
+    def text_queries(self) -> Float[Tensor, "example 1 1 query"]:
+        """1 for the queries that are no special tokens."""
+        token_class = self.batch.token_class[self.examples, None, None, self.queries]
+        return (token_class >= FIRST_OF_TEXT).to(torch.float32)
+
+    @cached_property
+    def sink(self) -> Float[Tensor, "example 1 key 1"]:
+        """1 for the keys of the sink, see `sink_of`."""
+        return sink_of(self.batch.token_class)[self.examples, None, self.keys, None]
+
+    @cached_property
+    def neighbours(self) -> tuple[Int[Tensor, "query offset"], Float[Tensor, "example 1 query offset"]]:
+        """Where the block has the key at each offset from a query; 1 where query and key are real tokens, else 0."""
+        real = self.batch.real
+        queries = torch.arange(self.queries.start, self.queries.stop, device=real.device)[:, None]
+        keys = queries + torch.tensor(OFFSETS, device=real.device)
+        inside = keys.clamp(self.keys.start, self.keys.stop - 1)
+        both = real[self.examples, queries] & real[self.examples, inside] & (keys == inside)
+        return inside - self.keys.start, both[:, None].to(torch.float32)
+
+    @cached_property
+    def links(self) -> tuple[int, Tensor, Tensor, Tensor, Tensor]:
+        """The number of links of the block's examples; the link, example, row and column of those in the block."""
+        first, last = (self.batch.link_ends[end] for end in (self.examples.start, self.examples.stop))
+        example, _, query, key = self.batch.links[first:last].unbind(-1)
+        (inside,) = (_in(self.queries, query) & _in(self.keys, key)).nonzero(as_tuple=True)
+        example, row, column = (
+            tokens[inside] - part.start
+            for tokens, part in ((example, self.examples), (query, self.queries), (key, self.keys))
+        )
+        return last - first, inside, example, row, column
+
+    @cached_property
+    def pair_weights(self) -> Float[Tensor, "example query_key sum"] | None:
+        """The weights of `pair_sums`; None where the batch has no pair."""
+        if not self.batch.has_pairs:
+            return None
+        return self.batch.pair_sums.weights[self.examples, self.queries, self.keys].flatten(1, 2)
+
+
+def _in(part: slice, tokens: Tensor) -> Tensor:
+    return (tokens >= part.start) & (tokens < part.stop)
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -245,6 +295,41 @@ class Rows:
     def entropy(self) -> Float[Tensor, "example head query"]:
         """-sum_j A log A of each row, in nats."""
         return torch.special.entr(self.attention).sum(-1) if self.row_entropy is None else self.row_entropy()
+
+    @cached_property
+    def from_text(self) -> Float[Tensor, "example head key"]:
+        """The attention that each key gets from the block's queries that are not special."""
+        return self.for_all_keys(self.block.text_queries @ self.attention).squeeze(2)
+
+    @cached_property
+    def at_offsets(self) -> Float[Tensor, "example head offset"]:
+        """The attention at each of `OFFSETS`, summed over the queries that have a real token there."""
+        keys, real = self.block.neighbours
+        return (self.attention.gather(-1, keys.expand(*self.attention.shape[:3], -1)) * real).sum(2)
+
+    @cached_property
+    def linked(self) -> Float[Tensor, "link_row head"]:
+        """The attention of each link of the block's examples; 0 where its query or its key is not in the block."""
+        number, link, example, row, key = self.block.links
+        attention = self.attention[example, :, row, key]
+        if len(attention) == number:
+            return attention
+        return attention.new_zeros(number, attention.shape[1]).index_copy_(0, link, attention)
+
+    @cached_property
+    def to_sink(self) -> Float[Tensor, "example head query"]:
+        """The attention of each query to the sink."""
+        return (self.attention @ self.block.sink).squeeze(-1)
+
+    @cached_property
+    def pair_sums(self) -> Float[Tensor, "example head sum"]:
+        """This block's part of the sums of `encoding.pair_sums`; zeros where the batch has no pair."""
+        weights = self.block.pair_weights
+        return self.zeros(SUMS) if weights is None else self.attention.flatten(2) @ weights
+
+    def zeros(self, number: int) -> Float[Tensor, "example head number"]:
+        """So many zeros for each head of each example."""
+        return self.attention.new_zeros(*self.attention.shape[:2], number)
 
     @cached_property
     def squares(self) -> Float[Tensor, "example head query"]:

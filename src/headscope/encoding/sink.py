@@ -9,7 +9,7 @@ from torch import Tensor
 
 from headscope.results.vocabulary import TOKEN_CLASSES
 
-SPECIAL = torch.tensor([TOKEN_CLASSES.index(name) for name in ("cls", "sep")])
+CLS, SEP = (TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
 
 
 def sink_of(token_class: Int[Tensor, "example token"]) -> Float[Tensor, "example token"]:
@@ -18,7 +18,7 @@ def sink_of(token_class: Int[Tensor, "example token"]) -> Float[Tensor, "example
     >>> sink_of(torch.tensor([[0, 3, 1], [3, 3, -1]])).tolist()
     [[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
-    special = torch.isin(token_class, SPECIAL.to(token_class.device))
+    special = (token_class == CLS) | (token_class == SEP)
     first = torch.zeros_like(special)
     first[:, 0] = True
     return torch.where(special.any(-1, keepdim=True), special, first).to(torch.float32)

@@ -4,18 +4,16 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
-from headscope.results.vocabulary import FREQUENCIES, TOKEN_CLASSES
+from headscope.encoding.batch import FIRST_OF_TEXT, Batch, Rows, Values
+from headscope.results.vocabulary import FREQUENCIES
 
-# Of padding and special tokens the class is smaller.
-FIRST_OF_TEXT = TOKEN_CLASSES.index("punct")
 LEAST_TOKENS = 3
 DECIMALS = 4  # of attention over the mean of these tokens: smaller differences are those of rounding
 
 
 def from_text(rows: Rows) -> Float[Tensor, "example head key"]:
     """The attention that each key gets from the block's queries that are not special."""
-    return rows.for_all_keys(rows.block.once(_text_queries) @ rows.attention).squeeze(2)
+    return rows.from_text
 
 
 def by_class(
@@ -64,11 +62,6 @@ def uniform(batch: Batch) -> Float[Tensor, "example key"]:
     by_seen = weights.new_zeros(len(weights), weights.shape[1] + 1).scatter_add(1, batch.seen.clamp_min(0), weights)
     # A key is seen by all queries that see more tokens than there are before it.
     return by_seen.flip(-1).cumsum(-1).flip(-1)[:, 1:]
-
-
-def _text_queries(block: BlockIndex) -> Float[Tensor, "example 1 1 query"]:
-    of_text = block.batch.token_class[block.examples, None, None, block.queries] >= FIRST_OF_TEXT
-    return of_text.to(torch.float32)
 
 
 def _centred(

@@ -7,10 +7,9 @@ last token of each segment that is not special.
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, Values
+from headscope.encoding.batch import FIRST_OF_TEXT, Batch, Values
 from headscope.measures._shared import received
 from headscope.results.variables import Variable
-from headscope.results.vocabulary import TOKEN_CLASSES
 
 VARIABLE = Variable(
     name="segment_end",
@@ -18,8 +17,6 @@ VARIABLE = Variable(
     units="share of attention",
     source="Raganato and Tiedemann 2018",
 )
-# Of padding and special tokens the class is smaller.
-FIRST_OF_TEXT = TOKEN_CLASSES.index("punct")
 
 
 observe = received

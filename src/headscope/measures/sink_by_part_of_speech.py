@@ -10,7 +10,6 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
-from headscope.encoding.sink import sink_of
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import UPOS
 
@@ -25,10 +24,8 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "example head part_of_speech"]:
     """The attention of the block's queries to its special tokens, added up by part of speech."""
-    keys, members = rows.block.once(_keys), rows.block.once(_members)
-    if members is None:
-        return rows.attention.new_zeros(*rows.attention.shape[:2], len(UPOS))
-    return (rows.attention @ keys).squeeze(-1) @ members
+    members = rows.block.once(_members)
+    return rows.zeros(len(UPOS)) if members is None else rows.to_sink @ members
 
 
 def finish(observed: Float[Tensor, "example head part_of_speech"], batch: Batch) -> Values:
@@ -37,13 +34,10 @@ def finish(observed: Float[Tensor, "example head part_of_speech"], batch: Batch)
     return Values(observed / counts.clamp_min(1)[:, None], counts > 0)
 
 
-def _keys(block: BlockIndex) -> Float[Tensor, "example 1 key 1"]:
-    return sink_of(block.batch.token_class)[block.examples, None, block.keys, None]
-
-
 def _members(block: BlockIndex) -> Float[Tensor, "example query part_of_speech"] | None:
     upos = block.batch.upos[block.examples, block.queries]
-    return _one_hot(upos) if bool((upos >= 0).any()) else None
+    # A GPU multiplies by zeros rather than wait.
+    return _one_hot(upos) if upos.is_cuda or bool((upos >= 0).any()) else None
 
 
 def _one_hot(upos: Tensor) -> Float[Tensor, "example token part_of_speech"]:

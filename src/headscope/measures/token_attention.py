@@ -8,7 +8,7 @@ same sentence. The released code zips sources and targets; here all pairs count.
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
+from headscope.encoding.batch import Batch, Rows, Values
 from headscope.measures._shared import maximum_by_example
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import RELATIONS
@@ -24,30 +24,10 @@ VARIABLE = Variable(
 
 def observe(rows: Rows) -> Float[Tensor, "link_row head"]:
     """The attention of each link of the block's examples; zero where its query or its key is not in the block."""
-    number, link, example, row, key = rows.block.once(_links)
-    attention = rows.attention[example, :, row, key]
-    if len(attention) == number:
-        return attention
-    return attention.new_zeros(number, attention.shape[1]).index_copy_(0, link, attention)
+    return rows.linked
 
 
 def finish(observed: Float[Tensor, "link_row head"], batch: Batch) -> Values:
     """The maximum over the links of each relation; examples without one are not valid."""
     example, relation, _, _ = batch.links.unbind(-1)
     return maximum_by_example(observed, example, relation, (len(batch.real), len(RELATIONS)))
-
-
-def _links(block: BlockIndex) -> tuple[int, Tensor, Tensor, Tensor, Tensor]:
-    """The number of links of the block's examples, and the link, example, row and column of those in the block."""
-    first, last = (block.batch.link_ends[end] for end in (block.examples.start, block.examples.stop))
-    example, _, query, key = block.batch.links[first:last].unbind(-1)
-    (inside,) = (_in(block.queries, query) & _in(block.keys, key)).nonzero(as_tuple=True)
-    example, row, column = (
-        tokens[inside] - part.start
-        for tokens, part in ((example, block.examples), (query, block.queries), (key, block.keys))
-    )
-    return last - first, inside, example, row, column
-
-
-def _in(part: slice, tokens: Tensor) -> Tensor:
-    return (tokens >= part.start) & (tokens < part.stop)

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from headscope.capture.fused.check import why_maps
 from headscope.capture.interventions import Mode, means_written, refuse, uniform, zero
 from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections
@@ -76,6 +77,11 @@ class Model:
                 f"model type '{kind}': the linear maps of its attention cannot be identified; use another model"
             )
         return maps
+
+    @cached_property
+    def needs_map(self) -> str:
+        """Why statistics of its attention are read from maps, in blocks; "" where fused kernels read them."""
+        return "it is spread over devices" if is_spread(self.network) else why_maps(self.network)
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""

@@ -4,7 +4,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -12,17 +12,27 @@ from torch import Tensor
 
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
+from headscope.passes.observing import Check, nothing
 from headscope.passes.shards import Fold
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 
 Value = TypeVar("Value")
 Tallies = dict[str, Tally]
-# The units of the inputs of a batch, which are resampled, and their values by name.
-IndexedValues = tuple[Tensor, dict[str, Values]]
 TOGETHER = 256
 
 
 Arrays = tuple[np.ndarray, np.ndarray]
+
+
+class IndexedValues(NamedTuple):
+    """The units of the inputs of a batch, which are resampled, and their values by name.
+
+    * `check`: raises an error if the values are not to be used; it may wait for the device.
+    """
+
+    unit: Tensor
+    values: dict[str, Values]
+    check: Check = nothing
 
 
 @dataclass
@@ -36,15 +46,30 @@ class Buffer:
     resamples: int
     tallies: dict[str, Tally] = field(default_factory=dict)
     pending: list[tuple[list[int], dict[str, Arrays]]] = field(default_factory=list)
+    coming: Callable[[], tuple[list[int], dict[str, Arrays]]] | None = None
 
-    def add(self, unit: Tensor, values: dict[str, Values]) -> None:
-        """Take in the values of a batch of examples; those of one `unit` are resampled together."""
+    def add(self, unit: Tensor, values: dict[str, Values], check: Check = nothing) -> None:
+        """Take in the values of a batch of examples; those of one `unit` are resampled together.
+
+        They are waited for when the next batch comes, which a GPU computes meanwhile.
+        """
+        self._arrive()
         if sum(len(numbers) for numbers, _ in self.pending) >= TOGETHER:
-            self.flush()
-        self.pending.append((unit.tolist(), _to_host(values)))
+            self._tally()
+        self.coming = sent(unit, values, check)
 
     def flush(self) -> dict[str, Tally]:
         """The tallies of all examples so far."""
+        self._arrive()
+        self._tally()
+        return self.tallies
+
+    def _arrive(self) -> None:
+        if self.coming:
+            arrived, self.coming = self.coming(), None
+            self.pending.append(arrived)
+
+    def _tally(self) -> None:
         if self.pending:
             draws = poisson_draws(
                 [number for numbers, _ in self.pending for number in numbers], self.seed, self.resamples
@@ -52,25 +77,41 @@ class Buffer:
             new = {name: tally(*self._joined(name), draws) for name in self.pending[0][1]}
             merged = {name: self.tallies[name] + tally for name, tally in new.items()} if self.tallies else new
             self.tallies, self.pending = merged, []
-        return self.tallies
 
     def _joined(self, name: str) -> Arrays:
         values, valid = zip(*(batch[name] for _, batch in self.pending), strict=True)
         return np.concatenate(values), np.concatenate(valid)
 
 
-def _to_host(values: dict[str, Values]) -> dict[str, Arrays]:
-    arrays = _moved([statistic.values for statistic in values.values()])
-    valid = _moved([statistic.valid for statistic in values.values()])
-    return dict(zip(values, zip(arrays, valid, strict=True), strict=True))
+def sent(unit: Tensor, values: dict[str, Values], check: Check) -> Callable[[], tuple[list[int], dict[str, Arrays]]]:
+    """Begin to move values to the host; the function waits for them, and for what `check` says."""
+    arrays = _moving([statistic.values for statistic in values.values()])
+    valid = _moving([statistic.valid for statistic in values.values()])
+
+    def arrive() -> tuple[list[int], dict[str, Arrays]]:
+        check()
+        return unit.tolist(), dict(zip(values, zip(arrays(), valid(), strict=True), strict=True))
+
+    return arrive
 
 
-def _moved(tensors: list[Tensor]) -> list[np.ndarray]:
+def _moving(tensors: list[Tensor]) -> Callable[[], list[np.ndarray]]:
     """The tensors, each [example, ...], as arrays; in one transfer, which is what costs time on a GPU."""
     # [example, values of all tensors]
-    flat = torch.cat([tensor.reshape(len(tensor), -1) for tensor in tensors], dim=1).cpu().numpy()
+    flat = torch.cat([tensor.reshape(len(tensor), -1) for tensor in tensors], dim=1)
     ends = np.cumsum([tensor[0].numel() for tensor in tensors])[:-1]
-    return [part.reshape(tensor.shape) for part, tensor in zip(np.split(flat, ends, axis=1), tensors, strict=True)]
+    shapes, done = [tensor.shape for tensor in tensors], None
+    if flat.device.type == "cuda":
+        flat = torch.empty(flat.shape, dtype=flat.dtype, pin_memory=True).copy_(flat, non_blocking=True)
+        done = torch.cuda.current_stream().record_event()
+
+    def arrive() -> list[np.ndarray]:
+        if done:
+            done.synchronize()
+        parts = np.split(flat.cpu().numpy(), ends, axis=1)
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    return arrive
 
 
 class TallyAccumulator:

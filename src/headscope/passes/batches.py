@@ -53,29 +53,49 @@ def collator(model: Model, pad_to: int = 0) -> Callable[[list[Encoded]], Batch]:
     return partial(
         collate,
         pad=pad if isinstance(pad, int) else 0,
-        class_exists=class_exists(model.tokenizer),
+        class_exists=torch.tensor(class_exists(model.tokenizer), device=model.device),
         device=model.device,
         pad_to=pad_to,
     )
 
 
 def collate(
-    group: list[Encoded], *, pad: int, class_exists: list[bool], device: torch.device, pad_to: int = 0
+    group: list[Encoded], *, pad: int, class_exists: list[bool] | Tensor, device: torch.device, pad_to: int = 0
 ) -> Batch:
     """One batch, padded on the right with the token `pad`, to the length of the longest or to `pad_to`."""
     length = max(pad_to, *map(len, group))
 
+    lengths = np.array([len(encoded) for encoded in group])
+    inside = np.arange(length) < lengths[:, None]
+
+    def moved(shape: tuple[int, ...], fill: Callable[[np.ndarray], object]) -> torch.Tensor:
+        # From other memory a transfer to a GPU would wait for all that it has to do.
+        host = torch.empty(shape, dtype=torch.long, pin_memory=device.type == "cuda")
+        fill(host.numpy())
+        return host.to(device, non_blocking=True)
+
     def padded(arrays: list[np.ndarray], value: int) -> torch.Tensor:
-        rows = np.full((len(group), length), value, dtype=np.int64)
-        for row, array in zip(rows, arrays, strict=True):
-            row[: len(array)] = array
-        return torch.from_numpy(rows).to(device)
+        if not any(map(len, arrays)):
+            return torch.full((len(group), length), value, device=device)
+        sized = zip(arrays, lengths, strict=True)
+        arrays = [array if len(array) else np.full(size, value) for array, size in sized]
+        if inside.all():
+            return moved(inside.shape, lambda rows: np.concatenate(arrays, out=rows.reshape(-1)))
+
+        def fill(rows: np.ndarray) -> None:
+            rows[...] = value
+            rows[inside] = np.concatenate(arrays)
+
+        return moved(inside.shape, fill)
 
     def rows(arrays: list[np.ndarray], width: int) -> torch.Tensor:
-        joined = np.concatenate(arrays).reshape(-1, width - 1)
-        example = np.repeat(np.arange(len(arrays), dtype=joined.dtype), [len(array) for array in arrays])
-        # [row, width]
-        return torch.from_numpy(np.column_stack([example, joined])).to(device)
+        sizes = np.fromiter(map(len, arrays), int, len(arrays))
+
+        def fill(table: np.ndarray) -> None:  # [row, width]
+            table[:, 0] = np.repeat(np.arange(len(arrays)), sizes)
+            np.concatenate([array.reshape(-1, width - 1) for array in arrays], out=table[:, 1:])
+
+        return moved((int(sizes.sum()), width), fill)
 
     token_class = padded([encoded.token_class for encoded in group], -1)
     inputs = {
@@ -89,7 +109,7 @@ def collate(
         torch.tensor([encoded.index for encoded in group]),
         real,
         token_class,
-        torch.tensor(class_exists, device=device),
+        torch.as_tensor(class_exists, device=device),
         rows([encoded.features for encoded in group], 3),
         rows([encoded.links for encoded in group], 4),
         (0, *np.cumsum([len(encoded.links) for encoded in group]).tolist()),

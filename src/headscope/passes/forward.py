@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
+from headscope.capture.fused.statistics import NeedsMap
 from headscope.capture.spread import home, is_spread
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows
@@ -21,18 +22,29 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.batches import StateBatch, collator
-from headscope.passes.observing import BatchObserver, FiniteAttention, RowsObserver
+from headscope.passes.observing import (
+    BatchObserver,
+    Check,
+    FiniteAttention,
+    MeasureObserver,
+    RowsObserver,
+    nothing,
+)
 
 Seen = TypeVar("Seen")
 
 
 @dataclass
 class _Current:
-    """The batch that was run last, whether its attention was shown, and its hidden states if they were read."""
+    """The batch that was run last, whether its attention was shown, and its hidden states if they were read.
+
+    * `check`: raises `HeadscopeError` if the attention that was shown is not finite.
+    """
 
     group: list[Encoded]
     batch: Batch
     shown: bool = False
+    check: Check = nothing
     states: Tensor | None = None
 
 
@@ -55,11 +67,17 @@ class Forward(Generic[Seen]):
         Raises `RuntimeError` if the model computes attention for fewer layers than it has, `HeadscopeError` if
         attention is not finite.
         """
+        seen, check = self.soon(group)
+        check()
+        return seen
+
+    def soon(self, group: list[Encoded]) -> tuple[Seen, Check]:
+        """As `observe`, without waiting for the device; what is returned beside raises the error."""
         if self.observer is None:
             raise RuntimeError("nothing observes attention here")
         with torch.inference_mode():
-            self.shared._show(group)
-            return self.observer.finish()
+            check = self.shared._show(group)
+            return self.observer.finish(), check
 
     def states(self, group: list[Encoded]) -> StateBatch:
         """The batch; its embeddings, then the output of each layer, without gradients."""
@@ -75,21 +93,39 @@ class Forward(Generic[Seen]):
             self._current = _Current(group, self._collate(group))
         return self._current
 
-    def _show(self, group: list[Encoded]) -> None:
+    def _show(self, group: list[Encoded]) -> Check:
         current = self._at(group)
         if self.observer is not None and not current.shown:
-            _show(self.model, self.observer, current.batch)
-            current.shown = True
+            current.check, current.shown = _show(self.model, self.observer, current.batch), True
+        return current.check
 
 
-def _show(model: Model, observer: BatchObserver[Any], batch: Batch) -> None:
+def _show(model: Model, observer: BatchObserver[Any], batch: Batch) -> Check:
+    """Run a batch under an observer: by fused kernels where its measures and the model do without maps, else in blocks.
+
+    Returns: what raises `HeadscopeError` if attention is not finite.
+    """
+    observer.start(batch)
+    if isinstance(observer, MeasureObserver):
+        observer.needs_map = observer.needs_map or model.needs_map
+        if not observer.needs_map:
+            try:
+                with observer.fusing(model.capture.heads):
+                    check = _run(model, observer, batch)
+                return check
+            except NeedsMap as reason:
+                observer.needs_map = str(reason)
+                observer.start(batch)
+    return _run(model, observer, batch)
+
+
+def _run(model: Model, observer: BatchObserver[Any], batch: Batch) -> Check:
     """Run a batch under an observer, up to the attention of the last layer.
 
     What follows there is read by nobody: an eighth of the work in a model of six layers. A model that is spread over
     devices runs to its end, since each of its parts is then put back.
     """
     finite, layers = FiniteAttention(model, observer), len(model.capture.heads)
-    observer.start(batch)
     finite.start(batch)
     with model.observed(finite) as watch:
         watch.enough = None if is_spread(model.network) else layers
@@ -97,7 +133,7 @@ def _show(model: Model, observer: BatchObserver[Any], batch: Batch) -> None:
             model.network(**batch.inputs)
         if watch.calls != layers:
             raise RuntimeError(f"{watch.calls} attention calls in a forward pass, expected {layers}")
-        finite.refuse()
+        return finite.later()
 
 
 def share(forwards: Sequence[Forward[Any]]) -> None:

@@ -4,24 +4,32 @@ Maps are never kept: each block of attention rows goes to every measure while it
 become values of each example at the end of a batch.
 """
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from headscope.capture.fused.statistics import FusedStatistics
 from headscope.capture.observer import Observer, RowEntropy
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.block_parts import BlockParts
+from headscope.encoding.fused_rows import FusedRows, statistics_of
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.measures import Measure
 
 Observed = TypeVar("Observed", covariant=True)
+# What raises an error if a batch that was read is not to be used; it may wait for the device.
+Check = Callable[[], None]
+
+
+def nothing() -> None:
+    """Check nothing."""
 
 
 class BatchObserver(Protocol[Observed]):
@@ -76,14 +84,20 @@ class RowsObserver:
 
 
 class MeasureObserver(RowsObserver):
-    """An observer that keeps the parts of each measure for the current batch; measures may share what they observe."""
+    """An observer that keeps the parts of each measure for the current batch; measures may share what they observe.
+
+    * `needs_map`: why attention cannot be fused with these measures; "" as long as it can.
+    """
+
+    statistics: FusedStatistics | None = None
+    needs_map = ""
 
     def __init__(self, measures: Mapping[str, Measure | ModuleType]):
         self.measures = measures
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare for this one."""
-        self.batch = batch
+        self.batch, self.statistics = batch, None
         self.observed = {measure.observe: BlockParts(batch.real.shape[1]) for measure in self.measures.values()}
 
     def add(self, layer: int, *rows: Rows) -> None:
@@ -91,9 +105,25 @@ class MeasureObserver(RowsObserver):
         for observe, parts in self.observed.items():
             parts.add(layer, rows[0], observe(*rows))
 
+    @contextmanager
+    def fusing(self, heads: tuple[int, ...]) -> Iterator[None]:
+        """Within this context a forward pass of the batch is read by fused kernels; `heads`: of each layer.
+
+        Raises `NeedsMap` if a measure, or the model, does not do without maps.
+        """
+        self.statistics = statistics_of(self.batch, heads)
+        yield
+        if not self.statistics.layers:  # the blocks of another way to attend were observed
+            self.statistics, self.needs_map = None, "the model's attention is its own"
+            return
+        rows: Any = FusedRows(self.batch, self.statistics)
+        self.fused = {observe: observe(rows) for observe in self.observed}
+
     def finish(self) -> dict[str, Values]:
         """Each measure's values; heads of all layers in a row."""
-        joined = {observe: parts.joined() for observe, parts in self.observed.items()}
+        joined = (
+            self.fused if self.statistics else {observe: parts.joined() for observe, parts in self.observed.items()}
+        )
         return {name: measure.finish(joined[measure.observe], self.batch) for name, measure in self.measures.items()}
 
 
@@ -112,6 +142,11 @@ class FiniteAttention:
         self.model, self.observer, self.locating = model, observer, False
         self.key_ranges = getattr(observer, "key_ranges", False)
 
+    @property
+    def statistics(self) -> FusedStatistics | None:
+        """What reads fused attention for the observer, if anything."""
+        return None if self.locating else getattr(self.observer, "statistics", None)
+
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and expect this one."""
         shape = (len(self.model.capture.heads), *batch.real.shape)
@@ -125,14 +160,19 @@ class FiniteAttention:
             self.observer(layer, attention, examples, queries, *details)
 
     def refuse(self) -> None:
-        """Raise `HeadscopeError` for the first layer and example of the batch with attention that is not finite.
+        """Raise `HeadscopeError` for the first layer and example of the batch with attention that is not finite."""
+        self.later()()
 
-        The observer is still in the model.
-        """
-        if not (self.first[-1].isnan() & self.batch.real).any():
-            return
+    def later(self) -> Check:
+        """A function that does what `refuse` does: only it waits for the device."""
+        if self.statistics and self.statistics.layers:
+            self.first[-1] = self.statistics.read["entropy"][:, -self.model.capture.heads[-1] :].sum(1)
+        wrong = (self.first[-1].isnan() & self.batch.real).any()
+        return lambda: self._locate() if wrong else None
+
+    def _locate(self) -> NoReturn:
         self.locating = True
-        with suppress(Enough):
+        with self.model.observed(self), torch.inference_mode(), suppress(Enough):
             self.model.network(**self.batch.inputs)
         wrong = (self.first.isnan() & self.batch.real).any(-1)  # [layer, example]
         layer = int(wrong.any(-1).nonzero()[0])

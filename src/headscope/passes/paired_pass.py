@@ -110,7 +110,7 @@ def fold_pairs(
 
     def values(group: list[Encoded]) -> IndexedValues:
         batch = collate(group)
-        return batch.unit, compared(models, batch, measures, comparisons, own=own)
+        return IndexedValues(batch.unit, compared(models, batch, measures, comparisons, own=own))
 
     with torch.inference_mode():
         return first.tally(values)

@@ -17,6 +17,7 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
+from headscope.passes.batch_size import fitting
 from headscope.passes.coverage import Coverage
 from headscope.passes.forward import Forward
 from headscope.passes.measures import Measure, together
@@ -81,8 +82,8 @@ class Pass:
         forward = Forward(self.model, observer)
 
         def values(group: list[Encoded]) -> IndexedValues:
-            observed = forward.observe(group)
-            return observer.batch.unit, observed
+            observed, check = forward.soon(group)
+            return IndexedValues(observer.batch.unit, observed, check)
 
         return self.tally(values, forward)
 
@@ -160,9 +161,12 @@ def measure(
 
     Raises `HeadscopeError` if no example fits into the model, or two measures have one name.
     """
-    named = together(measures, further)
+    named, settings = together(measures, further), fitting(settings, model)
     attributes = provenance(study, model, corpus, settings)
-    result = Pass(model, corpus, settings, words).collect(MeasureObserver(named))
+    observer = MeasureObserver(named)
+    result = Pass(model, corpus, settings, words).collect(observer)
+    if observer.needs_map and model.device.type == "cuda":
+        settings.on_notice(f"attention is read from maps, in blocks: {observer.needs_map}")
     variables = {}
     for name, one in named.items():
         variables |= label(one.VARIABLE, result.value[name], model.capture.heads)

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from headscope.passes.pass_journal import PassJournal
 
 
+BATCH_TOKENS = 2048
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Settings of a pass over a corpus.
 
     * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
-    * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers.
+    * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers. The default becomes
+      larger on a GPU where attention is fused, see `batch_size.fitting`.
     * `seed`, `resamples`: of the bootstrap.
     * `workers`: processes that read the corpus, each with one thread; by default this one, with torch's threads.
     * `engine`: where these processes are; by default they are forked on this machine.
@@ -36,7 +40,7 @@ class Settings:
     """
 
     long: Long = "skip"
-    batch_tokens: int = 2048
+    batch_tokens: int = BATCH_TOKENS
     seed: int = 0
     resamples: int = RESAMPLES
     workers: int = 1

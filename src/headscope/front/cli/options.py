@@ -152,7 +152,10 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "batch_tokens": (
         int,
         2048,
-        _run(**limits(SETTINGS["batch_tokens"]), help="Most tokens of a batch; changes speed, not numbers."),
+        _run(
+            **limits(SETTINGS["batch_tokens"]),
+            help="Most tokens of a batch; changes speed, not numbers. The default grows on a GPU.",
+        ),
     ),
     "workers": (
         int,

@@ -104,7 +104,7 @@ def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
         loss, has_answer = objective.loss(model.network, batch, collated(answers, model.device))
         refuse_infinite(loss, batch, model)
         loss.sum().backward()
-        return batch.unit, sizes.finish(has_answer)
+        return IndexedValues(batch.unit, sizes.finish(has_answer))
 
     with frozen(model.network), model.intervened(sizes):
         return run.tally(values)

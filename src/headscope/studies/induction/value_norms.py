@@ -39,7 +39,7 @@ def value_norms(model: Model, corpus: Corpus, settings: Settings) -> Tally | str
 
     def values(group: list[Encoded]) -> IndexedValues:
         batch = collate(group)
-        return batch.unit, {"value_norm": _of_batch(model, batch, grams)}
+        return IndexedValues(batch.unit, {"value_norm": _of_batch(model, batch, grams)})
 
     with torch.inference_mode(), switchable(model.network):
         return Pass(model, sample(corpus, INPUTS, settings.seed), settings).tally(values).value["value_norm"]

@@ -1,0 +1,103 @@
+"""The statistics of a batch's heads, read by fused kernels layer by layer; no map is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.capture.fused.band import ALL
+
+# Where kernels run, and the numbers that they read. A test adds "cpu", which Triton's interpreter serves.
+DEVICES = {"cuda"}
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+# Keys of one head that fit into a tile.
+WIDEST = 256
+
+
+class NeedsMap(Exception):
+    """What was asked for cannot be read without a map of attention; the reason."""
+
+
+def kernels_run_on(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether a network's attention can be fused with its statistics there."""
+    return device.type in DEVICES and dtype in DTYPES and find_spec("triton") is not None
+
+
+@dataclass
+class FusedStatistics:
+    """What is read off all layers of one batch; the heads of all layers stand in a row.
+
+    * `groups`: of each query: 1 a separator, 2 [CLS], 0 another token, 3 padding; `marks`: 1 for the keys of the sink.
+    * `pairs`: rows (example, relation, query, key).
+    * `heads`: the number of heads of each layer.
+    * `weights`: of sums of attention, such as `encoding.pair_sums`; None for none.
+    * `read`: `lse` (of base 2), `entropy` and `to_sink` [example, head, query], `received` by key from all queries and
+      those of groups 1, 2 and 0 [example, head, 4, key], `at_offsets` [example, head, offset, block], `linked`
+      [pair, head].
+    * `weighed`: the sums of each layer [example, head, sum, block]; `layers`: how many were read.
+    """
+
+    groups: Int[Tensor, "example token"]
+    marks: Int[Tensor, "example token"]
+    pairs: Int[Tensor, "pair 4"]
+    heads: tuple[int, ...]
+    weights: Float[Tensor, "example sum token token"] | None = None
+    read: dict[str, Tensor] = field(default_factory=dict)
+    weighed: list[Tensor] = field(default_factory=list)
+    layers: int = 0
+    kinds: Any = None
+
+    def attend(
+        self,
+        query: Float[Tensor, "example head token width"],
+        key: Float[Tensor, "example key_head token width"],
+        value: Float[Tensor, "example key_head token value_width"],
+        scale: float,
+        softcap: float | None,
+        biases: Mapping[str, Tensor | None],
+    ) -> Float[Tensor, "example token head value_width"]:
+        """The output of a layer, whose statistics are kept.
+
+        * `biases`: what is added to scores, by name; a mask says what it is by `visible`.
+
+        Raises `NeedsMap` for scores with a bias that is no mask of padding and of a band, and for other shapes.
+        """
+        from headscope.capture.fused.layer_attention import LayerAttention, Marks
+
+        given = [(name, bias) for name, bias in biases.items() if bias is not None]
+        seen = [vars(bias).get("visible") for _, bias in given]
+        if len(given) > 1 or None in seen:
+            raise NeedsMap(f"scores have a {given[0][0]} of another shape")
+        examples, heads, tokens, width = query.shape
+        if max(width, value.shape[-1]) > WIDEST or tokens != key.shape[2] or heads != self.heads[self.layers]:
+            raise NeedsMap(f"queries {tuple(query.shape)} and values {tuple(value.shape)} do not fit into tiles")
+        if not self.layers:
+            self.read, self.kinds = self._memory(query), (Marks(self.groups), Marks(self.marks))
+        unpadded = torch.full((examples,), tokens, dtype=torch.int32, device=query.device), ALL
+        lengths, band = seen[0] if given else unpadded
+        query, key, value = (part if part.stride(-1) == 1 else part.contiguous() for part in (query, key, value))
+        first = sum(self.heads[: self.layers])
+        own = {name: memory[:, first : first + heads] for name, memory in self.read.items()}
+        layer, lse, (groups, marks) = LayerAttention(query, key, lengths, scale, softcap, band), own["lse"], self.kinds
+        output = layer.attend(value, lse, own["entropy"], marked=own["to_sink"], marks=marks, offsets=own["at_offsets"])
+        sums = layer.receive(lse, groups, own["received"], self.weights)
+        layer.look(lse, self.pairs, own["linked"])
+        self.weighed += [] if sums is None else [sums]
+        self.layers += 1
+        return output
+
+    def _memory(self, query: Tensor) -> dict[str, Tensor]:
+        from headscope.capture.fused.layer_attention import offset_blocks
+
+        examples, tokens, heads = query.shape[0], query.shape[2], sum(self.heads)
+        shapes = {
+            **dict.fromkeys(("lse", "entropy", "to_sink"), (examples, heads, tokens)),
+            "received": (examples, heads, 4, tokens),
+            "at_offsets": (examples, heads, 3, offset_blocks(tokens, query)),
+            "linked": (len(self.pairs), heads),
+        }
+        return {name: query.new_empty(shape, dtype=torch.float32) for name, shape in shapes.items()}
