@@ -25,6 +25,7 @@ from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.tokenizer import load_tokenizer, refuse_types_of_pairs
+from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening
 
@@ -119,6 +120,7 @@ def _network(
             **({} if isinstance(devices, torch.device) else devices),
             **code,
         )
+        fill_buffers(network, checkpoint.name)
     refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)
     refuse_types(checkpoint.name, network, checkpoint.stored())
     if pruning:
