@@ -19,6 +19,8 @@ from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
+from headscope.models.later_tokens import changes_with_later_tokens
+from headscope.models.segment_ids import with_segment_ids
 from headscope.storage.hashes import SourceFiles
 
 
@@ -31,6 +33,7 @@ class Model:
     * `revision`: the commit of a hub model.
     * `sha256`: the hash of its weights.
     * `files`: the files that it was loaded from, if any.
+    * `notes`: lines about how it is read, for people.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Model:
     revision: str = ""
     sha256: str = ""
     files: tuple[SourceFiles, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         heads = self.capture.heads
@@ -76,6 +80,11 @@ class Model:
                 f"model type '{kind}': the linear maps of its attention cannot be identified; use another model"
             )
         return maps
+
+    @cached_property
+    def looks_ahead(self) -> bool:
+        """Whether tokens attend to later ones, or their states change with these; not in a causal model."""
+        return self.capture.looks_ahead or changes_with_later_tokens(self.network)
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""
@@ -150,7 +159,9 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
     Raises `HeadscopeError` if its attention cannot be captured exactly.
     """
     network = without_decoder(network).eval()
-    return Model(name, network, tokenizer, check(network))
+    capture = check(network)
+    tokenizer, notes = with_segment_ids(name, network, tokenizer)
+    return Model(name, network, tokenizer, capture, notes=notes)
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
