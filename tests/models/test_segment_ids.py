@@ -17,9 +17,11 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.models.checkpoint import locate
 from headscope.models.segment_ids import NAME, SegmentReading, segment_reading
 from headscope.outputs.words.predictor import WordPredictor, text_scores
+from headscope.report.facts import summary
 from headscope.studies.induction.made_inputs import maker
 from headscope.training.initialisation import initial
 from support.claim_texts import corpus
+from support.cli import run_command
 from support.small_tasks import birds
 from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
@@ -174,12 +176,13 @@ def test_words_are_predicted_with_what_the_model_gets(lists: bool) -> None:
     assert text_scores(WordPredictor(model), [sentence("The cat sat.")]).values == pytest.approx([expected], abs=1e-4)
 
 
-def test_a_command_its_result_and_its_page_say_how_a_model_is_read(tmp_path: Path, capsys) -> None:
+def test_a_command_its_result_and_its_page_say_how_a_model_is_read(tmp_path: Path) -> None:
     with quiet():
         save_tiny(tmp_path / "model", tiny_gpt2(), tokenizer_of("gpt2", lists=True))
     (tmp_path / "texts.txt").write_text("The cat sat.\nA dog ran.\n")
-    run("profile", tmp_path / "texts.txt", "--model", tmp_path / "model", "--out", tmp_path / "out")
+    out, options = tmp_path / "out", ("--device", "cpu")
+    done = run_command("profile", tmp_path / "model", tmp_path / "texts.txt", *options, "--out", out)
     line = "its tokenizer lists segment ids (token_type_ids), which its network adds to each token as further words"
-    assert line in capsys.readouterr().err
-    result = headscope.open_result(tmp_path / "out" / "result.nc")
+    assert done.exit_code == 0 and line in done.stderr.replace("\n", " ")
+    result = headscope.open_result(next(out.rglob("result.nc")))
     assert line in result.attrs["model_notes"] and line in dict(summary(result))["How it is read"]
