@@ -52,6 +52,7 @@ def tokenizer_of(kind: str, *, lists: bool = False) -> PreTrainedTokenizerBase:
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=single, pair=pair, special_tokens=special)
     if lists:
         tokenizer.model_input_names = [*tokenizer.model_input_names, NAME]
+        tokenizer.init_kwargs["model_input_names"] = tokenizer.model_input_names
     return tokenizer
 
 
@@ -176,13 +177,18 @@ def test_words_are_predicted_with_what_the_model_gets(lists: bool) -> None:
     assert text_scores(WordPredictor(model), [sentence("The cat sat.")]).values == pytest.approx([expected], abs=1e-4)
 
 
-def test_a_command_its_result_and_its_page_say_how_a_model_is_read(tmp_path: Path) -> None:
+LISTED = "its tokenizer lists segment ids (token_type_ids), which its network adds to each token as further words"
+
+
+def test_a_result_and_its_page_say_how_a_model_is_read() -> None:
+    model = headscope.wrap(tiny_gpt2(), tokenizer_of("gpt2", lists=True))
+    result = headscope.profile(model, ["The cat sat."], headscope.Settings(resamples=5), examples=0)
+    assert LISTED in result.attrs["model_notes"] and LISTED in dict(summary(result))["How it is read"]
+
+
+def test_a_command_says_how_a_model_is_read(tmp_path: Path) -> None:
     with quiet():
-        save_tiny(tmp_path / "model", tiny_gpt2(), tokenizer_of("gpt2", lists=True))
+        model = save_tiny(tmp_path / "model", tiny_gpt2(), tokenizer_of("gpt2", lists=True))
     (tmp_path / "texts.txt").write_text("The cat sat.\nA dog ran.\n")
-    out, options = tmp_path / "out", ("--device", "cpu")
-    done = run_command("profile", tmp_path / "model", tmp_path / "texts.txt", *options, "--out", out)
-    line = "its tokenizer lists segment ids (token_type_ids), which its network adds to each token as further words"
-    assert done.exit_code == 0 and line in done.stderr.replace("\n", " ")
-    result = headscope.open_result(next(out.rglob("result.nc")))
-    assert line in result.attrs["model_notes"] and line in dict(summary(result))["How it is read"]
+    done = run_command("profile", model, tmp_path / "texts.txt", "--device", "cpu", "--out", tmp_path / "out")
+    assert done.exit_code == 0 and LISTED in done.stderr.replace("\n", " ")
