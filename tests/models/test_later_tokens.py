@@ -30,11 +30,12 @@ WORDS = len(tiny_vocabulary())
 SIZES: dict[str, Any] = {
     "vocab_size": WORDS, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2,
 }  # fmt: skip
+BOTH_SIDES: dict[str, Any] = SIZES | {"is_causal": False}
 XLNET = XLNetConfig(vocab_size=WORDS, d_model=16, n_layer=2, n_head=2, d_inner=24)
 SEEING = {
     "xlnet": (XLNetLMHeadModel, XLNET, "answers; name another model"),
     "bert": (BertLMHeadModel, BertConfig(**SIZES), "set is_decoder and is_causal in config.json"),
-    "llama": (LlamaForCausalLM, LlamaConfig(**SIZES, is_causal=False), "set is_decoder and is_causal in"),
+    "llama": (LlamaForCausalLM, LlamaConfig(**BOTH_SIDES), "set is_decoder and is_causal in"),
 }
 CAUSAL = ["biogpt", "bloom", "codegen", "falcon", "gemma3_text", "gpt2", "gpt_neo", "llama", "qwen3", "opt", "xglm"]
 

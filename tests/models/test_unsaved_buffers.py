@@ -1,6 +1,7 @@
 """Buffers that no file holds have the values that the model's class computes, and two loads are equal to the bit."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from transformers import AutoModel, BertConfig, PreTrainedModel
 import headscope
 from headscope.capture.transformers_logging import quiet
 from headscope.models.pruned_checkpoint import made_like
+from headscope.models.unsaved_buffers import fill_buffers
 from support.loading import edit, refusal
 from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert
@@ -53,6 +55,8 @@ def buffers(network: PreTrainedModel) -> dict[str, Tensor]:
 
 def test_code_of_a_folder_has_the_buffers_that_it_computes(tmp_path: Path) -> None:
     folder, state = save_code(tmp_path / "buffers_of_code"), torch.random.get_rng_state()
+    one: Any
+    other: Any
     one, other = (headscope.load(str(folder), remote_code=True, device="cpu").network for _ in range(2))
     assert torch.equal(torch.random.get_rng_state(), state)
     torch.testing.assert_close(one.frequencies, FREQUENCIES)
@@ -60,7 +64,7 @@ def test_code_of_a_folder_has_the_buffers_that_it_computes(tmp_path: Path) -> No
     found, again = buffers(one), buffers(other)
     assert {"frequencies", "encoder.drawn"} <= found.keys() == again.keys()
     assert all(torch.equal(found[path], again[path]) for path in found)
-    built = type(one)(BertConfig.from_pretrained(folder, attn_implementation="eager")).eval()
+    built: Any = type(one)(BertConfig.from_pretrained(folder, attn_implementation="eager")).eval()
     built.load_state_dict(load_file(folder / "model.safetensors"))
     built.encoder.drawn = one.encoder.drawn
     ids = torch.tensor([[2, 9, 40, 41, 42, 3]])
@@ -99,14 +103,12 @@ def test_a_module_of_another_library_counts_as_other_code() -> None:
             super().__init__()
             self.register_buffer("ones", torch.ones(2), persistent=False)
 
-    from headscope.models.unsaved_buffers import fill_buffers
-
     class Own(type(tiny_bert())):
-        def __init__(self, config: BertConfig) -> None:
+        def __init__(self, config: Any) -> None:
             super().__init__(config)
             self.other = Other()
 
-    network = Own(tiny_bert().config)
+    network: Any = Own(tiny_bert().config)
     network.other.ones.zero_()
     fill_buffers(network, "own")
     assert network.other.ones.tolist() == [1, 1]

@@ -77,7 +77,9 @@ def segment_reading(network: PreTrainedModel) -> SegmentReading:
 
     def look(module: nn.Module, args: tuple[Any, ...]) -> None:
         index, weight = args[0] if args else None, getattr(module, "weight", None)
-        if isinstance(index, Tensor) and isinstance(weight, Tensor) and torch.equal(index.flatten().cpu(), ids):
+        if not (isinstance(index, Tensor) and isinstance(weight, Tensor)) or index.is_floating_point():
+            return
+        if torch.equal(index.flatten().cpu(), ids):
             tables.append(module)
             if len(weight) < 2:
                 raise IndexError  # here: after one in its own code a GPU is of no use
@@ -116,7 +118,6 @@ def _refuse_beyond(name: str, network: PreTrainedModel, tokenizer: PreTrainedTok
         if (ids := inputs.get(NAME)) is not None:
             refuse(int(ids.max()))
 
-    single, pair = (max(tokenizer(*texts, verbose=False)[NAME]) for texts in (("a",), ("a", "b")))
-    refuse(single)
-    if 0 < rows <= pair:
+    refuse(max(tokenizer("a", verbose=False)[NAME]))
+    if 0 < rows <= max(tokenizer("a", "b", verbose=False)[NAME]):
         network.register_forward_pre_hook(look, with_kwargs=True)

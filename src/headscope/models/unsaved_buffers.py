@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +59,7 @@ def _unsaved(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
 def _parameters_without_memory() -> Iterator[None]:
     """Context in which the parameters of new modules have a shape, and no values."""
 
-    def without(owner: nn.Module, part: str, values: nn.Parameter | None) -> nn.Parameter | None:
+    def without(owner: nn.Module, part: str, values: nn.Parameter | None) -> Any:
         return None if values is None or values.is_meta else nn.Parameter(values.to("meta"), values.requires_grad)
 
     handle = registration.register_module_parameter_registration_hook(without)

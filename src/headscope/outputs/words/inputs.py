@@ -153,7 +153,7 @@ def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[Pre
         reads = np.stack([row.reshape(-1), positions], axis=1)
         owners = np.repeat(numbers, [len(text.places) for text in chosen])
         pieces = predicted_pieces(ids[:, :-1], reads, chosen, owners)
-        yield replace(pieces, further=_segments([texts[owners[index]] for index in first], ids.shape[1] - 1))
+        yield replace(pieces, further=_segments([texts[number] for number in owners[first].tolist()], ids.shape[1] - 1))
 
 
 def _segments(texts: Sequence[ScoredPieces], tokens: int) -> dict[str, Tensor]:
