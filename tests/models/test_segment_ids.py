@@ -173,7 +173,7 @@ def test_words_are_predicted_with_what_the_model_gets(lists: bool) -> None:
     assert (NAME in inputs) == lists
     with torch.inference_mode():
         logits = network(**inputs).logits[0].log_softmax(-1)
-    expected = sum(logits[place - 1, inputs["input_ids"][0, place]].item() for place in range(1, 5))
+    expected = sum(logits[token - 1, inputs["input_ids"][0, token]].item() for token in range(1, 5))
     assert text_scores(WordPredictor(model), [sentence("The cat sat.")]).values == pytest.approx([expected], abs=1e-4)
 
 

@@ -58,10 +58,10 @@ def _alone(predictor: WordPredictor) -> Float[Tensor, " piece"]:
     model, mask = predictor.model, predictor.model.tokenizer.mask_token
     causal = is_causal(model)
     (text,) = scored_pieces(model, [sentence("a" if causal else str(mask))])
-    place = (text.places if causal else np.flatnonzero(text.ids == model.tokenizer.mask_token_id))[:1]
-    if not len(place):
+    token = (text.places if causal else np.flatnonzero(text.ids == model.tokenizer.mask_token_id))[:1]
+    if not len(token):
         return torch.full((_size(predictor),), -math.log(_size(predictor)), device=model.device)
-    (part,) = predictor.inputs([replace(text, places=place, units=place)])
+    (part,) = predictor.inputs([replace(text, places=token, units=token)])
     logits = predictor.logits(part)[0]
     return logits - logits.logsumexp(-1)
 
