@@ -203,4 +203,8 @@ def test_single_texts_and_pairs_keep_their_order() -> None:
     made = [Example("a", (Sentence("cat"),), (Sentence(word),) if word else ()) for word in ("dog", "", "bird", "")]
     found = encode(*made)[0]
     assert [encoded.inputs["input_ids"].tolist() for encoded in found] == [spoken(example)["ids"] for example in made]
+    assert found[0].inputs.keys() == {"input_ids"}
+    listing = deepcopy(tokenizer("wordpiece"))
+    listing.model_input_names = [*listing.model_input_names, "token_type_ids"]
+    found = list(Words(listing, 100).encode(made))
     assert found[0].inputs["token_type_ids"].tolist() == [0, 0, 0, 1, 1]

@@ -19,7 +19,9 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 @pytest.fixture(scope="module")
 def inputs() -> list[Encoded]:
-    return list(Words(tiny_tokenizer(), 64, "truncate").encode(read("sample", Options(limit=60))))
+    tokenizer = tiny_tokenizer()
+    tokenizer.model_input_names = [*tokenizer.model_input_names, "token_type_ids"]
+    return list(Words(tokenizer, 64, "truncate").encode(read("sample", Options(limit=60))))
 
 
 def test_a_share_of_the_words_is_masked_and_asked_for(inputs: list[Encoded]):

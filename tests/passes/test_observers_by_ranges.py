@@ -25,7 +25,6 @@ from headscope.measures import SURFACE
 from headscope.passes.attention_maps import MapChoice, MapObserver
 from headscope.passes.batches import collate
 from headscope.passes.forward import RowObservers
-from headscope.passes.later_tokens import _LaterObserver
 from headscope.passes.observing import MeasureObserver
 from headscope.passes.typical_inputs import _MapKeeper
 from headscope.studies.clusters.observer import DivergenceObserver
@@ -106,7 +105,6 @@ OBSERVERS: dict[str, list[Callable[[], Any]]] = {
     "FocusObserver": [FocusObserver],
     "AttentionObserver": [lambda: AttentionObserver(2, np.full((len(HEADS), 2), np.inf))],
     "ReachObserver": [ReachObserver],
-    "_LaterObserver": [_LaterObserver],
     "MapObserver": [lambda: MapObserver([MapChoice(encoded, 1, 2) for encoded in inputs()])],
     "_MapWriter": [lambda: _MapWriter(np.zeros((2, 4, tokens())), np.zeros((2, 4, tokens(), tokens()), np.uint8))],
     "_MapKeeper": [lambda: _MapKeeper(batch(), HEADS)],

@@ -57,7 +57,6 @@ def tiny_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
         model_max_length=max_tokens,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
         **dict(zip(names, SPECIAL, strict=True)),
     )
 

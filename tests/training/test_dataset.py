@@ -65,6 +65,7 @@ def test_a_batch_is_what_the_tokenizer_makes_of_it() -> None:
 
 def test_scores_are_numbers_and_padding_is_the_models() -> None:
     task, tokenizer = counts(), tiny_tokenizer()
+    tokenizer.model_input_names = [*tokenizer.model_input_names, "token_type_ids"]
     inputs = list(Words(tokenizer, 64).encode(task.dev))
     batch = TrainingSet(inputs, np.zeros(0), regression=True).collate([(inputs[0], 2.5), (inputs[3], 0.0)], pad=7)
     assert batch["labels"].tolist() == [2.5, 0.0]

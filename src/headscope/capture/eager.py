@@ -67,6 +67,11 @@ def check_inputs(network: PreTrainedModel) -> dict[str, Tensor]:
     return {name: tensor.to(home(network)) for name, tensor in inputs.items()}
 
 
+def short_input(network: PreTrainedModel) -> dict[str, Tensor]:
+    """The longest of `check_inputs`, which has no padding."""
+    return {name: rows[-1:] for name, rows in check_inputs(network).items()}
+
+
 def rows_sum_to_one(
     attention: Float[Tensor, "example head query key"], real: Bool[Tensor, "example query"], tolerance: float
 ) -> bool:

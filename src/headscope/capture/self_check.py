@@ -57,10 +57,14 @@ TRIALS: dict[str, tuple[tuple[Observe, bool], ...]] = {
 
 @dataclass(frozen=True)
 class Capture:
-    """The capture method (a key of `CAPTURES`), and the number of heads of each layer."""
+    """The capture method (a key of `CAPTURES`), and the number of heads of each layer.
+
+    * `looks_ahead`: whether some head gave a later token any attention.
+    """
 
     method: str
     heads: tuple[int, ...]
+    looks_ahead: bool = True
 
 
 @dataclass
@@ -101,7 +105,9 @@ def check(network: PreTrainedModel) -> Capture:
         for method in CAPTURES:
             reason = _refusal(network, inputs, expected, method)
             if reason is None:
-                return Capture(method, tuple(attention.shape[1] for attention in expected.attentions))
+                attentions = expected.attentions
+                ahead = any(bool(attention[-1].triu(1).any()) for attention in attentions)  # the last has no padding
+                return Capture(method, tuple(attention.shape[1] for attention in attentions), ahead)
             reasons.append(f"{method}: {reason}")
     raise HeadscopeError(f"model type '{kind}' cannot be captured exactly ({'; '.join(reasons)}); use another model")
 

@@ -12,6 +12,7 @@ from headscope.encoding.pair_words import pair_words
 from headscope.encoding.tokens import located
 from headscope.linguistics.features import NUMBER, features, links
 from headscope.linguistics.sentence import Example, segment_text
+from headscope.models.segment_ids import NAME
 from headscope.results.vocabulary import TOKEN_CLASSES, UPOS
 
 UPOS_NUMBER = {name: number for number, name in enumerate(UPOS)}
@@ -70,8 +71,8 @@ def encoded(
 ) -> Encoded:
     """One input with the class of each of its tokens; with `words` also its example and the tokens of its words."""
     inputs = {"input_ids": encoding.ids}
-    if "token_type_ids" in tokenizer.model_input_names:
-        inputs["token_type_ids"] = encoding.type_ids
+    if NAME in tokenizer.model_input_names:
+        inputs[NAME] = encoding.type_ids
     token_class = token_classes(example, encoding, tokenizer)
     specials = [
         (NUMBER[name], token) for name in ("cls", "sep") for token in np.flatnonzero(token_class == CLASS[name])

@@ -30,7 +30,7 @@ def refuse_unless_comparable(models: Sequence[Model]) -> None:
                 f"models '{first.name}' and '{model.name}' are on different devices "
                 f"({first.device}, {model.device}); load them with the same one"
             )
-        if reason := _other_tokens(first.tokenizer, model.tokenizer) or _other_shape(first, model):
+        if reason := _other_shape(first, model) or _other_tokens(first.tokenizer, model.tokenizer):
             raise HeadscopeError(f"models '{first.name}' and '{model.name}' cannot be compared: {reason}")
 
 

@@ -24,7 +24,9 @@ from headscope.models.config import bounded, load_config
 from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
-from headscope.models.tokenizer import load_tokenizer, refuse_types_of_pairs
+from headscope.models.segment_ids import with_segment_ids
+from headscope.models.tokenizer import load_tokenizer
+from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening
 
@@ -77,9 +79,9 @@ def load(
     if isinstance(devices, torch.device):
         nn.Module.to(network, devices)
         hold_in_memory(network)
-    refuse_types_of_pairs(checkpoint.name, network, tokenizer)
-    files, capture = (weights, settings), check(network)
-    return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files)
+    capture, files = check(network), (weights, settings)
+    tokenizer, notes = with_segment_ids(checkpoint.name, network, tokenizer)
+    return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files, notes)
 
 
 def with_head(model: Model, checkpoint: Checkpoint, *, remote_code: bool = False) -> Model:
@@ -119,6 +121,7 @@ def _network(
             **({} if isinstance(devices, torch.device) else devices),
             **code,
         )
+        fill_buffers(network, checkpoint.name)
     refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)
     refuse_types(checkpoint.name, network, checkpoint.stored())
     if pruning:

@@ -20,6 +20,8 @@ from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
+from headscope.models.later_tokens import changes_with_later_tokens
+from headscope.models.segment_ids import with_segment_ids
 from headscope.storage.hashes import SourceFiles
 
 
@@ -32,6 +34,7 @@ class Model:
     * `revision`: the commit of a hub model.
     * `sha256`: the hash of its weights.
     * `files`: the files that it was loaded from, if any.
+    * `notes`: lines about how it is read, for people.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Model:
     revision: str = ""
     sha256: str = ""
     files: tuple[SourceFiles, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         heads = self.capture.heads
@@ -82,6 +86,11 @@ class Model:
     def needs_map(self) -> str:
         """Why statistics of its attention are read from maps, in blocks; "" where fused kernels read them."""
         return "it is spread over devices" if is_spread(self.network) else why_maps(self.network)
+
+    @cached_property
+    def looks_ahead(self) -> bool:
+        """Whether tokens attend to later ones, or their states change with these; not in a causal model."""
+        return self.capture.looks_ahead or changes_with_later_tokens(self.network)
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""
@@ -156,7 +165,9 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
     Raises `HeadscopeError` if its attention cannot be captured exactly.
     """
     network = without_decoder(network).eval()
-    return Model(name, network, tokenizer, check(network))
+    capture = check(network)
+    tokenizer, notes = with_segment_ids(name, network, tokenizer)
+    return Model(name, network, tokenizer, capture, notes=notes)
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:

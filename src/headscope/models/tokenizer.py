@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
@@ -26,7 +26,7 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     """Load the tokenizer of a model.
 
     Raises `HeadscopeError` if it cannot be loaded, gives no character offsets, has a vocabulary of another size than
-    the model's, a token id or a type id beyond the model's embedding, or makes texts far longer.
+    the model's, a token id beyond the model's embedding, or makes texts far longer.
     """
     name = checkpoint.name
     refuse_growth(checkpoint.folder, name)
@@ -59,45 +59,12 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             f"model '{name}': its tokenizer has the token id {largest}, the embedding ends at {size - 1}; "
             "save the model's own tokenizer into the folder"
         )
-    if line := _line(name, max(single.get("token_type_ids", [0]), default=0), _types(config)):
-        raise HeadscopeError(line)
     return tokenizer
 
 
 def piece_counts(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[int]:
     """The number of tokens of each text, without special tokens."""
     return list(map(len, tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]))
-
-
-def refuse_types_of_pairs(name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    """From now on, a network refuses inputs with a type id beyond its embedding.
-
-    This is for a tokenizer that has such ids for pairs alone: a RoBERTa with the tokenizer of a BERT reads texts.
-    """
-    types = _types(network.config)
-
-    def refuse(module: PreTrainedModel, args: tuple, inputs: dict[str, Any]) -> None:
-        if (ids := inputs.get("token_type_ids")) is not None and (line := _line(name, int(ids.max()), types)):
-            raise HeadscopeError(line)
-
-    if _line(name, max(tokenizer("a", "b", verbose=False).get("token_type_ids", [0]), default=0), types):
-        network.register_forward_pre_hook(refuse, with_kwargs=True)
-
-
-def _types(config: PreTrainedConfig) -> int:
-    """The number of token types that a model has an embedding for; 0 if it reads none."""
-    types = getattr(config.get_text_config(), "type_vocab_size", None)
-    return types if isinstance(types, int) else 0
-
-
-def _line(name: str, largest: int, types: int) -> str:
-    """The line for a type id beyond the embedding; "" for any other."""
-    if not 0 < types <= largest:
-        return ""
-    return (
-        f"model '{name}': its tokenizer has the type id {largest}, the embedding of types ends at {types - 1}; "
-        "save the model's own tokenizer into the folder"
-    )
 
 
 def refuse_growth(folder: Path, name: str) -> None:

@@ -1,5 +1,6 @@
 """Heads that predict words, masked ones from both sides or the next one, by the names of their classes."""
 
+from inspect import signature
 from typing import Any
 
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -21,7 +22,12 @@ def has_masked_lm_head(network: PreTrainedModel) -> bool:
     return type(network).__name__ in MASKED
 
 
-def is_causal(network: PreTrainedModel) -> bool:
+def is_causal(model: Model) -> bool:
+    """True for a model with a head for the next word whose predictions do not change with later words."""
+    return has_next_word_head(model.network) and not model.looks_ahead
+
+
+def has_next_word_head(network: PreTrainedModel) -> bool:
     """True for a network with a head for the next word."""
     return type(network).__name__ in CAUSAL - MASKED
 
@@ -49,32 +55,39 @@ def _architecture(checkpoint: Checkpoint) -> str:
 
 
 def refuse_without_words_head(model: Model) -> None:
-    """Raise `HeadscopeError` if a model predicts neither masked nor next words, or has no mask to predict behind."""
+    """Raise `HeadscopeError` if a model predicts neither masked nor next words; see `no_words`."""
+    if reason := no_words(model):
+        raise HeadscopeError(f"model '{model.name}': {reason}")
+
+
+def no_words(model: Model) -> str:
+    """Why a model predicts no words: it has no head, no mask to predict behind, or sees what follows; "" if it does."""
     network, kind = model.network, type(model.network).__name__
-    if not (has_masked_lm_head(network) or is_causal(network)):
-        raise HeadscopeError(
-            f"model '{model.name}' is a {kind}, without a head that predicts words; train one with "
-            "'headscope pretrain-head', or name a model with a masked-language or causal head"
+    if has_masked_lm_head(network):
+        masks = isinstance(model.tokenizer.mask_token_id, int)
+        return "" if masks else "its tokenizer has no mask; save the model's own tokenizer with it"
+    if not has_next_word_head(network):
+        return (
+            f"it is a {kind}, without a head that predicts words; train one with 'headscope pretrain-head', or name a "
+            "model with a masked-language or causal head"
         )
-    if not is_causal(network) and not isinstance(model.tokenizer.mask_token_id, int):
-        raise HeadscopeError(f"model '{model.name}': its tokenizer has no mask; save the model's own tokenizer with it")
+    if model.looks_ahead:
+        permuted = "perm_mask" in signature(network.forward).parameters
+        remedy = "set is_decoder and is_causal in config.json if it was trained causally, else name another model"
+        return (
+            f"its {kind} has a head for the next word and attends to later words, so that it would see its answers; "
+            f"{'name another model' if permuted else remedy}"
+        )
+    return ""
 
 
-def with_words_head(model: Model) -> Model | None:
-    """A model with its head for masked or next words, loaded anew if it was loaded without; None if it has none.
-
-    A masked model whose tokenizer has no mask counts as one without a head.
-    """
-    if not _predicts(model) and model.files:
+def with_words_head(model: Model) -> Model:
+    """A model with its head for masked or next words, loaded anew if it was loaded without; itself if it has none."""
+    if no_words(model) and model.files:
         checkpoint = locate(model.name, revision=model.revision or None, remote_code=True)  # it was allowed before
         if predicts_words(checkpoint):
-            model = with_head(model, checkpoint, remote_code=True)
-    return model if _predicts(model) else None
-
-
-def _predicts(model: Model) -> bool:
-    network = model.network
-    return is_causal(network) or (has_masked_lm_head(network) and isinstance(model.tokenizer.mask_token_id, int))
+            return with_head(model, checkpoint, remote_code=True)
+    return model
 
 
 def mark_adapted(config: PreTrainedConfig, words: str) -> None:

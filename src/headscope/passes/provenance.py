@@ -29,6 +29,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """Study, model, corpus, settings, seed and library versions, as attributes of a result.
 
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
+    * `model_notes`: how the model is read, where that has to be said.
 
     Raises `HeadscopeError` if the files of the model have changed since they were loaded.
     """
@@ -43,6 +44,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "model_sha256": model.sha256,
         "capture": model.capture.method,
         **({"adapted_head": adapted} if adapted else {}),
+        **({"model_notes": "; ".join(model.notes)} if model.notes else {}),
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,
         "seed": settings.seed,

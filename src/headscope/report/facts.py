@@ -64,6 +64,7 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The facts that a reader needs first."""
     attrs, sizes = result.attrs, result.sizes
     facts = [("Type", attrs.get("model_type", "")), ("Masked-language head", attrs.get("adapted_head", ""))]
+    facts.append(("How it is read", attrs.get("model_notes", "")))
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
     counted = _counted(attrs, n_examples="example", n_tokens="token")

@@ -19,6 +19,7 @@ from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import bounded, load_config
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
+from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import load_tokenizer
 from headscope.models.words_head import has_words_head
 from headscope.training.dataset import TrainingInputs
@@ -123,6 +124,7 @@ def _built(
     weights = network.base_model.state_dict()
     kept = {name: weight for name, weight in kept.items() if name in weights and weight.shape == weights[name].shape}
     network.base_model.load_state_dict(kept, strict=False)
+    tokenizer, _ = with_segment_ids(checkpoint.name, network, tokenizer)
     old = {f"{network.base_model_prefix}.{name}" for name in kept}
     if init == "frozen":
         for name, parameter in network.named_parameters():

@@ -8,10 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
-)
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
 from headscope.ablation.strategies import head_means
 from headscope.capture.interventions import Mode
@@ -21,7 +18,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.readable import readable_ids
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words_head import has_masked_lm_head
+from headscope.models.words_head import has_masked_lm_head, is_causal
 from headscope.passes.batches import collator
 from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
 from headscope.viewer.text_maps import most_tokens
@@ -59,9 +56,9 @@ class Interventions:
         """The predictions of the model: masked words, the next word, classes of a task, or nearest sentences."""
         if has_masked_lm_head(self.model.network):
             return "mask"
-        network = type(self.model.network).__name__
-        if network in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values():
+        if is_causal(self.model):
             return "next"
+        network = type(self.model.network).__name__
         return "task" if network in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values() else "neighbours"
 
     @property

@@ -96,7 +96,7 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
     fewer = text_scores(predictor, TEXTS[7:]).values
     for hook in hooks:
         hook.remove()
-    if is_causal(network):
+    if is_causal(predictor.model):
         assert tokens["head"] == 3 < tokens["last layer"]
     else:
         assert tokens == {"head": 1, "last layer": 1}

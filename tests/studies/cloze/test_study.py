@@ -182,7 +182,7 @@ def test_controls_keep_the_answer_and_the_words(tmp_path: Path) -> None:
 
 
 def test_built_in_model_is_refused_in_a_line(tmp_path: Path) -> None:
-    with pytest.raises(HeadscopeError, match="'bert' is a BertModel, without a head that predicts words; train one"):
+    with pytest.raises(HeadscopeError, match="'bert': it is a BertModel, without a head that predicts words"):
         headscope.cloze(headscope.wrap(tiny_bert(), tiny_tokenizer(), "bert"), written(tmp_path, PAIRS))
     assert save_tiny(tmp_path / "model", tiny_bert(0, BertForMaskedLM))
     result = headscope.cloze(tmp_path / "model", written(tmp_path, PAIRS), QUICK, controls=False)

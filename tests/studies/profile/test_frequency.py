@@ -14,7 +14,6 @@ from headscope import Corpus, Settings
 from headscope.encoding.encoder import Words
 from headscope.encoding.frequencies import Frequencies
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.passes.later_tokens import looks_ahead
 from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Fold
 from headscope.report.cards import Card
@@ -134,4 +133,4 @@ def test_counts_are_those_of_the_inputs_as_they_are_read(model: headscope.Model)
 def test_a_causal_model_does_not_look_ahead(model: headscope.Model) -> None:
     tokenizer = tokenizer_of("gpt2")
     config = GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=1, n_head=2, n_positions=80)
-    assert looks_ahead(model) and not looks_ahead(headscope.wrap(GPT2Model(config).eval(), tokenizer))
+    assert model.looks_ahead and not headscope.wrap(GPT2Model(config).eval(), tokenizer).looks_ahead

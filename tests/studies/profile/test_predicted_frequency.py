@@ -107,10 +107,11 @@ def test_a_model_without_a_head_says_so_in_one_line() -> None:
     model = headscope.wrap(planted({}), tiny_tokenizer())
     result = headscope.profile(model, words(0, 6), settings, predicted_frequency=True, examples=0)
     (line,) = lines
-    assert line.startswith("model 'in memory': attention by predicted frequency is not measured: the model has no head")
+    lacking = "it is a BertModel, without a head that predicts words"
+    assert line.startswith(f"model 'in memory': attention by predicted frequency is not measured: {lacking}")
     assert "predicted_attention" not in result and "frequency_attention" in result
     (said,) = [one.text for one in study_page(result).findings() if "predicts them" in one.topic]
-    assert said.startswith("Not measured: the model has no head for masked or next words")
+    assert said.startswith(f"Not measured: {lacking}")
 
 
 def test_a_model_that_predicts_no_word_has_no_classes() -> None:

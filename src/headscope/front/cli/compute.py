@@ -107,6 +107,9 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     clock.stop("loading")
     with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
         say = _silent if quiet else _above_bars
+        for model in (ready.get("model"), *ready.get("models", ())):
+            for line in getattr(model, "notes", ()):
+                say(line)
         needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in given, say=say)
         journal = journal_of(study, given, ready)
         run = {"on_progress": _all(progress, needed.advance), "on_total": _all(expect, needed.expect)}

@@ -29,7 +29,7 @@ def fastest_reader(model: Model, *, any_tokens: bool = False) -> Reader:
     * `any_tokens`: read any tokens; else a masked model has to be read at one token of each input, in their order.
     """
     part = _trial(model)
-    makers = (head_alone,) if any_tokens or is_causal(model.network) else (ends_alone, last_layer_alone, head_alone)
+    makers = (head_alone,) if any_tokens or is_causal(model) else (ends_alone, last_layer_alone, head_alone)
     with torch.inference_mode():
         return first_exact(
             [partial(make, model) for make in makers], lambda read: read(part), all_tokens(model), model.network.dtype
@@ -110,6 +110,6 @@ def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token pie
 def _trial(model: Model) -> PredictedPieces:
     """Two short inputs that differ at their end, and what is read: one token of each input of a masked model."""
     ids = np.resize(sorted(model.tokenizer.get_vocab().values())[-5:], 5)[[[0, 1, 2, 3], [0, 1, 2, 4]]]
-    row, token = ([0, 1, 1], [2, 0, 3]) if is_causal(model.network) else ([0, 1], [2, 3])
+    row, token = ([0, 1, 1], [2, 0, 3]) if is_causal(model) else ([0, 1], [2, 3])
     none = np.zeros(0, int)
     return PredictedPieces(ids, np.array(row), np.array(token), none, none, none)

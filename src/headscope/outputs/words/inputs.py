@@ -11,6 +11,7 @@ from torch import Tensor
 
 from headscope.corpora.suites import Candidate
 from headscope.models import Model
+from headscope.models.segment_ids import NAME
 from headscope.models.words_head import is_causal
 
 
@@ -20,11 +21,13 @@ class ScoredPieces:
 
     * `places`: places of the scored pieces, in ascending order.
     * `units`: the unit of each scored piece: while a piece is predicted, later pieces of its unit are masked too.
+    * `segments`: the segment id of each piece; nothing for a model that is given none.
     """
 
     ids: Int[np.ndarray, " token"]
     places: Int[np.ndarray, " scored"]
     units: Int[np.ndarray, " scored"]
+    segments: Int[np.ndarray, " segment"] = field(default_factory=lambda: np.zeros(0, int))
 
 
 def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool = False) -> Iterator[ScoredPieces]:
@@ -36,7 +39,7 @@ def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool 
     * `plain`: each piece of a sentence is a unit of its own; an answer is one unit in any case.
     """
     texts = [candidate.text for candidate in candidates]
-    start = _start(model)
+    start, segments = _start(model), np.zeros(0, int)
     encodings = model.tokenizer(texts, verbose=False).encodings if texts else None  # which has no answer for no text
     for candidate, encoding in zip(candidates, encodings or [], strict=True):
         positions = _places(encoding, candidate)
@@ -47,9 +50,11 @@ def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool 
             units = positions if plain else np.array([words[token] for token in positions], int)
         ids = np.array([*start, *encoding.ids], int)
         positions = positions + len(start)
-        if is_causal(model.network):
+        if is_causal(model):
             units, positions = units[positions > 0], positions[positions > 0]
-        yield ScoredPieces(ids, positions, units)
+        if NAME in model.tokenizer.model_input_names:
+            segments = np.array([*[0] * len(start), *encoding.type_ids], int)
+        yield ScoredPieces(ids, positions, units, segments)
 
 
 def _places(encoding: Encoding, candidate: Candidate) -> Int[np.ndarray, " scored"]:
@@ -62,7 +67,7 @@ def _places(encoding: Encoding, candidate: Candidate) -> Int[np.ndarray, " score
 def _start(model: Model) -> list[int]:
     """The piece that a causal model reads before a text, where its tokenizer adds none."""
     begin = model.tokenizer.bos_token_id
-    if not is_causal(model.network) or not isinstance(begin, int):
+    if not is_causal(model) or not isinstance(begin, int):
         return []
     adds = bool(model.tokenizer("a", verbose=False).encodings[0].special_tokens_mask[0])  # type: ignore[index]
     return [] if adds else [begin]
@@ -92,7 +97,8 @@ class PredictedPieces:
 
     def inputs(self, device: torch.device, dtype: torch.dtype) -> dict[str, Float[Tensor, "row *token"]]:
         """Keyword arguments of a network."""
-        inputs = {"input_ids": torch.from_numpy(self.ids).to(device), **self.further}
+        inputs = {"input_ids": torch.from_numpy(self.ids), **self.further}
+        inputs = {name: rows.to(device) for name, rows in inputs.items()}
         if self.positions is None or self.seen is None:
             return inputs
         hidden = torch.from_numpy(~self.seen)[:, None].to(device)  # [row, 1, token, token]
@@ -116,6 +122,7 @@ class PredictedPieces:
                 text=self.text[predictions],
                 positions=None if self.positions is None else self.positions[rows],
                 seen=None if self.seen is None else self.seen[rows],
+                further={name: values[rows] for name, values in self.further.items()},
             )
 
 
@@ -123,11 +130,13 @@ def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPiece
     """Texts up to the piece before their last scored one; each piece is predicted at the one before it."""
     for numbers in _by_length(int(text.places[-1]) if len(text.places) else 0 for text in texts):
         chosen = [texts[number] for number in numbers]
-        ids, row = np.unique(np.stack([text.ids[: text.places[-1]] for text in chosen]), axis=0, return_inverse=True)
+        read = np.stack([text.ids[: text.places[-1]] for text in chosen])
+        ids, first, row = np.unique(read, axis=0, return_index=True, return_inverse=True)
         counts = [len(text.places) for text in chosen]
         positions = np.concatenate([text.places - 1 for text in chosen])
         reads = np.stack([np.repeat(row.reshape(-1), counts), positions], axis=1)
-        yield predicted_pieces(ids, reads, chosen, np.repeat(numbers, counts))
+        pieces = predicted_pieces(ids, reads, chosen, np.repeat(numbers, counts))
+        yield replace(pieces, further=_segments([chosen[index] for index in first], ids.shape[1]))
 
 
 def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[PredictedPieces]:
@@ -139,9 +148,19 @@ def masked_predictions(texts: Sequence[ScoredPieces], mask: int) -> Iterator[Pre
         chosen = [texts[number] for number in numbers]
         positions = np.concatenate([text.places for text in chosen])
         copies = np.concatenate([_copies(text, mask) for text in chosen])
-        ids, row = np.unique(np.concatenate([copies, positions[:, None]], axis=1), axis=0, return_inverse=True)
+        read = np.concatenate([copies, positions[:, None]], axis=1)
+        ids, first, row = np.unique(read, axis=0, return_index=True, return_inverse=True)
         reads = np.stack([row.reshape(-1), positions], axis=1)
-        yield predicted_pieces(ids[:, :-1], reads, chosen, np.repeat(numbers, [len(text.places) for text in chosen]))
+        owners = np.repeat(numbers, [len(text.places) for text in chosen])
+        pieces = predicted_pieces(ids[:, :-1], reads, chosen, owners)
+        yield replace(pieces, further=_segments([texts[number] for number in owners[first].tolist()], ids.shape[1] - 1))
+
+
+def _segments(texts: Sequence[ScoredPieces], tokens: int) -> dict[str, Tensor]:
+    """The segment ids of the first so many tokens of each text; nothing where the model is given none."""
+    if not all(len(text.segments) for text in texts):
+        return {}
+    return {NAME: torch.from_numpy(np.stack([text.segments[:tokens] for text in texts]))}
 
 
 def _by_length(lengths: Iterable[int]) -> list[list[int]]:

@@ -144,21 +144,22 @@ def _unscored(item: ClozeItem, texts: list[ScoredPieces], most: int) -> str:
 
 def _inputs(model: Model, texts: Sequence[ScoredPieces]) -> tuple[list[Encoded], list, list, list]:
     """Inputs, and the tokens, pieces and texts of their predictions."""
-    causal, mask = is_causal(model.network), model.tokenizer.mask_token_id
+    causal, mask = is_causal(model), model.tokenizer.mask_token_id
     groups = causal_predictions(texts) if causal else masked_predictions(texts, int(mask))  # type: ignore[arg-type]
     inputs, parts = list[Encoded](), ([], [], [])
     for group in groups:
         row = group.row[group.read]
         for number, ids in enumerate(group.ids):
-            inputs.append(_encoded(len(inputs), ids))
+            further = {name: values[number].numpy() for name, values in group.further.items()}
+            inputs.append(_encoded(len(inputs), {"input_ids": ids} | further))
             for part, values in zip(parts, (group.token[group.read], group.target, group.text), strict=True):
                 part.append(values[row == number])
     return inputs, *parts
 
 
-def _encoded(index: int, ids: Int[np.ndarray, " token"]) -> Encoded:
-    nothing = np.zeros((0, 2), int)
-    return Encoded(index, {"input_ids": ids}, np.full(len(ids), CLASS["other"]), nothing, np.zeros((0, 3), int))
+def _encoded(index: int, inputs: dict[str, Int[np.ndarray, " token"]]) -> Encoded:
+    classes = np.full(len(inputs["input_ids"]), CLASS["other"])
+    return Encoded(index, inputs, classes, np.zeros((0, 2), int), np.zeros((0, 3), int))
 
 
 def _padded(rows: Sequence[np.ndarray], most: int) -> Int[np.ndarray, "row prediction"]:

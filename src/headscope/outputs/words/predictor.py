@@ -15,6 +15,7 @@ from torch import Tensor
 from headscope.capture.self_check import CLOSE
 from headscope.corpora.suites import Candidate
 from headscope.models import Model
+from headscope.models.segment_ids import NAME
 from headscope.models.words_head import is_causal, refuse_without_words_head
 from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.words.few_tokens import Reader, fastest_reader
@@ -54,7 +55,7 @@ class WordPredictor:
     def __post_init__(self) -> None:
         refuse_without_words_head(self.model)
         self.reader = fastest_reader(self.model)
-        if is_causal(self.model.network):
+        if is_causal(self.model):
             self.inputs = tree_predictions if self._reads_trees() else causal_predictions
         else:
             self.inputs = lambda texts: masked_predictions(texts, int(self.model.tokenizer.mask_token_id))  # type: ignore[arg-type]
@@ -77,7 +78,9 @@ class WordPredictor:
         return values.double().cpu().numpy()
 
     def _reads_trees(self) -> bool:
-        """Whether texts score the same in a prefix tree as each by itself."""
+        """Whether texts score the same in a prefix tree as each by itself; not with segment ids, which trees lack."""
+        if NAME in self.model.tokenizer.model_input_names:
+            return False
         pieces = np.resize(sorted(self.model.tokenizer.get_vocab().values())[-6:], 6)
         texts = [ScoredPieces(pieces[ids], positions, positions) for ids, positions in TRIAL]
         single, tree = np.zeros(len(texts)), np.zeros(len(texts))

@@ -12,9 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
-from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words_head import has_masked_lm_head
+from headscope.models.words_head import has_masked_lm_head, has_next_word_head, refuse_without_words_head
 from headscope.outputs.losses import mean_state
 
 Pooling = Literal["mean", "first"]
@@ -114,13 +113,13 @@ class Target:
 def target_of(model: Model, pooling: Pooling = "mean") -> Target:
     """The target of a model, by its head.
 
-    Raises `HeadscopeError` for a model with a head for masked words whose tokenizer has no mask.
+    Raises `HeadscopeError` for a model with a head for words that predicts none; see `words_head.no_words`.
     """
     name = type(model.network).__name__
-    if has_masked_lm_head(model.network):
-        if not isinstance(model.tokenizer.mask_token_id, int):
-            raise HeadscopeError(f"model '{model.name}': its tokenizer has no mask; name another model")
-        return Target("word", masks=True)
+    masks = has_masked_lm_head(model.network)
+    if masks or has_next_word_head(model.network):
+        refuse_without_words_head(model)
+        return Target("word", masks=masks)
     if name.endswith("ForSequenceClassification"):
         return Target("number" if model.network.config.num_labels == 1 else "class")
-    return Target("word") if name.endswith(("LMHeadModel", "ForCausalLM")) else Target("representation", pooling)
+    return Target("representation", pooling)

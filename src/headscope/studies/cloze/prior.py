@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import sentence
 from headscope.linguistics.sentence import segment_text
 from headscope.models.words_head import is_causal
-from headscope.outputs.words.inputs import PredictedPieces, scored_pieces
+from headscope.outputs.words.inputs import scored_pieces
 from headscope.outputs.words.predictor import TextScores, WordPredictor
 
 
@@ -56,16 +56,13 @@ def prior(predictor: WordPredictor, corpus: str | None = None) -> Prior:
 def _alone(predictor: WordPredictor) -> Float[Tensor, " piece"]:
     """The prediction for one mask, or for the first piece of a text."""
     model, mask = predictor.model, predictor.model.tokenizer.mask_token
-    if is_causal(model.network):
-        (text,) = scored_pieces(model, [sentence("a")])
-        if not len(text.places):
-            return torch.full((_size(predictor),), -math.log(_size(predictor)), device=model.device)
-        ids, before = text.ids[: text.places[0]], int(text.places[0]) - 1
-    else:
-        ids = np.array(model.tokenizer(str(mask), verbose=False)["input_ids"])
-        before = ids.tolist().index(model.tokenizer.mask_token_id)
-    none = np.zeros(0, int)
-    logits = predictor.logits(PredictedPieces(ids[None], np.zeros(1, int), np.array([before]), none, none, none))[0]
+    causal = is_causal(model)
+    (text,) = scored_pieces(model, [sentence("a" if causal else str(mask))])
+    token = (text.places if causal else np.flatnonzero(text.ids == model.tokenizer.mask_token_id))[:1]
+    if not len(token):
+        return torch.full((_size(predictor),), -math.log(_size(predictor)), device=model.device)
+    (part,) = predictor.inputs([replace(text, places=token, units=token)])
+    logits = predictor.logits(part)[0]
     return logits - logits.logsumexp(-1)
 
 

@@ -14,6 +14,7 @@ from jaxtyping import Int
 from headscope.encoding.encoded import CLASS, Encoded, special_roles
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.segment_ids import NAME
 from headscope.studies.induction.relations import Links, places_of, previous_links, repeat_links
 
 UNUSED = re.compile(r"\[unused\d+\]")
@@ -27,6 +28,7 @@ class Maker:
 
     * `tokens`: the vocabulary that is drawn from.
     * `before`, `after`: the special tokens around a text.
+    * `segments`: the segment ids of the tokens before a text, of its own, and of those after it.
     """
 
     model: Model
@@ -34,6 +36,7 @@ class Maker:
     tokens: Tokens
     before: list[int]
     after: list[int]
+    segments: tuple[list[int], int, list[int]]
 
     @property
     def room(self) -> int:
@@ -110,8 +113,9 @@ class Maker:
         tokenizer, first = self.model.tokenizer, len(self.before)
         ids = np.array([*self.before, *text.tolist(), *self.after], dtype=np.int64)
         inputs = {"input_ids": ids}
-        if "token_type_ids" in tokenizer.model_input_names:
-            inputs["token_type_ids"] = np.zeros_like(ids)
+        if NAME in tokenizer.model_input_names:
+            start, middle, end = self.segments
+            inputs[NAME] = np.array([*start, *[middle] * len(text), *end], dtype=np.int64)
         roles, classes = special_roles(tokenizer), np.full(len(ids), CLASS["other"])
         for position in (*range(first), *range(first + len(text), len(ids))):
             classes[position] = CLASS[roles.get(int(ids[position]), "other")]
@@ -137,4 +141,6 @@ def maker(model: Model, seed: int) -> Maker:
     )
     encoding = tokenizer("a", verbose=False).encodings[0]
     kept = [position for position, special in enumerate(encoding.special_tokens_mask) if not special]
-    return Maker(model, seed, np.array(tokens), encoding.ids[: kept[0]], encoding.ids[kept[-1] + 1 :])
+    before, after, types = slice(kept[0]), slice(kept[-1] + 1, None), encoding.type_ids
+    segments = types[before], types[kept[0]], types[after]
+    return Maker(model, seed, np.array(tokens), encoding.ids[before], encoding.ids[after], segments)

@@ -27,7 +27,7 @@ def late_examples(model: Model, texts: ReadTexts, predictions: LayerPredictions,
 
 def _example(model: Model, texts: ReadTexts, predictions: LayerPredictions, lens: int, number: int) -> dict:
     ids = texts.texts[int(predictions.text[number])].ids
-    causal = is_causal(model.network)
+    causal = is_causal(model)
     position = int(predictions.token[number]) + causal
 
     def words(pieces: np.ndarray) -> str:

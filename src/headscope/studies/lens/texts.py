@@ -39,7 +39,7 @@ class ReadTexts:
 
     def parts(self, model: Model, batch_tokens: int) -> Iterator[PredictedPieces]:
         """The inputs in batches; a masked model reads a copy for each piece, in which it alone is masked."""
-        if is_causal(model.network):
+        if is_causal(model):
             groups = causal_predictions(self.texts)
         else:
             groups = masked_predictions(self.texts, int(model.tokenizer.mask_token_id))  # type: ignore[arg-type]
@@ -102,8 +102,8 @@ def _chosen(
 
 def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator) -> ScoredPieces:
     """A text with some of its pieces to predict: of a causal model all, in order."""
-    number = min(most, len(text.places) if is_causal(model.network) else OF_TEXT)
+    number = min(most, len(text.places) if is_causal(model) else OF_TEXT)
     positions = text.places[:number]
-    if not is_causal(model.network):
+    if not is_causal(model):
         positions = np.sort(random.permutation(text.places)[:number])
-    return ScoredPieces(text.ids, positions, positions)
+    return replace(text, places=positions, units=positions)

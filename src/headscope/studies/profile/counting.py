@@ -9,7 +9,6 @@ from headscope.encoding.encoded import token_classes
 from headscope.encoding.encoder import Words
 from headscope.encoding.frequencies import Frequencies, counted
 from headscope.models import Model
-from headscope.passes.later_tokens import looks_ahead
 from headscope.passes.settings import Settings
 
 
@@ -22,4 +21,4 @@ def frequencies_of(model: Model, corpus: Corpus, settings: Settings) -> Frequenc
             counts.update(np.array(encoding.ids)[known].tolist())
     by_piece = np.zeros(max(counts, default=0) + 1, dtype=np.int64)
     by_piece[list(counts)] = list(counts.values())
-    return Frequencies(by_piece, causal=not looks_ahead(model))
+    return Frequencies(by_piece, causal=not model.looks_ahead)

@@ -105,7 +105,7 @@ def asked_of(model: Model, seed: int) -> Callable[[Encoded], Asked]:
         places = np.flatnonzero(maskable(encoded, model.tokenizer)[1:])
         return Asked(encoded, places[(encoded.index + seed) % EVERY :: EVERY])
 
-    return before_tokens if is_causal(model.network) else behind_masks
+    return before_tokens if is_causal(model) else behind_masks
 
 
 def _slices(reads: int) -> list[slice]:

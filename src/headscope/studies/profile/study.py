@@ -5,10 +5,9 @@ import xarray as xr
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
-from headscope.encoding.frequencies import Frequencies
 from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
-from headscope.models.words_head import with_words_head
+from headscope.models.words_head import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure
 from headscope.passes.settings import Measures
@@ -18,7 +17,6 @@ from headscope.studies.profile.variables import frequency_variables
 
 ABOUT = "heads"
 REQUIRED = ("token_attention",)
-NO_HEAD = "the model has no head for masked or next words; 'headscope pretrain-head' trains one"
 
 
 def run(
@@ -55,7 +53,14 @@ def run(
     if not (frequency or predicted_frequency):
         return measure("profile", model, corpus, SURFACE, settings, further=measures)
     counted = frequencies_of(model, corpus, settings)
-    predicted = _predictions(model, corpus, settings, counted) if predicted_frequency else None
+    predicted, unmeasured = None, ""
+    if predicted_frequency:
+        predicting = with_words_head(model)
+        if unmeasured := no_words(predicting):
+            settings.on_notice(f"model '{model.name}': attention by predicted frequency is not measured: {unmeasured}")
+        else:
+            settings.on_total(2 * corpus.n_examples)
+            predicted = predictions_of(predicting, corpus, settings, counted)
     words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=counted, predicted=predicted)
     named = (*SURFACE, *FREQUENCY, *(PREDICTED if predicted else ()))
     result = measure("profile", model, corpus, named, settings, further=measures, words=words)
@@ -63,16 +68,6 @@ def run(
     if predicted:
         variables |= frequency_variables(predicted, "predicted")
         result.attrs["predictions"] = int(predicted.counts.sum())
-    elif predicted_frequency:
-        result.attrs["not_measured"] = NO_HEAD
+    if unmeasured:
+        result.attrs["not_measured"] = unmeasured
     return results.check(result.assign(variables))
-
-
-def _predictions(model: Model, corpus: Corpus, settings: Settings, counted: Frequencies) -> Frequencies | None:
-    """How often the model predicts each piece; None, and a notice, if it predicts none."""
-    predicting = with_words_head(model)
-    if predicting is None:
-        settings.on_notice(f"model '{model.name}': attention by predicted frequency is not measured: {NO_HEAD}")
-        return None
-    settings.on_total(2 * corpus.n_examples)
-    return predictions_of(predicting, corpus, settings, counted)

@@ -19,6 +19,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.models.removable_parts import embedding_tables
+from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
 from headscope.studies.shrink.losses import LossWeights, of_labels, of_outputs, of_relations, of_states
@@ -165,6 +166,7 @@ def reloaded(model: Model, folder: Path) -> Model:
     """A model with the weights of a folder, which a training has written."""
     with quiet():
         network: Any = class_of(model.network).from_pretrained(folder, local_files_only=True).eval()
+        fill_buffers(network, model.name)
     network.__class__ = type(model.network)
     network.config._name_or_path = network.name_or_path = model.network.name_or_path
     return replace(model, network=network.to(model.device), sha256="")
