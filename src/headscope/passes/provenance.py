@@ -15,6 +15,7 @@ import torch
 from headscope.capture.spread import stored
 from headscope.corpora import Corpus
 from headscope.models import Model
+from headscope.models.saved_tokenizer import tokenizer_note
 from headscope.models.words_head import adapted_head
 from headscope.passes.settings import Settings
 from headscope.storage.hashes import CHARACTERS, Fingerprint, hash_of
@@ -29,11 +30,12 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """Study, model, corpus, settings, seed and library versions, as attributes of a result.
 
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
+    * `tokenizer`: only where it is not of the class that the model's folder names.
 
     Raises `HeadscopeError` if the files of the model have changed since they were loaded.
     """
     model.refuse_changed()  # not every study has a pass, which notices it too
-    adapted = adapted_head(model.network.config)
+    notes = {"adapted_head": adapted_head(model.network.config), "tokenizer": tokenizer_note(model.tokenizer)}
     return {
         "study": study,
         "headscope_version": __version__,
@@ -42,7 +44,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "model_revision": model.revision,
         "model_sha256": model.sha256,
         "capture": model.capture.method,
-        **({"adapted_head": adapted} if adapted else {}),
+        **{name: note for name, note in notes.items() if note},
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,
         "seed": settings.seed,

@@ -63,7 +63,7 @@ def lead(result: xr.Dataset) -> str:
 def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The facts that a reader needs first."""
     attrs, sizes = result.attrs, result.sizes
-    facts = [("Type", attrs.get("model_type", "")), ("Masked-language head", attrs.get("adapted_head", ""))]
+    facts = [("Type", attrs.get("model_type", "")), *model_notes(attrs)]
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
     counted = _counted(attrs, n_examples="example", n_tokens="token")
@@ -71,6 +71,16 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
         counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
     over = [("Intervals", _intervals(str(attrs["resampled"])))] if attrs.get("resampled") else []
     return [(term, str(text)) for term, text in [*facts, ("Read", counted), *over] if str(text)]
+
+
+def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:
+    """What a reader must know of the model.
+
+    >>> model_notes({"adapted_head": "new (encoder frozen)"})
+    [('Masked-language head', 'new (encoder frozen)')]
+    """
+    terms = {"adapted_head": "Masked-language head", "tokenizer": "Tokenizer"}
+    return [(term, str(attributes[name])) for name, term in terms.items() if attributes.get(name)]
 
 
 def _intervals(resampled: str) -> str:

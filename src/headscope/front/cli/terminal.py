@@ -13,6 +13,7 @@ from rich.table import Table
 
 from headscope import catalog
 from headscope.front.cli.printing import cell, escaped, heading, printable
+from headscope.report.facts import model_notes
 from headscope.report.printed import BY_LAYER, printed
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
@@ -27,8 +28,8 @@ def print_result(result: xr.Dataset) -> None:
     read = f"{several(attrs['n_examples'], 'example')}, {several(attrs['n_tokens'], 'token')}"
     study = catalog.command_name(attrs["study"])
     _line(console, f"{study}: {attrs['model']} on {attrs['corpus']}, {read}")
-    if adapted := attrs.get("adapted_head"):
-        _line(console, f"masked-language head: {adapted}")
+    for term, note in model_notes(attrs):
+        _line(console, f"{term.lower()}: {note}")
     for table in printed(result):
         console.print(laid_out(table, console.width))
     if skipped := json.loads(attrs.get("skipped", "{}")):
