@@ -14,6 +14,7 @@ import torch
 
 from headscope.capture.spread import stored
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import special_names
 from headscope.models import Model
 from headscope.models.saved_tokenizer import tokenizer_note
 from headscope.models.words_head import adapted_head
@@ -30,6 +31,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """Study, model, corpus, settings, seed and library versions, as attributes of a result.
 
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
+    * `special_tokens`: the tokens that begin and end inputs, of the classes cls and sep; "" where there is none.
     * `tokenizer`: only where it is not of the class that the model's folder names.
 
     Raises `HeadscopeError` if the files of the model have changed since they were loaded.
@@ -44,6 +46,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "model_revision": model.revision,
         "model_sha256": model.sha256,
         "capture": model.capture.method,
+        "special_tokens": json.dumps(special_names(model.tokenizer), ensure_ascii=False),
         **{name: note for name, note in notes.items() if note},
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from headscope import catalog
+from headscope.figures.labels import special_tokens
 from headscope.front.cli.printing import cell, escaped, heading, printable
 from headscope.report.facts import model_notes
 from headscope.report.printed import BY_LAYER, printed
@@ -30,8 +31,9 @@ def print_result(result: xr.Dataset) -> None:
     _line(console, f"{study}: {attrs['model']} on {attrs['corpus']}, {read}")
     for term, note in model_notes(attrs):
         _line(console, f"{term.lower()}: {note}")
-    for table in printed(result):
-        console.print(laid_out(table, console.width))
+    with special_tokens(attrs):
+        for table in printed(result):
+            console.print(laid_out(table, console.width))
     if skipped := json.loads(attrs.get("skipped", "{}")):
         _line(
             console, "left out, cut or unknown: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items())
