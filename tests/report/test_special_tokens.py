@@ -36,7 +36,7 @@ def decoder() -> xr.Dataset:
     tokenizer = decoder_tokenizer("<bos> $A")
     config = LlamaConfig(vocab_size=300, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
                          num_key_value_heads=2, intermediate_size=16, max_position_embeddings=64)  # fmt: skip
-    network = tiny_network(config, 0, AutoModelForCausalLM).base_model
+    network: Any = tiny_network(config, 0, AutoModelForCausalLM).base_model
     return headscope.profile(headscope.wrap(network, tokenizer), TEXTS, Settings(resamples=20))
 
 

@@ -51,13 +51,14 @@ def as_saved(tokenizer: PreTrainedTokenizerBase, folder: Path) -> PreTrainedToke
     backend = _backend(tokenizer, _with_settings(stored, settings))
     if _cut(backend, text) == cut:
         return tokenizer
+    names: dict[str, Any] = tokenizer.special_tokens_map
     saved: Any = PreTrainedTokenizerFast.from_pretrained(
         folder,
         local_files_only=True,
         tokenizer_object=backend,
         model_input_names=tokenizer.model_input_names,
         padding_side=tokenizer.padding_side,
-        **tokenizer.special_tokens_map,
+        **names,
     )
     saved.replaced_class = kind.__name__
     return saved
@@ -80,7 +81,7 @@ def _backend(tokenizer: PreTrainedTokenizerFast, stored: dict[str, Any]) -> Toke
     for token in tokenizer.added_tokens_decoder.values():
         (backend.add_special_tokens if token.special else backend.add_tokens)([token])
     if hasattr(tokenizer, "set_src_lang_special_tokens"):  # of the language that the settings name
-        backend.post_processor = tokenizer._tokenizer.post_processor
+        backend.post_processor = tokenizer.backend_tokenizer.post_processor
     return backend
 
 

@@ -22,7 +22,7 @@ from headscope.passes.settings import Settings
 from headscope.storage.hashes import CHARACTERS, Fingerprint, hash_of
 from headscope.version import __version__
 
-LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "xarray")
+LIBRARIES = ("torch", "transformers", "tokenizers", "icu4py", "numpy", "xarray")
 # They do not change what a network computes.
 NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype"}
 
