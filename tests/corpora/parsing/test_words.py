@@ -77,8 +77,8 @@ def test_signs_of_different_words_are_no_copies() -> None:
 def test_words_are_in_order_and_all_that_is_seen_is_in_one(text: str, spans: list[tuple[int, int]]) -> None:
     found = words(text, spans)
     assert all(start < end for start, end in found) and np.all(np.diff(np.array(found).ravel()) >= 0)
-    covered = {place for start, end in found for place in range(start, end)}
-    outside = "".join(letter for place, letter in enumerate(text) if place not in covered)
+    covered = {index for start, end in found for index in range(start, end)}
+    outside = "".join(letter for index, letter in enumerate(text) if index not in covered)
     assert not outside.replace("\u200b", "").replace("\ufeff", "").strip()
     for end in {end for span in spans for end in span}:
         assert not any(start < end < stop for start, stop in found)
