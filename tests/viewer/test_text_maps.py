@@ -11,6 +11,7 @@ import torch
 from transformers import PreTrainedModel
 
 from headscope import models
+from headscope.corpora.parsing.words import words
 from headscope.encoding.batch import Rows
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
@@ -19,7 +20,7 @@ from headscope.models import Model
 from headscope.passes.batches import collator
 from headscope.viewer import text_maps as module
 from headscope.viewer.text_maps import TextMaps, text_maps
-from headscope.viewer.text_tokens import WORD, TextTokens, text_tokens
+from headscope.viewer.text_tokens import TextTokens, text_tokens
 from headscope.viewer.tiles import LEVELS, TILE
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config, tiny_network
@@ -117,7 +118,7 @@ def test_attention_that_is_not_finite_is_refused() -> None:
 
 def test_words_are_summed_as_keys_and_averaged_as_queries() -> None:
     model = wrapped(tiny_bert())
-    spans = tuple(match.span() for match in WORD.finditer(TEXT))
+    spans = words(TEXT)
     (aligned,) = Words(model.tokenizer, 64, aligned=True).encode([Example("1", (Sentence(TEXT, words=spans),))])
     text = text_tokens(model.tokenizer, 64, TEXT)
     batch, attentions = collator(model)([aligned]), eager(model, text)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -11,7 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from headscope.encoding.pair_words import pair_words
 from headscope.encoding.tokens import located
 from headscope.linguistics.features import NUMBER, features, links
-from headscope.linguistics.sentence import Example, segment_text
+from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.models.segment_ids import NAME
 from headscope.results.vocabulary import TOKEN_CLASSES, UPOS
 
@@ -99,6 +100,19 @@ def class_exists(tokenizer: PreTrainedTokenizerBase) -> list[bool]:
     if "cls" in used and tokenizer.cls_token_id == tokenizer.sep_token_id:
         used.add("sep")
     return [name in ("punct", "other") or name in used for name in TOKEN_CLASSES]
+
+
+def special_names(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
+    """The special tokens of the classes cls and sep in an input, as the tokenizer writes them; "" where it has none.
+
+    >>> from headscope import load
+    >>> special_names(load("minilm").tokenizer)
+    {'cls': '[CLS]', 'sep': '[SEP]'}
+    """
+    encoding: Any = tokenizer("a", verbose=False).encodings[0]  # type: ignore[index]
+    classes = token_classes(Example("", (Sentence("a"),)), encoding, tokenizer)
+    tokens = dict.fromkeys(zip(classes.tolist(), encoding.tokens, strict=True))
+    return {name: "/".join(token for kind, token in tokens if kind == CLASS[name]) for name in ("cls", "sep")}
 
 
 def special_roles(tokenizer: PreTrainedTokenizerBase) -> dict[int, str]:

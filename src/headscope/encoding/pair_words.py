@@ -34,8 +34,7 @@ def pair_words(example: Example, encoding: Encoding) -> Int[np.ndarray, "row 4"]
     """Rows (word, form, segment, token) of the words of both segments; none where the example is no pair.
 
     A pair of more than 1,000 words has none, either: measures compare each of its words with each. Words are those of
-    the corpus; where it has none, letters and digits with the apostrophes and hyphens between them. Words with one form
-    are alike but for their case.
+    the corpus; where it has none, those of `corpora.parsing.words`. Words with one form are alike but for their case.
     """
     if not example.second:
         return np.empty((0, 4), dtype=np.int64)

@@ -1,4 +1,11 @@
-"""Words for dimensions, their values and heads in figures and reports."""
+"""Words for dimensions, their values, special tokens and heads in figures and reports."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 WORDS = {
     "cls": "[CLS]",
@@ -38,6 +45,53 @@ TREES = {"left_out": "words alone", "kept": "special tokens kept", "gold": "gold
 OFFSETS = {-1: "previous token", 0: "same token", 1: "next token"}
 
 
+# Where a model has no such token.
+NO_TOKEN = {"cls": "first token", "sep": "separator"}
+SPECIAL: ContextVar[Mapping[str, str] | None] = ContextVar("the names of special tokens", default=None)
+
+
+@contextmanager
+def special_tokens(attributes: Mapping[Any, Any]) -> Iterator[None]:
+    """Within this context words name the special tokens of a result's model, from its attribute `special_tokens`.
+
+    Without the attribute they are those of BERT, [CLS] and [SEP].
+    """
+    try:
+        names = json.loads(str(attributes.get("special_tokens", "{}")))
+    except (ValueError, RecursionError):
+        names = {}
+    stated = names if isinstance(names, dict) else {}  # a file may hold anything
+    token = SPECIAL.set({name: str(stated[name])[:40] or words for name, words in NO_TOKEN.items() if name in stated})
+    try:
+        yield
+    finally:
+        SPECIAL.reset(token)
+
+
+def of_model(value: Any) -> Any:
+    """A text, or all texts of a part of a page, with the names of the model's special tokens for [CLS] and [SEP].
+
+    >>> with special_tokens({"special_tokens": '{"cls": "<bos>", "sep": ""}'}):
+    ...     of_model("from [CLS]"), label("token_class", "sep"), name_in_words("cls_entropy")
+    ('from <bos>', 'separator', '<bos> entropy')
+    """
+    names = {WORDS[kind]: name for kind, name in (SPECIAL.get() or {}).items() if WORDS[kind] != name}
+    return _renamed(value, names) if names else value
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        for default, name in names.items():
+            value = value.replace(default, name)
+        return value
+    if type(value) in (tuple, list):
+        return type(value)(_renamed(part, names) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        return replace(value, **{name: _renamed(part, names) for name, part in parts.items()})
+    return value
+
+
 # Smaller numbers are what rounding leaves of 0.
 NOTHING = 1e-9
 
@@ -56,7 +110,7 @@ def label(dim: str, value: object) -> str:
         offset = int(str(value))
         return OFFSETS.get(offset, f"offset {offset:+d}")
     if dim in ("token_class", "feature"):
-        return WORDS.get(str(value), str(value))
+        return of_model(WORDS.get(str(value), str(value)))
     if dim in ("special_tokens", "root"):
         return TREES.get(str(value), str(value))
     if dim == "seed_source":
@@ -77,7 +131,7 @@ def name_in_words(name: str) -> str:
     ('Jensen-Shannon divergence', 'difference in [CLS] entropy', 'UAS')
     """
     words = name.replace("difference_", "difference_in_", 1) if name.startswith("difference_") else name
-    return " ".join(ABBREVIATIONS.get(word, word) for word in words.replace("_", " ").split(" "))
+    return of_model(" ".join(ABBREVIATIONS.get(word, word) for word in words.replace("_", " ").split(" ")))
 
 
 def significant(value: float, digits: int = 3) -> str:

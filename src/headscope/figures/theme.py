@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from headscope.figures.labels import name_in_words
+from headscope.figures.labels import name_in_words, of_model
 
 FONT = "Arial, 'Liberation Sans', sans-serif"  # metric-compatible: a figure measures the same wherever it is drawn
 # White is zero; from there the lightness falls steadily, also for colour-blind eyes.
@@ -93,7 +93,7 @@ def conditional(channel: Callable[..., Any], test: Any, then: Any, otherwise: An
 
 def named(array: xr.DataArray) -> str:
     """The title of a variable: its long name, else its name."""
-    text = str(array.attrs.get("long_name", array.name))
+    text = of_model(str(array.attrs.get("long_name", array.name)))
     return text[:1].upper() + text[1:]
 
 

@@ -11,8 +11,8 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet
 from headscope.models.bpe_merges import Merges, merges_of, with_parts
+from headscope.models.saved_tokenizer import FILE, SETTINGS, as_saved
 
-FILE = "tokenizer.json"
 # These take the longest pieces of a text, the most probable, or those of the first merges: with fewer to choose from
 # these stay chosen.
 KINDS = ("WordPiece", "Unigram", "BPE")
@@ -88,13 +88,13 @@ def with_pieces(tokenizer: PreTrainedTokenizerBase, kept: Sequence[int], max_tok
         content = json.loads(path.read_text(encoding="utf-8"))
         _renumber(content, new)
         path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-        settings = Path(scratch) / "tokenizer_config.json"
+        settings = Path(scratch) / SETTINGS
         options = json.loads(settings.read_text(encoding="utf-8"))
         added = options.get("added_tokens_decoder", {})
         options["added_tokens_decoder"] = {str(new[int(old)]): token for old, token in added.items()}
         options["model_max_length"] = max_tokens
         settings.write_text(json.dumps(options), encoding="utf-8")
-        smaller = AutoTokenizer.from_pretrained(scratch, local_files_only=True)
+        smaller = as_saved(AutoTokenizer.from_pretrained(scratch, local_files_only=True), Path(scratch))
     smaller.name_or_path = tokenizer.name_or_path
     return smaller
 

@@ -1,7 +1,7 @@
 """Load a model's tokenizer and check that it fits the model."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
+from headscope.models.saved_tokenizer import as_saved, steps
 
 # Embeddings are padded for speed, and a few pieces are added late. A larger difference means the tokenizer of another
 # model, or an empty one that transformers builds without a vocabulary.
@@ -23,7 +24,7 @@ FACTORS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Precompiled": 18, "Lower
 
 
 def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrainedTokenizerBase:
-    """Load the tokenizer of a model.
+    """Load the tokenizer of a model, as it was saved (see `saved_tokenizer`).
 
     Raises `HeadscopeError` if it cannot be loaded, gives no character offsets, has a vocabulary of another size than
     the model's, a token id beyond the model's embedding, or makes texts far longer.
@@ -35,6 +36,7 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
         tokenizer = AutoTokenizer.from_pretrained(
             checkpoint.folder, config=config, local_files_only=True, trust_remote_code=remote_code
         )
+        tokenizer = as_saved(tokenizer, checkpoint.folder)
     if not tokenizer.is_fast:
         raise HeadscopeError(
             f"model '{name}': tokenizer {type(tokenizer).__name__} does not give character offsets; "
@@ -78,7 +80,7 @@ def refuse_growth(folder: Path, name: str) -> None:
         except (ValueError, RecursionError):
             continue  # transformers says what is wrong with it
         parts = [stored.get(part) for part in ("normalizer", "pre_tokenizer")] if isinstance(stored, dict) else []
-        if growth([step for part in parts for step in _steps(part)]) > MOST_GROWTH:
+        if growth([step for part in parts for step in steps(part)]) > MOST_GROWTH:
             raise HeadscopeError(
                 f"model '{name}': the normalizer of {path.name} makes a text more than {MOST_GROWTH:,} times as long; "
                 "save the model's own tokenizer into the folder"
@@ -122,15 +124,3 @@ def _replaced(step: Mapping[str, Any]) -> tuple[str, str]:
     pattern, content = step.get("pattern"), step.get("content")
     old = pattern.get("String") if isinstance(pattern, dict) else None
     return old if isinstance(old, str) else "", content if isinstance(content, str) else ""
-
-
-def _steps(part: object) -> Iterator[Mapping[str, Any]]:
-    """The steps of a normalizer or pre-tokenizer and of the sequences in it, in their order."""
-    if isinstance(part, dict):
-        inner = [part.get(name) for name in ("normalizers", "pretokenizers")]
-        sequences = [part for part in inner if isinstance(part, list)]
-        if sequences:
-            for part in sequences[0]:
-                yield from _steps(part)
-        else:
-            yield part

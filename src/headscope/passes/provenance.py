@@ -14,13 +14,15 @@ import torch
 
 from headscope.capture.spread import stored
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import special_names
 from headscope.models import Model
+from headscope.models.saved_tokenizer import tokenizer_note
 from headscope.models.words_head import adapted_head
 from headscope.passes.settings import Settings
 from headscope.storage.hashes import CHARACTERS, Fingerprint, hash_of
 from headscope.version import __version__
 
-LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "xarray")
+LIBRARIES = ("torch", "transformers", "tokenizers", "icu4py", "numpy", "xarray")
 # They do not change what a network computes.
 NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype"}
 
@@ -30,11 +32,14 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
 
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
     * `model_notes`: how the model is read, where that has to be said.
+    * `special_tokens`: the tokens that begin and end inputs, of the classes cls and sep; "" where there is none.
+    * `tokenizer`: only where it is not of the class that the model's folder names.
 
     Raises `HeadscopeError` if the files of the model have changed since they were loaded.
     """
     model.refuse_changed()  # not every study has a pass, which notices it too
-    adapted = adapted_head(model.network.config)
+    notes = {"adapted_head": adapted_head(model.network.config), "tokenizer": tokenizer_note(model.tokenizer)}
+    notes["model_notes"] = "; ".join(model.notes)
     return {
         "study": study,
         "headscope_version": __version__,
@@ -43,8 +48,8 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "model_revision": model.revision,
         "model_sha256": model.sha256,
         "capture": model.capture.method,
-        **({"adapted_head": adapted} if adapted else {}),
-        **({"model_notes": "; ".join(model.notes)} if model.notes else {}),
+        "special_tokens": json.dumps(special_names(model.tokenizer), ensure_ascii=False),
+        **{name: note for name, note in notes.items() if note},
         "corpus": corpus.name,
         "corpus_sha256": corpus.sha256,
         "seed": settings.seed,

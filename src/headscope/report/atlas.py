@@ -1,8 +1,8 @@
 """The atlas: maps of all heads on the typical inputs of a result, framed by what each head does, and their tokens."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, product
 from math import isnan
@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope.figures.attention_image import AtlasCell, atlas, map_image
 from headscope.figures.labels import head_name
-from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, words_of
+from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, kind_words, words_of
 from headscope.report.parts import Figure, HeadKind
 
 STARTS = ("Ġ", "▁")  # of a word, as byte-level and SentencePiece tokenizers write it
@@ -102,12 +102,15 @@ class Atlas:
     """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any.
 
     * `steps`: where the maps are those of one input at the steps of a training, their numbers.
+    * `names`, `meanings`: of kinds.
     """
 
     model: str
     layers: tuple[tuple[HeadPicture, ...], ...]
     inputs: tuple[InputTokens, ...]
     steps: tuple[int, ...] = ()
+    names: Mapping[str, str] = field(default_factory=lambda: NAMES)
+    meanings: Mapping[str, str] = field(default_factory=lambda: MEANINGS)
 
     @property
     def heads(self) -> list[HeadPicture]:
@@ -131,7 +134,7 @@ class Atlas:
         first = Counter(head.kind for head in self.heads)
         beside = Counter(kind for head in self.heads for kind in head.kinds[1:])
         return [
-            {"kind": kind, "name": NAMES[kind], "colour": colour, "meaning": MEANINGS[kind]}
+            {"kind": kind, "name": self.names[kind], "colour": colour, "meaning": self.meanings[kind]}
             | {"count": first[kind], "beside": beside[kind]}
             for kind, colour in COLOURS.items()
             if first[kind] or beside[kind]
@@ -139,9 +142,11 @@ class Atlas:
 
     def figure(self) -> Figure:
         """The atlas of the first input as a figure for a paper."""
-        cells = [AtlasCell(head.layer, head.head, head.images[0], NAMES[head.kind], head.word) for head in self.heads]
+        cells = [
+            AtlasCell(head.layer, head.head, head.images[0], self.names[head.kind], head.word) for head in self.heads
+        ]
         side = 60 if self.columns <= 12 else 44
-        chart = atlas(cells, {NAMES[kind]: colour for kind, colour in COLOURS.items()}, self.model, cell=side)
+        chart = atlas(cells, {self.names[kind]: colour for kind, colour in COLOURS.items()}, self.model, cell=side)
         caption = f"Attention maps of “{self.texts[0]}”; each is scaled to its largest attention."
         return Figure("atlas", "Atlas", chart, caption, "typical_map_maximum")
 
@@ -174,7 +179,7 @@ def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[HeadIndex]) -> Atlas:
     ]
     layers = [tuple(layer) for _, layer in groupby(pictures, key=lambda picture: picture.layer)]
     steps = () if first is None or "typical_step" not in first.coords else tuple(first["typical_step"].values.tolist())
-    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs, steps)
+    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs, steps, *kind_words(shelf[0].attrs))
 
 
 def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[HeadIndex, tuple[tuple[str, ...], tuple[float, ...]]]:

@@ -7,7 +7,7 @@ import xarray as xr
 
 from headscope.figures import classes
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
-from headscope.figures.labels import head_name
+from headscope.figures.labels import head_name, of_model
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.claims import above
 from headscope.report.kinds import COLOURS, MIXED, NAMES
@@ -78,9 +78,11 @@ def figure(made: xr.Dataset, index: int) -> Figure:
     """The kinds of all heads, a panel for each corpus."""
     names = made["kind_name"].values.tolist()
     words = made["kind"].copy(
-        data=[[[NAMES.get(one, "") for one in row] for row in grid] for grid in made["kind"].values]
+        data=[[[of_model(NAMES.get(one, "")) for one in row] for row in grid] for grid in made["kind"].values]
     )
-    chart = classes(words, names=[NAMES[name] for name in names], dim="kind", colours=[COLOURS[name] for name in names])
+    chart = classes(
+        words, names=[of_model(NAMES[name]) for name in names], dim="kind", colours=[COLOURS[name] for name in names]
+    )
     return Figure(f"corpora-{index}", "", chart, CAPTION, "")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from headscope import catalog, results
-from headscope.figures.labels import title
+from headscope.figures.labels import NO_TOKEN, label, title
 from headscope.figures.theme import named
 from headscope.report.wording import several
 
@@ -22,9 +22,8 @@ TERMS = {
     "n": "The number of examples in a mean; examples without the measured tokens are left out.",
     "entropy": "How broad attention is, in nats: 0 if one token gets all of it, ln L if L tokens get the same.",
     "uniform attention": "The same weight for all tokens.",
-    "[CLS], [SEP]": "The start token of an input and the separator at the end of each segment (for RoBERTa <s> and "
-    "</s>).",
 }
+SPECIAL = {"cls": "The token at the start of an input.", "sep": "The token at the end of each segment."}
 
 
 def described(result: xr.Dataset) -> dict[str, Any]:
@@ -63,8 +62,7 @@ def lead(result: xr.Dataset) -> str:
 def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The facts that a reader needs first."""
     attrs, sizes = result.attrs, result.sizes
-    facts = [("Type", attrs.get("model_type", "")), ("Masked-language head", attrs.get("adapted_head", ""))]
-    facts.append(("How it is read", attrs.get("model_notes", "")))
+    facts = [("Type", attrs.get("model_type", "")), *model_notes(attrs)]
     if {"layer", "head"} <= set(sizes):
         facts.append(("Heads", f"{sizes['layer']} layers × {sizes['head']} heads"))
     counted = _counted(attrs, n_examples="example", n_tokens="token")
@@ -72,6 +70,16 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
         counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
     over = [("Intervals", _intervals(str(attrs["resampled"])))] if attrs.get("resampled") else []
     return [(term, str(text)) for term, text in [*facts, ("Read", counted), *over] if str(text)]
+
+
+def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:
+    """What a reader must know of the model.
+
+    >>> model_notes({"adapted_head": "new (encoder frozen)"})
+    [('Masked-language head', 'new (encoder frozen)')]
+    """
+    terms = {"adapted_head": "Masked-language head", "tokenizer": "Tokenizer", "model_notes": "How it is read"}
+    return [(term, str(attributes[name])) for name, term in terms.items() if attributes.get(name)]
 
 
 def _intervals(resampled: str) -> str:
@@ -105,7 +113,9 @@ def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The terms of a report, its variables and its dimensions."""
     variables = [(named(result[name]), _definition(result[name])) for name in results.means(result)]
     used = [(title(name), f"{text}.") for name, text in results.DIMENSIONS.items() if name in result.dims]
-    return [*TERMS.items(), *variables, *used]
+    special = [(label("token_class", name), text) for name, text in SPECIAL.items()]
+    tokens = [(name, text) for name, text in special if name not in NO_TOKEN.values()]
+    return [*TERMS.items(), *tokens, *variables, *used]
 
 
 def _definition(array: xr.DataArray) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from headscope.catalog import missing
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
+from headscope.figures.labels import special_tokens
 from headscope.report.atlas import HeadIndex, atlas_of_heads
 from headscope.report.cards.card import Card
 from headscope.report.cards.main_numbers import head_values
@@ -52,18 +53,19 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path, *, made_
     for number, model in enumerate(models):
         figures = _all_maps(model, f"m{number}") if len(model.heads) <= MOST_DRAWN else {}
         page.draw([figure for maps in figures.values() for figure in maps])
-        contents.append(
-            {
-                "model": model,
-                "prefix": f"m{number}",
-                "index": index(model),
-                "cards": [Card(model, *head).read() for head in model.heads],
-                "figures": figures,
-                "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
-                "numbers": head_values(model.main_numbers),
-                "layers": list(highlights(model.layers)),
-            }
-        )
+        with special_tokens(model.sources[0].result.attrs):
+            contents.append(
+                {
+                    "model": model,
+                    "prefix": f"m{number}",
+                    "index": index(model),
+                    "cards": [Card(model, *head).read() for head in model.heads],
+                    "figures": figures,
+                    "atlas": atlas_of_heads([source.result for source in model.sources], model.heads),
+                    "numbers": head_values(model.main_numbers),
+                    "layers": list(highlights(model.layers)),
+                }
+            )
     return page.write()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.figures.labels import PATTERNS
+from headscope.figures.labels import PATTERNS, of_model, special_tokens
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
 
@@ -84,6 +84,16 @@ MEANINGS = {
 }
 
 
+def kind_words(attributes: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """The name and the meaning of each kind, with the special tokens of a result's model.
+
+    * `attributes`: of the result.
+    """
+    with special_tokens(attributes):
+        names, meanings = ({kind: of_model(text) for kind, text in texts.items()} for texts in (NAMES, MEANINGS))
+        return names, meanings
+
+
 def head_kinds(results: Iterable[xr.Dataset]) -> dict[tuple[int, int], list[HeadKind]]:
     """The kinds of each head by the results at hand, the most specific first; heads without a kind are left out."""
     order = list(COLOURS)
@@ -92,8 +102,13 @@ def head_kinds(results: Iterable[xr.Dataset]) -> dict[tuple[int, int], list[Head
     return {head: list(kinds) for head, kinds in groupby(ranked, key=lambda kind: (kind.layer, kind.head))}
 
 
-def attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+def attention_kinds(result: xr.Dataset) -> list[HeadKind]:
     """Shares of attention of 0.4 or more, and an entropy of 0.9 of that of uniform attention or more."""
+    with special_tokens(result.attrs):
+        return of_model([*_attention_kinds(result)])
+
+
+def _attention_kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     names = set() if "corpus" in result.dims else set(result)  # of several corpora see `kinds_by_corpus`
     if "attention_offset" in names:
         for offset, word in _present(NEIGHBOURS, result["offset"]):

@@ -1,14 +1,14 @@
 """The strip of layers: what the heads of each layer do, and some numbers of each layer, one column a layer."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 import numpy as np
 
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.kinds import COLOURS, MIXED, NAMES, head_kinds
+from headscope.report.kinds import COLOURS, MIXED, head_kinds, kind_words
 from headscope.report.layer_numbers import value, words_of
 from headscope.report.parts import LayerNumber
 from headscope.report.wording import number
@@ -106,11 +106,12 @@ def kinds_by_layer(model: MeasuredModel) -> dict[int, tuple[KindShare, ...]]:
     counts: dict[int, Counter[str]] = {layer: Counter() for layer, _ in model.heads}
     for layer, head in model.heads:
         counts[layer][kinds.get((layer, head), MIXED)] += 1
-    return {layer: tuple(_shares(count)) for layer, count in counts.items()} if kinds else {}
+    names, _ = kind_words(model.sources[0].result.attrs if model.sources else {})
+    return {layer: tuple(_shares(count, names)) for layer, count in counts.items()} if kinds else {}
 
 
-def _shares(counts: Counter[str]) -> Iterator[KindShare]:
-    return (KindShare(NAMES[kind], COLOURS[kind], counts[kind]) for kind in COLOURS if counts[kind])
+def _shares(counts: Counter[str], names: Mapping[str, str]) -> Iterator[KindShare]:
+    return (KindShare(names[kind], COLOURS[kind], counts[kind]) for kind in COLOURS if counts[kind])
 
 
 def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:

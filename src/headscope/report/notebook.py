@@ -9,7 +9,7 @@ from markupsafe import Markup
 from headscope import results
 from headscope.errors import HeadscopeError, suggest
 from headscope.figures import with_interval
-from headscope.figures.labels import label
+from headscope.figures.labels import label, special_tokens
 from headscope.figures.tidy import HEADS
 from headscope.report.atlas import atlas_of
 from headscope.report.default_parts import chart, titled
@@ -37,9 +37,11 @@ def result_html(result: xr.Dataset) -> str:
     Raises `ValueError` if the data set is not a whole result.
     """
     page = study_page(results.check(result))
+    with special_tokens(result.attrs):
+        facts = described(result)
     return fragment(
         "notebook.html",
-        **described(result),
+        **facts,
         by_head={"layer", "head"} <= set(result.dims),
         highlights=page.highlights(),
         findings=page.findings(),

@@ -30,7 +30,7 @@ def attention_figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
     yield from separator_figures(result)
     if (found := measured(result, "cls_entropy")) is not None:
         last = [*layer_means(found).values()][-1]
-        text = "entropy of [CLS] in the last layer, nats"
+        text = "entropy of the start token in the last layer, nats"
         yield PublishedFigure((text,), (number(last), ""), "3.89", PAPER, "P")
 
 

@@ -16,6 +16,7 @@ from headscope.catalog import missing
 from headscope.errors import DrawingError
 from headscope.figures.export import DEFAULT_FORMATS, Save, check_formats, saving
 from headscope.figures.fit import in_column
+from headscope.figures.labels import special_tokens
 from headscope.report.atlas import Atlas, atlas_of
 from headscope.report.cards import Card, index
 from headscope.report.cards.head_numbers import number_names
@@ -88,8 +89,14 @@ def write(
     written without a part that could not be made.
     """
     check_formats(formats)  # before all is drawn
-    measured = Measured(results.check(result), others)
-    page = Page(Path(directory) / "report.html", "page.html")
+    with special_tokens(result.attrs):
+        return _written(Measured(results.check(result), others), Path(directory), formats, on_figure, made_of)
+
+
+def _written(
+    measured: Measured, directory: Path, formats: Sequence[str], on_figure: Callable[[int, int], None], made_of: str
+) -> Path:
+    page = Page(directory / "report.html", "page.html")
     page.make(DRAWN, measured)
     figures: list[Figure] = [*page.contents.pop("figures"), *page.contents.pop("atlas_figure")]
     formats = () if missing("vl_convert") else formats
@@ -104,7 +111,7 @@ def write(
     shown = [figure for figure in figures if figure.name in page.specs]
     page.contents |= _arranged(shown, beside_findings=not page.contents["atlas"])
     page.contents |= {"formats": formats, "columns": True, "without_cards": not page.contents["cards"]}
-    page.contents |= described(result) | {"colours": COLOURS, "made_of": "" if page.failed else made_of}
+    page.contents |= described(measured.result) | {"colours": COLOURS, "made_of": "" if page.failed else made_of}
     path = page.write()
     if page.failed:
         parts, saved = "; ".join(page.failed), path.with_name("result.nc")

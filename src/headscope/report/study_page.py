@@ -32,6 +32,7 @@ from altair.utils.schemapi import debug_mode
 
 from headscope import catalog, results
 from headscope.errors import HeadscopeError
+from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
@@ -88,7 +89,8 @@ class StudyPage:
         if self._is_empty():
             return [self._hook("findings", "NOTHING") or NOTHING]
         made = self._made("findings", "findings", default_parts.findings)
-        return made or default_parts.findings(self.result)  # the page may ask for variables of another study
+        with special_tokens(self.result.attrs):
+            return made or default_parts.findings(self.result)  # the page may ask for variables of another study
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""
@@ -133,8 +135,8 @@ class StudyPage:
     def _made(self, part: str, name: str, default: Hook | None = None) -> list[Any]:
         """What a hook of the study, or the default, makes of the result; nothing without either."""
         make = self._hook(part, name) or default
-        with refusing_incomplete(self.result):
-            return list(make(self.result)) if make else []
+        with refusing_incomplete(self.result), special_tokens(self.result.attrs):
+            return of_model(list(make(self.result))) if make else []
 
     def _hook(self, part: str, name: str) -> Any:
         """What has this name in a file of the study's page; None where there is none."""
@@ -208,9 +210,9 @@ def _refusing(hook: Callable[..., Any]) -> Callable[..., Any]:
     """A hook of a card that raises `HeadscopeError` if its result, the first argument, is incomplete."""
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
-        with refusing_incomplete(result), unchecked():
+        with refusing_incomplete(result), special_tokens(result.attrs), unchecked():
             made = hook(result, *rest)
-            return list(made) if isinstance(made, Iterator) else made
+            return of_model(list(made) if isinstance(made, Iterator) else made)
 
     return call
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from headscope.report.cards import MeasuredModel
-from headscope.report.kinds import COLOURS, MEANINGS, NAMES, head_kinds
+from headscope.report.kinds import COLOURS, head_kinds, kind_words
 
 DIGITS = 5
 
@@ -12,13 +12,14 @@ def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
     """All numbers of a model's heads and layers, what the heads do by them, and the colours, names and meanings of
     these kinds."""
     kinds = head_kinds([source.result for source in measured.sources] if measured else [])
+    names, meanings = kind_words(measured.sources[0].result.attrs if measured else {})
     return {
         "numbers": head_numbers(measured) if measured else [],
         "layers": [{"words": layer.words, "best": layer.chosen} for layer in measured.layers] if measured else [],
         "kinds": [[*head, kind.kind, kind.word] for head, several in kinds.items() for kind in several[:1]],
         "colours": COLOURS,
-        "names": NAMES,
-        "meanings": MEANINGS,
+        "names": names,
+        "meanings": meanings,
     }
 
 

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
+from headscope.corpora.parsing.words import words
 from headscope.encoding.encoded import Encoded, encoded
 from headscope.encoding.readable import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 
 MOST_LETTERS = 100_000
-# A word is a run of letters and digits, or one other character; a character of Chinese or Japanese is a word.
-IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 OF_BYTES = re.compile("(<0x[0-9A-F]{2}>)+")
 UNREADABLE = 0.25  # of the tokens
-WORD = re.compile(rf"[{IDEOGRAPH}]|[^\W{IDEOGRAPH}]+(?:['’][^\W{IDEOGRAPH}]+)*|[^\w\s]")
 
 
 @dataclass(frozen=True)
@@ -81,9 +79,8 @@ def text_tokens(
     example = Example("text", (Sentence(first),), () if second is None else (Sentence(second),))
     pieces = tuple(tokenizer.convert_ids_to_tokens(encoding.ids))
     raw, names = _raw(encoding, segments, pieces, tokenizer.unk_token), readable_tokens(tokenizer, pieces)
-    words = _words(encoding, segments, names)
     inputs = encoded(0, example, encoding, tokenizer)
-    return TextTokens(inputs, names, raw, _segments(encoding), tuple(outside), words, cut)
+    return TextTokens(inputs, names, raw, _segments(encoding), tuple(outside), _words(encoding, segments, names), cut)
 
 
 def word_pairs(one: TextTokens, other: TextTokens) -> list[tuple[int, int]]:
@@ -127,7 +124,7 @@ def _raw(encoding: Encoding, segments: list[str], pieces: Sequence[str], unknown
 
 def _words(encoding: Encoding, segments: list[str], names: tuple[str, ...]) -> tuple[TextWord, ...]:
     """The words of a text; neighbouring words that share a token are one."""
-    spans = [[match.span() for match in WORD.finditer(text)] for text in segments]
+    spans = [words(text) for text in segments]
     groups: list[tuple[list[int], int | None, range]] = []  # tokens, segment, words of the segment
     for token, (segment, offsets) in enumerate(zip(encoding.sequence_ids, encoding.offsets, strict=True)):
         covered = range(0) if segment is None else _covered(spans[segment], *offsets)
@@ -136,17 +133,17 @@ def _words(encoding: Encoding, segments: list[str], names: tuple[str, ...]) -> t
             groups.append(([*tokens, token], segment, range(before.start, max(before.stop, covered.stop))))
         else:
             groups.append(([token], segment, covered))
-    words = []
+    grouped = []
     for tokens, segment, covered in groups:
         if segment is None or not covered:
-            words.append(TextWord(names[tokens[0]], tuple(tokens), None))
+            grouped.append(TextWord(names[tokens[0]], tuple(tokens), None))
         else:
             start, end = spans[segment][covered[0]][0], spans[segment][covered[-1]][1]
-            words.append(TextWord(segments[segment][start:end], tuple(tokens), (segment, start, end)))
-    return tuple(words)
+            grouped.append(TextWord(segments[segment][start:end], tuple(tokens), (segment, start, end)))
+    return tuple(grouped)
 
 
-def _covered(spans: list[tuple[int, int]], start: int, end: int) -> range:
+def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> range:
     """The words that share a character with [start, end)."""
     first = bisect_right(spans, start, key=lambda span: span[1])
     return range(first, max(first, bisect_left(spans, end, key=lambda span: span[0])))

@@ -1,15 +1,19 @@
-"""Characters of the words of a text: between blanks, as they are listed, or made of letters and digits."""
+"""Characters of the words of a text: between blanks, as they are listed, or by the word boundaries of Unicode."""
 
 import re
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
+from icu4py.breakers import WordBreaker
+
 from headscope.corpora.problems import Bad
 
 Span = tuple[int, int]
 BLANKS = re.compile(r"\s*")
-# Letters and digits, with the apostrophes and hyphens between them; or any other sign.
-WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+NO_WIDTH = re.compile("[\u200b\ufeff]")  # blanks without width
+JOINING = re.compile("['’-]")
+HALF = re.compile("[\ud800-\udfff]")  # of a character, which ICU refuses
+LOCALE = "en"  # boundaries are the same in all
 
 
 def between_blanks(text: str) -> tuple[Span, ...]:
@@ -68,20 +72,40 @@ def covered(words: Sequence[Span], span: Span) -> tuple[int, ...]:
 def words(text: str, spans: Iterable[Span] = ()) -> tuple[Span, ...]:
     """The characters of each word and of each sign; no word goes across an end of `spans`.
 
+    Words are those of Unicode (UAX 29, by ICU): a combining sign belongs to its letter, and ICU's dictionaries cut
+    Chinese, Japanese, Thai, Lao, Khmer and Burmese, which have no blanks. An apostrophe or hyphen between letters or
+    digits belongs to the word. There is no other analysis: dictionaries err on rare words and names; two words with a
+    full stop between them and no blank are one; clitics (Arabic wa-, French l') and parts of compounds stay in theirs.
+
     >>> words("Ann's cat-flap."), words("Ann's", [(0, 3)])
     (((0, 5), (6, 14), (14, 15)), ((0, 3), (3, 4), (4, 5)))
+    >>> [text[start:end] for text in ("यह किताब है", "我喜欢猫") for start, end in words(text)]
+    ['यह', 'किताब', 'है', '我', '喜欢', '猫']
     """
-    ends = {end for span in spans for end in span}
-    spans_of_words: list[Span] = []
-    for match in WORD.finditer(text):
-        inner = sorted(end for end in ends if match.start() < end < match.end())
-        parts = pairwise([match.start(), *inner, match.end()]) if inner else [match.span()]
-        spans_of_words += [
-            (start + match.start(), start + match.end())
-            for start, end in parts
-            for match in WORD.finditer(text[start:end])
-        ]
-    return tuple(spans_of_words)
+    ends = sorted({0, len(text), *(end for span in spans for end in span if 0 < end < len(text))})
+    return tuple((base + start, base + end) for base, stop in pairwise(ends) for start, end in _words(text[base:stop]))
+
+
+def _words(text: str) -> list[Span]:
+    """The words of a text; an apostrophe or hyphen between two makes them one."""
+    taken = text if text.isascii() else HALF.sub("\ufffd", NO_WIDTH.sub(" ", text))
+    segments = [*WordBreaker(taken, LOCALE)]  # its numbers count UTF-16, not characters
+    ends = accumulate(map(len, segments))
+    spans = [(end - len(part), end) for part, end in zip(segments, ends, strict=True) if not part.isspace()]
+    if not JOINING.search(text):
+        return spans
+    found: list[Span] = []
+    for span in spans:
+        found.append(span)
+        if len(found) > 2 and JOINING.fullmatch(text, *found[-2]) and _is_joined(text, *found[-3:]):
+            found[-3:] = [(found[-3][0], span[1])]
+    return found
+
+
+def _is_joined(text: str, before: Span, sign: Span, after: Span) -> bool:
+    """Whether a sign stands between letters or digits, with no blank."""
+    touch = before[1] == sign[0] and sign[1] == after[0]
+    return touch and all(any(map(str.isalnum, text[slice(*span)])) for span in (before, after))
 
 
 def within(words: tuple[Span, ...], span: Span, line: int) -> Span:

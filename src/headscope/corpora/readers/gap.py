@@ -1,6 +1,6 @@
 """GAP (Webster et al. 2018): passages of Wikipedia in which a pronoun refers to one of two names, or to neither (.tsv).
 
-Offsets are characters. The passages come without words and trees: words are letters and digits between other signs.
+Offsets are characters. The passages come without words and trees: words are those of Unicode.
 """
 
 from collections.abc import Iterator, Mapping

@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from headscope import catalog
+from headscope.figures.labels import special_tokens
 from headscope.front.cli.printing import cell, escaped, heading, printable
+from headscope.report.facts import model_notes
 from headscope.report.printed import BY_LAYER, printed
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table as Own
@@ -27,10 +29,11 @@ def print_result(result: xr.Dataset) -> None:
     read = f"{several(attrs['n_examples'], 'example')}, {several(attrs['n_tokens'], 'token')}"
     study = catalog.command_name(attrs["study"])
     _line(console, f"{study}: {attrs['model']} on {attrs['corpus']}, {read}")
-    if adapted := attrs.get("adapted_head"):
-        _line(console, f"masked-language head: {adapted}")
-    for table in printed(result):
-        console.print(laid_out(table, console.width))
+    for term, note in model_notes(attrs):
+        _line(console, f"{term.lower()}: {note}")
+    with special_tokens(attrs):
+        for table in printed(result):
+            console.print(laid_out(table, console.width))
     if skipped := json.loads(attrs.get("skipped", "{}")):
         _line(
             console, "left out, cut or unknown: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items())

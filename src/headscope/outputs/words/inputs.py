@@ -13,6 +13,7 @@ from headscope.corpora.suites import Candidate
 from headscope.models import Model
 from headscope.models.segment_ids import NAME
 from headscope.models.words_head import is_causal
+from headscope.outputs.words.word_units import word_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +47,7 @@ def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool 
         if candidate.is_answer:
             units = np.zeros(len(positions), int)
         else:
-            words = encoding.word_ids
-            units = positions if plain else np.array([words[token] for token in positions], int)
+            units = positions if plain else word_units(candidate.text, encoding, positions)
         ids = np.array([*start, *encoding.ids], int)
         positions = positions + len(start)
         if is_causal(model):

@@ -9,7 +9,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.figures import with_interval
-from headscope.figures.labels import label
+from headscope.figures.labels import label, of_model, special_tokens
 from headscope.report.study_page import TESTS, study_page
 
 Row = Any  # a named tuple with the columns of `numbers`
@@ -31,7 +31,8 @@ def numbers(result: xr.Dataset) -> pd.DataFrame:
     """
     card = study_page(result).card()
     baselines, rates = card.baselines(result), card.rates(result)
-    frames = [_of(result, name, baselines.get(name), rates.get(name)) for name in number_names(result)]
+    with special_tokens(result.attrs):
+        frames = [_of(result, name, baselines.get(name), rates.get(name)) for name in number_names(result)]
     return pd.concat([frame for frame in frames if len(frame)] or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
@@ -66,7 +67,7 @@ def _of(result: xr.Dataset, name: str, baseline: xr.DataArray | None, rate: xr.D
         "layer": array["layer"].values[column // sizes["head"]],
         "head": array["head"].values[column % sizes["head"]],
         "variable": name,
-        "long_name": str(array.attrs.get("long_name", name)),
+        "long_name": of_model(str(array.attrs.get("long_name", name))),
         "labels": [tuple(map(str, keys[index])) for index in row],
         "words": [words[index] for index in row],
         "units": str(array.attrs.get("units", "")),

@@ -12,6 +12,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.models.comparable import refuse_unless_comparable
 from headscope.models.model import Model
+from headscope.models.saved_tokenizer import tokenizer_note
 from headscope.models.words_head import adapted_head
 from headscope.passes.paired_pass import fold_pairs
 from headscope.passes.passes import Pass
@@ -81,14 +82,20 @@ def short_names(names: Sequence[str]) -> list[str]:
 def _named(first: str, later: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
     """Attributes of the compared models; `model_sha256` and the like are of the first."""
     names = [first, *later]
-    notes = {name: adapted_head(model.network.config) for name, model in zip(names, models, strict=True)}
-    adapted = "; ".join(f"{name}: {note}" for name, note in notes.items() if note)
+    notes = {
+        "adapted_head": [adapted_head(model.network.config) for model in models],
+        "tokenizer": [tokenizer_note(model.tokenizer) for model in models],
+    }
+    said = {
+        kind: "; ".join(f"{name}: {note}" for name, note in zip(names, of_models, strict=True) if note)
+        for kind, of_models in notes.items()
+    }
     return {
         "model": f"{first} → {', '.join(later)}",
         "reference": first,
         "compared": json.dumps({name: model.name for name, model in zip(names, models, strict=True)}),
         "compared_sha256": json.dumps({name: model.sha256 for name, model in zip(names, models, strict=True)}),
-        **({"adapted_head": adapted} if adapted else {}),
+        **{kind: text for kind, text in said.items() if text},
         "compared_capture": json.dumps({name: model.capture.method for name, model in zip(names, models, strict=True)}),
     }
 

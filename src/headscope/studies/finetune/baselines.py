@@ -5,7 +5,6 @@ model's embeddings. Logistic regression, of scores ridge regression; the penalty
 examples.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
@@ -19,13 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from headscope.corpora import Corpus
+from headscope.corpora.parsing.words import words
 from headscope.corpora.tasks import Task, score
 from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
 
 Features = Callable[[Corpus, Corpus], tuple[Any, Any]]
 Texts = tuple[str, ...]
-WORD = re.compile(r"\w+|[^\w\s]")
 # Inverse penalties, the strongest first; of equal ones the first.
 STRENGTHS = (0.01, 0.1, 1.0)
 HELD_OUT = 10
@@ -80,7 +79,8 @@ def pairs_of(texts: Texts) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return WORD.findall(text.lower())
+    lower = text.lower()
+    return [lower[start:end] for start, end in words(lower)]
 
 
 def _texts(example: Example) -> Texts:
@@ -96,8 +96,8 @@ def _counts(read: Callable[[Texts], Iterable[str]]) -> Features:
 
     def features(train: Corpus, dev: Corpus) -> tuple[Any, Any]:
         # the empty word, which all have, makes a vocabulary of none one of one
-        words: Any = lambda texts: ["", *read(texts)]  # noqa: E731 (scikit-learn's stubs take names alone)
-        counter = CountVectorizer(analyzer=words, binary=True, min_df=min(2, train.n_examples))
+        spelt: Any = lambda texts: ["", *read(texts)]  # noqa: E731 (scikit-learn's stubs take names alone)
+        counter = CountVectorizer(analyzer=spelt, binary=True, min_df=min(2, train.n_examples))
         return counter.fit_transform(map(_texts, train)), counter.transform(map(_texts, dev))
 
     return features

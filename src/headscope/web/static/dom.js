@@ -36,7 +36,7 @@ export function onEnter(act) {
   };
 }
 
-/** A labelled choice; `choices` are [value, words] pairs. Words such as "attention to: [CLS]" stand in groups. */
+/** A labelled choice; `choices` are [value, words] pairs. Words such as "attention to: itself" stand in groups. */
 export function choice(words, choices, value, onchange) {
   const groups = new Map();
   const options = [];

@@ -194,6 +194,6 @@ def _alignment(result: xr.Dataset) -> Iterator[Finding]:
 def _limits(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding(
         "Limits",
-        "Tokens are pieces of the tokenizer without [CLS] and [SEP]. Cosines depend on a few dimensions and on the "
+        "Tokens are pieces of the tokenizer without special tokens. Cosines depend on a few dimensions and on the "
         "text; a cosine less anisotropy can be compared between layers, a cosine alone cannot.",
     )

@@ -61,7 +61,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         rows.append((("embeddings" if layer == 0 else str(layer),), cells))
     caption = (
         "Cosines, shares and lengths by layer, with 95% intervals. Above random: less the anisotropy, the mean cosine "
-        "of two random tokens. Tokens are pieces of the tokenizer without [CLS] and [SEP]. BERT-base (cased): "
+        "of two random tokens. Tokens are pieces of the tokenizer without special tokens. BERT-base (cased): "
         "released numbers of Ethayarajh (2019), not corrected; the authors call them close to the paper's charts, not "
         "equal."
     )

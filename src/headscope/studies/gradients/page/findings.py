@@ -113,8 +113,8 @@ def _correlation(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding(
         "More attention, less use?",
         f"Rank correlation over heads of attention to a class with its gradient: {texts}. Below 0, heads that attend "
-        "to it more depend on it less. Clark et al. found this for [SEP] in BERT-base: from layer 5 on, attention to "
-        "it is high and its gradients are very small.",
+        "to it more depend on it less. Clark et al. found this for separators in BERT-base: from layer 5 on, attention "
+        "to them is high and its gradients are very small.",
     )
 
 

@@ -128,7 +128,7 @@ def _special(result: xr.Dataset) -> Iterator[Finding]:
         kept, without = by_special["kept"], by_special["left_out"]
         yield Finding(
             "Special tokens",
-            f"Where [CLS] and [SEP] are nodes of the tree the chosen head ({kept.head}) has a UAS of "
+            f"Where special tokens are nodes of the tree the chosen head ({kept.head}) has a UAS of "
             f"{kept.score.percent}, without them ({without.head}) {without.score.percent}: words that look at a "
             "special token have no head among words.",
         )
