@@ -48,6 +48,18 @@ GLUE = {
     "STS-B": GlueTask("sentence1,sentence2,score", (), ("pearson", "spearman")),
     "WNLI": GlueTask("sentence1,sentence2,label", YES_NO),
 }
+# The names of classes by their numbers in the hub's data sets, as run_glue.py of transformers saves them in models.
+NAMES = {
+    "CoLA": ("unacceptable", "acceptable"),
+    "MNLI": ("entailment", "neutral", "contradiction"),
+    "MRPC": ("not_equivalent", "equivalent"),
+    "QNLI": ENTAILS,
+    "QQP": ("not_duplicate", "duplicate"),
+    "RTE": ENTAILS,
+    "SNLI": ("entailment", "neutral", "contradiction"),
+    "SST-2": ("negative", "positive"),
+    "WNLI": ("not_entailment", "entailment"),
+}
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -79,6 +91,8 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 
 def _scored(example: Example) -> Example | Bad:
+    if example.label in (None, ""):
+        return replace(example, label=None)
     try:
         return replace(example, label=float(str(example.label)))
     except ValueError:
