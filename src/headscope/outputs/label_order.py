@@ -39,7 +39,8 @@ def in_model_order(task: Task, model: Model, settings: Settings = DEFAULTS) -> T
     id2label: Any = model.network.config.id2label or {}
     task = aligned(task, id2label, model.name)
     outputs = names_of(id2label)
-    if task.kind != "classification" or named_order(task, outputs):
+    has_no_head = model.network.base_model is model.network  # which each study refuses itself
+    if task.kind != "classification" or named_order(task, outputs) or has_no_head:
         return task
     named = f"model '{model.name}' calls its outputs {', '.join(outputs)}"
     read = f"{named}, which do not name the classes of '{task.name}'; they are read as {', '.join(task.labels)}"

@@ -230,3 +230,20 @@ def test_names_of_another_task_of_glue_are_refused():
     task = Task(name="MRPC", kind="classification", labels=("0", "1"), metrics=("accuracy",), dev=corpus)
     with pytest.raises(HeadscopeError, match="has the labels NEGATIVE, POSITIVE, task 'MRPC' has 0, 1"):
         aligned(task, {0: "NEGATIVE", 1: "POSITIVE"}, "m")
+
+
+@pytest.mark.parametrize("inner", ["", "data"])
+@pytest.mark.parametrize("name", ["mine", "rte"])
+def test_parts_of_splits_are_found_as_the_hub_names_them(tmp_path, inner, name):
+    folder = tmp_path / inner
+    folder.mkdir(exist_ok=True)
+    for split, parts in (("train", 2), ("validation", 1), ("test", 1)):
+        for part in range(parts):
+            rows = {"sentence1": [f"A {part}.", "B."], "sentence2": ["C.", "D."], "label": [0, 1]}
+            (folder / f"{split}-{part:05}-of-{parts:05}.parquet").write_bytes(parquet(**rows))
+    task = read(name, tmp_path)
+    assert task.labels == (("entailment", "not_entailment") if name == "rte" else ("0", "1"))
+    assert task.targets(task.dev).tolist() == [0, 1] and task.targets(task.training()).tolist() == [0, 1, 0, 1]
+    (folder / "train-00001-of-00002.parquet").unlink()
+    with pytest.raises(HeadscopeError, match=r"train-00001-of-00002\.parquet' does not exist"):
+        read(name, tmp_path)

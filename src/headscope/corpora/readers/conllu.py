@@ -1,4 +1,4 @@
-"""Treebanks in CoNLL-U (.conllu), with parts of speech, dependencies and, from `Entity=`, coreference."""
+"""Treebanks in CoNLL-U (.conllu, .conllup, .cupt): parts of speech, dependencies and, from `Entity=`, coreference."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.problems import Bad, Skipped
 from headscope.linguistics.sentence import Example, Mention, Sentence
 
-SUFFIXES = (".conllu",)
+SUFFIXES = (".conllu", ".conllup", ".cupt")
 
 
 class Document(NamedTuple):

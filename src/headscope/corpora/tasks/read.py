@@ -13,6 +13,7 @@ from headscope.corpora import Corpus, Options
 from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
+from headscope.corpora.readers.table import SUFFIXES, split_file
 from headscope.corpora.suites import read_suites
 from headscope.corpora.tasks.labels import class_name, in_order, labelled, no_classes
 from headscope.corpora.tasks.next_sentence import NAME as NEXT
@@ -24,7 +25,6 @@ from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.files import opening
 
-SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 CLOZE = "cloze:"
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
 # A column with more distinct whole numbers than this holds scores, not classes.
@@ -155,13 +155,7 @@ def _table(folder: Path, split: str) -> Path | None:
     if not folder.is_dir():
         remedy = "name the folder with the task's train and dev tables, or one table"
         raise HeadscopeError(f"{'table' if is_table(folder) else 'folder'} '{folder}' does not exist; {remedy}")
-    names = [
-        f"{stem}{suffix}{packed}"
-        for stem in SPLITS.get(split, (split,))
-        for suffix in SUFFIXES
-        for packed in ("", ".gz")
-    ]
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+    return split_file(folder, SPLITS.get(split, (split,)))
 
 
 def _of_tables(name: str, dev: Corpus, train: Corpus | None, regression: bool | None) -> Task:
