@@ -41,8 +41,8 @@ def connect(ray: Any, address: str) -> None:
             reason = _in_one_line(error).partition(". ")[0]
             raise HeadscopeError(
                 f"--address {address}: under 'uv run' Ray copies this folder to its workers, and the project is not in "
-                f"it ({reason}); start the command in the folder of the project, or set RAY_ENABLE_UV_RUN_RUNTIME_ENV=0 "
-                "where all machines have the packages"
+                f"it ({reason}); start the command in the folder of the project, or set "
+                "RAY_ENABLE_UV_RUN_RUNTIME_ENV=0 where all machines have the packages"
             ) from error
         remedy = "Ray needs memory, and room in /tmp or in RAY_TMPDIR" if local else "see 'ray status'"
         raise HeadscopeError(f"--address {address}: no Ray cluster ({_in_one_line(error)}); {remedy}") from error
