@@ -94,9 +94,9 @@ def _row(number: int, line: str, names: tuple[str, ...], index: int) -> ConlluRo
         plus = "; those of CoNLL-U Plus are named in its first line: # global.columns = ID FORM ..."
         plus = plus if names is COLUMNS and len(columns) > len(names) else ""
         raise Bad(number, f"{len(columns)} columns, expected the {len(names)} of {format}, separated by tabs{plus}")
-    word_id, form, _, upos, _, feats, head, deprel, _, misc = map(
-        {"ID": str(index), **dict(zip(names, columns, strict=True))}.get, COLUMNS, repeat("_")
-    )
+    if names is not COLUMNS:
+        columns = list(map({"ID": str(index), **dict(zip(names, columns, strict=True))}.get, COLUMNS, repeat("_")))
+    word_id, form, _, upos, _, feats, head, deprel, _, misc = columns
     if not form.strip():
         raise Bad(number, f"word '{word_id}' has no form")
     try:
