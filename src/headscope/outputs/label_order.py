@@ -23,7 +23,7 @@ from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.split_half import split_in_half
 
 # Examples on which orders are scored, and the least of them; half of them choose an order, the others test it.
-MOST, LEAST = 400, 20
+MOST_EXAMPLES, LEAST_EXAMPLES = 400, 20
 # Another order is far better where it is surely right this much more often than that of the task.
 FAR = 0.1
 
@@ -44,18 +44,18 @@ def in_model_order(task: Task, model: Model, settings: Settings = DEFAULTS) -> T
         return task
     named = f"model '{model.name}' calls its outputs {', '.join(outputs)}"
     read = f"{named}, which do not name the classes of '{task.name}'; they are read as {', '.join(task.labels)}"
-    corpus = part(task.dev, np.array(evenly(range(task.dev.n_examples), MOST)))
-    if corpus.n_examples < LEAST:
+    corpus = part(task.dev, np.array(evenly(range(task.dev.n_examples), MOST_EXAMPLES)))
+    if corpus.n_examples < LEAST_EXAMPLES:
         settings.on_notice(f"{read}, which {corpus.n_examples} examples are too few to test")
         return task
-    found = _tested(task, corpus, model, settings)
-    if not found.is_far_better:
-        settings.on_notice(f"{read}: on {found.n} examples no other order is far better")
+    scored = _tested(task, corpus, model, settings)
+    if not scored.is_far_better:
+        settings.on_notice(f"{read}: on {scored.n} examples no other order is far better")
         return task
-    better = [task.labels[number] for number in found.order]
+    better = [task.labels[number] for number in scored.order]
     raise HeadscopeError(
-        f"{read}, and would be right on {found.before:.2f} of {found.n} examples; as {', '.join(better)} on "
-        f"{found.after:.2f} (95% interval of the difference {found.gained[0]:.2f} to {found.gained[1]:.2f}); "
+        f"{read}, and would be right on {scored.before:.2f} of {scored.n} examples; as {', '.join(better)} on "
+        f"{scored.after:.2f} (95% interval of the difference {scored.gained[0]:.2f} to {scored.gained[1]:.2f}); "
         f"{_remedy(task, outputs, better)}"
     )
 
