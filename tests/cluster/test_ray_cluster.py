@@ -5,8 +5,8 @@ import socket
 import pytest
 
 from headscope.cluster import ray_cluster
-from headscope.cluster.ray_cluster import Liveness, RayProcess
-from headscope.errors import ClusterLostError
+from headscope.cluster.ray_cluster import Liveness, RayProcess, connect
+from headscope.errors import ClusterLostError, HeadscopeError
 
 
 def test_a_silent_process_is_lost_after_its_patience_and_one_that_answers_again_is_not(
@@ -31,3 +31,17 @@ def test_a_silent_process_is_lost_after_its_patience_and_one_that_answers_again_
     after(29)
     with pytest.raises(ClusterLostError, match=rf"^the Ray cluster is lost: its head at '127.0.0.1:{port}' .* again"):
         after(2)
+
+
+def test_uv_run_outside_of_its_project_is_named_as_the_reason() -> None:
+    class Ray:
+        def init(self, **options: object) -> None:
+            raise RuntimeError(
+                "Your /project/pyproject.toml is not in the working_dir /texts, so the workers will not have access to "
+                "the file. You can do so by specifying --directory in 'uv run'."
+            )
+
+    with pytest.raises(
+        HeadscopeError, match=r"under 'uv run' .*Your /project/pyproject.toml is not in .*start the com"
+    ):
+        connect(Ray(), "auto")

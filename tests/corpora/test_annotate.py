@@ -111,3 +111,72 @@ def test_without_spacy_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(HeadscopeError, match=r"annotation needs spacy: pip install 'headscope\[annotate\]'"):
         corpus("x.txt", "Dogs bark.\n", Options(annotate="en_core_web_sm"))
+
+
+OTHER = "relations that Universal Dependencies do not have"
+CLEAR = (["nsubj", "ROOT", "dobj", "punct"], ["nsubjpass", "auxpass", "ROOT", "punct"])
+TIGER = (["sb", "ROOT", "oa", "punct"], ["sb", "ROOT", "oc", "punct"])
+UNIVERSAL = (["nsubj", "ROOT", "obj", "punct"], ["nsubj:pass", "aux:pass", "ROOT", "punct"])
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    """Makes a pipeline that labels the words of two sentences; the labels are listed or not."""
+    spacy = pytest.importorskip("spacy", reason="spaCy (the extra 'annotate') is not installed")
+
+    class Labeller:
+        def __init__(self, nlp, name, rows: list, listed: bool):
+            self.rows, self.labels = rows, tuple({label for row in rows for label in row}) if listed else ()
+
+        def __call__(self, doc):
+            for row, sentence in zip(self.rows, doc.sents, strict=False):
+                root = sentence[row.index("ROOT")]
+                for token, label in zip(sentence, row, strict=True):
+                    token.head, token.dep_, token.pos_ = root, label, "NOUN"
+            return doc
+
+        def to_disk(self, path, exclude=()):
+            pass
+
+        def from_disk(self, path, exclude=()):
+            return self
+
+    spacy.Language.factory("labeller", assigns=["token.dep"], func=Labeller)
+
+    def folder(rows, listed):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("sentencizer")
+        nlp.add_pipe("labeller", config={"rows": list(rows), "listed": listed})
+        nlp.to_disk(tmp_path / "labelled")
+        return str(tmp_path / "labelled")
+
+    return folder
+
+
+@pytest.mark.parametrize("listed", [True, False], ids=["listed", "seen"])
+@pytest.mark.parametrize(
+    ("rows", "relations", "skipped"),
+    [
+        (CLEAR, UNIVERSAL, {"relations of CLEAR, read as universal ones": 3}),
+        (
+            TIGER,
+            (UNIVERSAL[0], ["nsubj", "ROOT", "ccomp", "punct"]),
+            {"relations of TIGER, read as universal ones": 4},
+        ),
+        (UNIVERSAL, UNIVERSAL, {}),
+        ((["nsubj", "ROOT", "zz", "punct"],), (["nsubj", "ROOT", "zz", "punct"],), {OTHER: 1}),
+    ],
+    ids=["CLEAR", "TIGER", "universal", "unknown"],
+)
+def test_relations_of_other_schemes_are_read_as_universal_ones(labelled, rows, relations, skipped, listed):
+    text = "Dogs chase cats.\nLetters were written.\n" if len(rows) > 1 else "Dogs chase cats.\n"
+    found = corpus("x.txt", text.replace("\n", " "), Options(annotate=labelled(rows, listed)))
+    expected = [tuple("root" if name == "ROOT" else name for name in row) for row in relations]
+    assert [sentence.deprel for example in found for sentence in example.first] == expected
+    assert found.skipped == skipped
+
+
+def test_the_scheme_is_told_by_all_labels_of_the_pipeline(labelled):
+    rows = [["cc", "ROOT", "cc", "punct"], ["sb", "ROOT", "oa", "punct"]]
+    (example,) = corpus("x.txt", "Dogs like cats.", Options(annotate=labelled(rows, listed=True)))
+    assert example.first[0].deprel == ("obl", "root", "obl", "punct")

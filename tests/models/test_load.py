@@ -354,3 +354,11 @@ def test_offline_the_cache_is_used(monkeypatch, tmp_path, folder):
 
 def test_names_that_the_hub_does_not_take():
     assert refusal("x..y") == "model 'x..y' is no folder here and is not on the hub; check its name"
+
+
+@pytest.mark.parametrize("method", ["gptq", "bitsandbytes"])
+def test_a_quantised_folder_says_which_weights_are_wanted(folder, method):
+    edit(folder / "config.json", quantization_config={"quant_method": method, "bits": 4, "load_in_4bit": True})
+    said = refusal(folder)
+    assert f"is quantised ({method}), and its weights cannot be read here; name the model that it was made" in said
+    assert said.endswith("with weights in float32, bfloat16, float16, float64") and "pip" not in said

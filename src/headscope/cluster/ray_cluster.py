@@ -15,8 +15,9 @@ from typing import Any
 from headscope.errors import ClusterLostError, HeadscopeError
 
 ANSWER_SECONDS = 10  # for an answer of a cluster that is joined
-# Ray reads it as it is imported: a new cluster listens on the loopback interface, as it ever does on macOS and Windows.
-THIS_MACHINE_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+# Ray reads them as it is imported. A new cluster listens on the loopback interface, as it ever does on macOS and
+# Windows, and its workers have the packages of this process, without a copy of the project of `uv run`.
+THIS_MACHINE_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 FAILED_START = "error raised in its creation task"
 SECONDS = 2.0  # between two questions, and for an answer
 # Seconds without an answer: nothing replaces a raylet, and some clusters start their GCS again.
@@ -36,6 +37,13 @@ def connect(ray: Any, address: str) -> None:
             socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
         ray.init(address=address, log_to_driver=False, logging_level="error", **quiet)
     except Exception as error:  # Ray raises errors of many kinds, also plain ones
+        if "uv run" in str(error):
+            reason = _in_one_line(error).partition(". ")[0]
+            raise HeadscopeError(
+                f"--address {address}: under 'uv run' Ray copies this folder to its workers, and the project is not in "
+                f"it ({reason}); start the command in the folder of the project, or set "
+                "RAY_ENABLE_UV_RUN_RUNTIME_ENV=0 where all machines have the packages"
+            ) from error
         remedy = "Ray needs memory, and room in /tmp or in RAY_TMPDIR" if local else "see 'ray status'"
         raise HeadscopeError(f"--address {address}: no Ray cluster ({_in_one_line(error)}); {remedy}") from error
     if local and not ip_address(host := ray.util.get_node_ip_address()).is_loopback:

@@ -25,7 +25,7 @@ class Corpus:
     * `name`: as a result names it.
     * `sha256`: of its files' bytes, or of its texts where it has no files.
     * `n_examples`: how many there are; `n_documents`: in how many documents, 0 if that is not known.
-    * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
+    * `skipped`: what was left out, cut or renamed, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from headscope import catalog
+from headscope.corpora.parsing.column_text import refuse_columns
 from headscope.corpora.parsing.lines import Cursor, suffix
-from headscope.errors import HeadscopeError, suggest
+from headscope.errors import HeadscopeError, nearest, suggest
 
 Offsets = Callable[[str], list[tuple[int, int]]]
 
@@ -114,12 +115,24 @@ def in_folder(source: str, pattern: str) -> list[str]:
     return [str(path) for path in sorted(folder.iterdir()) if path.match(pattern)] if folder.is_dir() else []
 
 
+def _likely(unknown: str, suffixes: Mapping[str, str]) -> str:
+    """The nearest suffix and its kind, for an error; "" where none is near.
+
+    >>> _likely(".tvs", {".tsv": "table"}), _likely(".md", {".tsv": "table"})
+    ("did you mean '.tsv' (kind 'table')? ", '')
+    """
+    near = nearest(unknown, suffixes, cutoff=0.7)
+    return f"did you mean '{near}' (kind '{suffixes[near]}')? " if near else ""
+
+
 def _by_suffix(source: str, kinds: list[str]) -> str:
     suffixes = {ending: kind for kind in kinds for ending in catalog.load("corpora/readers", kind).SUFFIXES}
     if suffix(source) in suffixes:
+        if suffixes[suffix(source)] == "text" and Path(source).is_file():
+            refuse_columns(source)
         return suffixes[suffix(source)]
     existing(source, Options())
     raise HeadscopeError(
         f"corpus '{source}': suffix '{suffix(source)}' is not one of {', '.join(suffixes)}; "
-        f"name its kind with --kind: {', '.join(kinds)}"
+        f"{_likely(suffix(source), suffixes)}name its kind with --kind: {', '.join(kinds)}"
     )

@@ -113,7 +113,7 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
         text_bytes += len(content)
         if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
             few.append(example)
-    n, skipped = stream.number, dict(reading.skipped)
+    n, skipped = stream.number, dict(+reading.skipped)
     if not n:
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
     files = _hashed(sources.sources, before, name) if before is not None else None

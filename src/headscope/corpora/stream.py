@@ -145,8 +145,8 @@ class Stream(Iterator[Example]):
 
     def __init__(self, sources: Sources, marks: Marks | None = None):
         self.marks, self.limit, pipeline = marks or Marks(), sources.options.limit, sources.options.annotate
-        self.annotated = annotator(pipeline) if pipeline else lambda example: example
         self.reading, self.number = SourceReader(sources), 0
+        self.annotated = annotator(pipeline, self.reading.skipped) if pipeline else lambda example: example
         self.rest = self.reading.examples(Mark())
 
     def __next__(self) -> Example:

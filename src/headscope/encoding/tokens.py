@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tokenizers import Encoding
 
-from headscope.linguistics.sentence import Example, Sentence
+from headscope.linguistics.sentence import Example, Sentence, starts_of
 
 Span = tuple[int, int]
 
@@ -30,7 +30,6 @@ class Tokens:
 def located(example: Example, encoding: Encoding) -> Iterator[tuple[Sentence, Tokens, int]]:
     """Each sentence of an example, the tokens of its segment, and where in the segment's text it begins."""
     for number, sentences in enumerate(example.segments):
-        tokens, base = Tokens(encoding, number), 0
-        for sentence in sentences:
+        tokens = Tokens(encoding, number)
+        for sentence, base in zip(sentences, starts_of(sentences), strict=True):
             yield sentence, tokens, base
-            base += len(sentence.text) + 1

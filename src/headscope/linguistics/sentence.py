@@ -1,8 +1,14 @@
 """The values that pass between the parts: sentences and examples of a corpus."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
+
+# The end of a sentence in Chinese or Japanese, also in quotes or brackets: the next one follows without a blank.
+WITHOUT_BLANKS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff][”’\"')\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +138,7 @@ class Example:
     """One input of a model: a segment of sentences, or a pair of segments.
 
     * `id`: where it comes from, unique in the corpus ("dev.tsv:12", "weblog-7").
-    * `first`: the sentences of the first segment; they are joined by a blank.
+    * `first`: the sentences of the first segment, see `segment_text`.
     * `second`: those of the second segment; empty where the example is no pair.
     * `label`: the task's label, if the corpus has one.
     """
@@ -173,10 +179,27 @@ def number_of(document: str) -> int:
     return int.from_bytes(blake2b(document.encode(), digest_size=8).digest()) >> 2 | 1 << 62
 
 
-def segment_text(sentences: tuple[Sentence, ...]) -> str:
-    """The text of a segment: its sentences, joined by a blank.
+def segment_text(sentences: Sequence[Sentence]) -> str:
+    """The text of a segment: its sentences, joined by a blank, after one in Chinese or Japanese by none.
 
     >>> segment_text((Sentence("It rained."), Sentence("We stayed in.")))
     'It rained. We stayed in.'
+    >>> segment_text((Sentence("雨。"), Sentence("風。")))
+    '雨。風。'
     """
-    return " ".join([sentence.text for sentence in sentences])
+    joined = "".join([sentence.text + _after(sentence) for sentence in sentences[:-1]])
+    return joined + sentences[-1].text if sentences else ""
+
+
+def starts_of(sentences: Sequence[Sentence]) -> list[int]:
+    """Where in the text of a segment each of its sentences begins.
+
+    >>> starts_of((Sentence("It rained."), Sentence("We stayed in.")))
+    [0, 11]
+    """
+    lengths = (len(sentence.text) + len(_after(sentence)) for sentence in sentences)
+    return list(accumulate(lengths, initial=0))[:-1]
+
+
+def _after(sentence: Sentence) -> str:
+    return "" if WITHOUT_BLANKS.search(sentence.text) else " "

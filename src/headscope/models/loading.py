@@ -1,6 +1,8 @@
 """Load a model: a Hugging Face id, a local folder, or the built-in `minilm`."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -106,6 +108,8 @@ def _network(
     made: Any = built(kind, pruning) if pruning else kind
     code = {"trust_remote_code": remote_code} if kind is AutoModel else {}
     failure = refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again")
+    if quantised := checkpoint.config.get("quantization_config"):
+        failure = _refusing_quantised(checkpoint.name, quantised)
     with quiet(), failure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Casting complex values")  # they are refused below
         of_adapter = shapes(checkpoint.adapter) if head and checkpoint.adapter else {}
@@ -132,6 +136,20 @@ def _network(
         network = merged(network, checkpoint.adapter, checkpoint.name, head=head)
     refuse_non_finite(checkpoint.name, network)
     return network
+
+
+@contextmanager
+def _refusing_quantised(name: str, settings: Any) -> Iterator[None]:
+    """Within this context any error says which model is wanted, in the place of what transformers would install."""
+    method = settings.get("quant_method", "") if isinstance(settings, dict) else ""
+    try:
+        with refusing("", ""):
+            yield
+    except HeadscopeError as error:
+        raise HeadscopeError(
+            f"model '{name}' is quantised{f' ({str(method)[:40]})' if method else ''}, and its weights cannot be read "
+            f"here; name the model that it was made from, with weights in {', '.join(DTYPES)}"
+        ) from error
 
 
 def _head_class(checkpoint: Checkpoint, config: PreTrainedConfig) -> type[PreTrainedModel]:

@@ -31,7 +31,7 @@ class TaskInputs:
     """The examples of a task's split, as inputs of a model.
 
     * `masked_pieces`: for a task of masked words, the masked pieces of each input and elsewhere `IGNORED`; else empty.
-    * `cut`: the number of inputs that were cut to the model's length.
+    * `cut`: how many examples of the corpus were left out, and how many inputs were cut to the model's length.
     """
 
     model: Model
@@ -115,6 +115,7 @@ def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> Task
     """
     refuse_items(task)
     inputs, cut = encode_for_task(model, corpus)
+    cut = Counter(corpus.skipped) + cut
     if task.kind != "masked":
         return TaskInputs(model, task, inputs, cut=cut)
     hidden, pieces = zip(*(masked(encoded, model.tokenizer, seed) for encoded in inputs), strict=True)

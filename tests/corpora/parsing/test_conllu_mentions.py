@@ -90,9 +90,18 @@ def test_an_entity_that_is_no_row_of_brackets_is_bad(value):
         corpus("x.conllu", content(value))
 
 
-def test_fields_without_an_entity_are_bad():
-    with pytest.raises(HeadscopeError, match=r"line 1: global\.Entity 'etype-head' has no field eid or GRP"):
-        corpus("x.conllu", content("(person)", fields="etype-head"))
+@pytest.mark.parametrize(
+    ("entities", "fields", "left_out"),
+    [
+        (["(person-Ann)"], "etype-identity", 1),
+        (["(person-Ann", "person)(place)"], "etype-identity", 2),
+        (["Ann"], "identity", 0),
+    ],
+)
+def test_entities_without_groups_are_read_without_coreference(entities, fields, left_out):
+    found = corpus("x.conllu", content(*entities, fields=fields))
+    assert [example.first[0].mentions for example in found] == [None]
+    assert found.skipped == ({"entity without a group": left_out} if left_out else {})
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 10)).filter(lambda span: span[0] < span[1])))

@@ -33,12 +33,38 @@ def test_a_sentence_with_its_phrases_and_heads() -> None:
         phrase_labels=("S", "VP", "PP", "NP", "NP"),
         top=("NP", "VP", "."),
     )
-    assert list(corpus("wsj.mrg", GOOD)) == [Example("wsj.mrg:2", (expected,))]
+    found = corpus("wsj.mrg", GOOD)
+    assert list(found) == [Example("wsj.mrg:2", (expected,))] and found.skipped == {"empty elements": 1}
+
+
+HELSINKI = """
+( (CODE <P_3>))
+( (METADATA (AUTHOR Ann (BORN 1500))) (CP-REL (WNP-1 0) (C 0) (CODE {COM:a note})
+    (IP-SUB (NP-SBJ *T*-1) (NP-OB1 *pro*) (NP-1 *) (ADVP-TMP *ICH*-2) (MD may) (VB *)
+      (NP (NUM 0) (SYM *) (UH *sigh*) (NPR Ann))))
+  (ID TEXT,1.1))
+"""
+
+
+def test_notes_and_empty_elements_of_penn_helsinki_are_no_words() -> None:
+    found = corpus("text.psd", HELSINKI)
+    ((sentence,),) = (example.first for example in found)
+    assert sentence.forms == ("may", "0", "*", "*sigh*", "Ann")
+    assert sentence.phrase_labels == ("CP", "NP") and sentence.phrases == ((0, 5), (1, 5))
+    assert found.skipped == {"notes": 4, "trees without words": 1, "empty elements": 7}
+
+
+def test_lemmas_joined_to_all_words_are_left_out() -> None:
+    found = corpus("text.psd", "( (IP-MAT (NPR-N Yxna-Ann-Yxna-Ann) (VBDI svaf-sofa) (. .-.)))")
+    assert [example.first[0].text for example in found] == ["Yxna-Ann svaf ."] and found.skipped == {"lemmas": 3}
 
 
 def test_several_trees_in_a_line_and_trees_without_words() -> None:
     found = corpus("wsj.mrg", "(S (NN rain)) (S (VB go) (RB on)) ((S (-NONE- *)))\n")
-    assert [example.n_words for example in found] == [1, 2] and found.skipped == {"trees without words": 1}
+    assert [example.n_words for example in found] == [1, 2] and found.skipped == {
+        "trees without words": 1,
+        "empty elements": 1,
+    }
     assert [example.sentences[0].phrases for example in found] == [(), ((0, 2),)]
 
 

@@ -36,3 +36,12 @@ def test_the_real_file_has_its_sentences(real_data: Path, tmp_path: Path) -> Non
     with zipfile.ZipFile(real_data / "nltk" / "conll2000.zip") as packed:
         packed.extract("conll2000/test.txt", tmp_path)
     assert len(read(f"conll2000:{tmp_path}/conll2000/test.txt")) == 2012
+
+
+def test_conll_2003_has_documents_and_its_named_entities_are_counted() -> None:
+    start = "-DOCSTART- -X- -X- O\n\n"
+    found = corpus("x.conll2000", f"{start}EU NNP B-NP B-ORG\ncalls VBZ B-VP O\n\n{start}Rain NN I-NP O\n")
+    sentences = [example.first[0] for example in found]
+    assert [sentence.chunks for sentence in sentences] == [("B-NP", "B-VP"), ("I-NP",)]
+    assert [sentence.document for sentence in sentences] == ["x.conll2000:1", "x.conll2000:6"]
+    assert found.skipped == {"sentences of which named entities are not read": 2}

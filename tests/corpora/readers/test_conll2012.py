@@ -72,6 +72,11 @@ def test_without_a_parse_there_are_no_heads() -> None:
     assert found.first[0].heads == ()
 
 
+def test_without_tags_there_are_no_parts_of_speech() -> None:
+    tagged, untagged = read_conll(document("She PRP * (1)\nran - * -", "She - * (1)\nran - * -"))
+    assert tagged.first[0].upos == ("PRON", "X") and untagged.first[0].upos == ()
+
+
 def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "bc").mkdir()
     for name in ("b_0002.v4_gold_conll", "bc/a_0001.v4_auto_conll", "notes.txt"):

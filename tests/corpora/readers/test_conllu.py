@@ -217,3 +217,47 @@ def test_real_treebanks(real_data, name, n_sentences, n_words):
     assert found.n_examples == n_sentences
     assert sum(len(example.first[0].words) for example in found) == n_words
     assert found.skipped == {}
+
+
+def test_words_of_a_range_with_a_blank_have_characters_of_their_own():
+    rows = [(1, "so", 4), ("2-3", "may be"), (2, "may", 4), (3, "be", 4), (4, "good", 0)]
+    found = only(sentence(*rows, text="so may  be good").replace("may be", "may  be", 1))
+    assert found.forms == ("so", "may", "be", "good")
+    assert found.words == ((0, 2), (3, 6), (8, 10), (11, 15))
+
+
+TAB = "\t"
+PLUS = "# global.columns = MISC HEAD DEPREL FORM PARSEME:MWE UPOS ID\n"
+
+
+@pytest.mark.parametrize("name", ["x.conllu", "x.conllup", "x.cupt"])
+def test_columns_of_conllu_plus_are_those_of_its_first_line(name):
+    rows = "SpaceAfter=No\t2\tnsubj\tAnn\t*\tPROPN\t1\n_\t0\troot\tslept\t1:VPC\tVERB\t2\n\n"
+    second = rows.replace("Ann", "Bo")
+    found = [example.first[0] for example in corpus(name, PLUS + rows + second)]
+    assert [sentence.text for sentence in found] == ["Annslept", "Boslept"]
+    assert {(sentence.heads, sentence.deprel, sentence.upos) for sentence in found} == {
+        ((2, 0), ("nsubj", "root"), ("PROPN", "VERB"))
+    }
+
+
+def test_words_without_ids_are_numbered():
+    found = corpus("x.conllup", "# global.columns = FORM UPOS\nAnn\tPROPN\nslept\tVERB\n\n")
+    assert [example.first[0].forms for example in found] == [("Ann", "slept")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("# global.columns = ID LEMMA\n1\tAnn\n", "line 1: global.columns 'ID LEMMA' needs FORM, and each name once"),
+        ("# global.columns = ID FORM FORM\n1\ta\ta\n", "needs FORM, and each name once"),
+        (PLUS + "1\tAnn\n", "line 2: 2 columns, expected the 7 of global.columns, separated by tabs; mend"),
+        (
+            f"1\tAnn{9 * TAB}_\n",
+            "line 1: 11 columns, expected the 10 of CoNLL-U, .*CoNLL-U Plus are named in its first",
+        ),
+    ],
+)
+def test_columns_that_are_not_named_well_are_refused(content, message):
+    with pytest.raises(HeadscopeError, match=message):
+        corpus("x.conllup", content)

@@ -7,8 +7,9 @@ import pytest
 from headscope import HeadscopeError
 from headscope.corpora import Options
 from headscope.corpora import read as read_corpus
-from headscope.corpora.tasks import aligned, masked, read
+from headscope.corpora.tasks import Task, aligned, masked, read
 from headscope.corpora.tasks.task import unlearnable
+from support.written import parquet
 
 PAIRS = "index\tsentence1\tsentence2\tlabel\n"
 RTE = PAIRS + "0\tIt rains.\tIt is wet.\tentailment\n1\tIt rains.\tIt is dry.\tnot_entailment\n"
@@ -90,8 +91,8 @@ def test_limit_applies_to_each_split(tmp_path):
         ("mine", {"dev": table("a", "a")}, "all 2 examples of '.*' have the label 'a'.*--columns"),
         ("mine", {"dev": table("a", "b"), "train": table("a", "a")}, "train.*have the label 'a'"),
         ("mine", {"train": table("a", "b")}, "no dev split.*dev.tsv"),
-        ("mine", {"dev": table("a", "")}, "1 examples have no label"),
-        ("mine", {"dev": "sentence\nIt rains.\nIt pours.\n"}, "2 examples have no label.*--columns"),
+        ("mine", {"dev": table("", "")}, "no example of .* has a label"),
+        ("mine", {"dev": "sentence\nIt rains.\nIt pours.\n"}, "no example of .* has a label.*--columns"),
     ],
 )
 def test_bad_tables_are_refused(tmp_path, name, files, message):
@@ -160,3 +161,89 @@ def test_of_one_table_a_half_trains_and_the_other_is_scored(tmp_path):
     assert [example.id for example in again.dev] == [example.id for example in task.dev]
     with pytest.raises(HeadscopeError, match=r"^table '.*no\.csv' does not exist; name the folder .* or one table$"):
         read("reviews", tmp_path / "no.csv")
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "skipped"),
+    [
+        (("1", "0", "", "-1", "-1"), ("0", "1"), {"without a label": 1, "without a label (-1)": 2}),
+        (("a", "b", "-"), ("a", "b"), {"without a label (-)": 1}),
+        (("1", "-1"), ("-1", "1"), {}),
+        (("-1", "0", "1", "-2"), ("-2", "-1", "0", "1"), {}),
+        (("+", "-", "-"), ("+", "-"), {}),
+        (("1.0", "1", "0", "0.0"), ("0", "1"), {}),
+        (("10", "9", "2"), ("2", "9", "10"), {}),
+    ],
+)
+def test_labels_that_are_no_class_are_left_out_and_equal_numbers_are_one(tmp_path, labels, classes, skipped):
+    task = read("mine", write(tmp_path, dev=table(*labels)))
+    assert (task.labels, task.dev.skipped) == (classes, skipped)
+    assert task.dev.n_examples == len(list(task.dev)) == len(labels) - sum(skipped.values())
+    assert len(task.targets(task.dev)) == task.dev.n_examples
+
+
+def test_scores_may_be_minus_one_and_have_none(tmp_path):
+    task = read("mine", write(tmp_path, dev=table("-1", "0.5", "")))
+    assert task.targets(task.dev).tolist() == [-1, 0.5] and task.dev.skipped == {"without a label": 1}
+
+
+def test_pairs_without_a_gold_label_are_left_out_of_snli(tmp_path):
+    rows = [f"A.\tB.\t{label}\n" for label in ("neutral", "-", "entailment", "contradiction")]
+    write(tmp_path / "SNLI", dev="sentence1\tsentence2\tgold_label\n" + "".join(rows))
+    task = read("snli", tmp_path)
+    assert task.targets(task.dev).tolist() == [2, 1, 0] and task.dev.skipped == {"without a label (-)": 1}
+
+
+def test_numbers_with_a_fraction_in_parquet_are_the_classes_of_their_names(tmp_path):
+    for name, labels in (("train", [0.0, 1.0, float("nan")]), ("dev", [1, 0, 1])):
+        (tmp_path / f"{name}.parquet").write_bytes(parquet(text=["A.", "B.", "C."], label=labels))
+    task = read("mine", tmp_path)
+    assert task.labels == ("0", "1") and task.targets(task.training()).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "outputs", "expected"),
+    [
+        ("mrpc", ("0", "1"), ("equivalent", "not_equivalent"), ("1", "0")),
+        ("sst-2", ("0", "1"), ("POSITIVE", "NEGATIVE"), ("1", "0")),
+        ("sst2", ("0", "1"), ("neg", "pos"), ("0", "1")),
+        ("cola", ("0", "1"), ("unacceptable", "acceptable"), ("0", "1")),
+        ("qqp", ("0", "1"), ("not_duplicate", "duplicate"), ("0", "1")),
+        ("wnli", ("0", "1"), ("not_entailment", "entailment"), ("0", "1")),
+        ("rte", ("0", "1"), ("not_entailment", "entailment"), ("1", "0")),
+        ("mnli", ("a", "b"), ("B", "A"), ("b", "a")),
+        ("mnli", ("contradiction", "entailment", "neutral"), ("ENTAILMENT", "NEUTRAL", "contradict"), None),
+        ("mine", ("negative", "positive"), ("POS", "NEG"), ("positive", "negative")),
+        ("mine", ("1", "2", "3"), ("3 stars", "1 star", "2 stars"), ("3", "1", "2")),
+        ("mine", ("0", "1"), ("dogs", "cats"), ("0", "1")),
+    ],
+)
+def test_names_that_data_sets_and_the_hub_have_are_known(name, labels, outputs, expected):
+    corpus = read_corpus("sample", Options(limit=1))
+    task = Task(name=name, kind="classification", labels=labels, metrics=("accuracy",), dev=corpus)
+    order = expected or ("entailment", "neutral", "contradiction")
+    assert aligned(task, dict(enumerate(outputs)), "m").labels == order
+
+
+def test_names_of_another_task_of_glue_are_refused():
+    corpus = read_corpus("sample", Options(limit=1))
+    task = Task(name="MRPC", kind="classification", labels=("0", "1"), metrics=("accuracy",), dev=corpus)
+    with pytest.raises(HeadscopeError, match="has the labels NEGATIVE, POSITIVE, task 'MRPC' has 0, 1"):
+        aligned(task, {0: "NEGATIVE", 1: "POSITIVE"}, "m")
+
+
+@pytest.mark.parametrize("inner", ["", "data"])
+@pytest.mark.parametrize("name", ["mine", "rte"])
+def test_parts_of_splits_are_found_as_the_hub_names_them(tmp_path, inner, name):
+    folder = tmp_path / inner
+    folder.mkdir(exist_ok=True)
+    for split, parts in (("train", 2), ("validation", 1), ("test", 1)):
+        for part in range(parts):
+            rows = {"sentence1": [f"A {part}.", "B."], "sentence2": ["C.", "D."], "label": [0, 1]}
+            (folder / f"{split}-{part:05}-of-{parts:05}.parquet").write_bytes(parquet(**rows))
+    task = read(name, tmp_path)
+    assert task.labels == (("entailment", "not_entailment") if name == "rte" else ("0", "1"))
+    assert task.targets(task.dev).tolist() == [0, 1] and task.targets(task.training()).tolist() == [0, 1, 0, 1]
+    (folder / "train-00001-of-00002.parquet").unlink()
+    with pytest.raises(HeadscopeError, match=r"train-00001-of-00002\.parquet' does not exist"):
+        read(name, tmp_path)

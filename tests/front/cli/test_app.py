@@ -141,7 +141,7 @@ def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path, without_pag
     options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
     result = run_command("profile", model, str(table), *options)
     assert result.exit_code == 0
-    assert "left out, cut or unknown: 1 bad" in result.stdout
+    assert "left out, cut, renamed or unknown: 1 bad" in result.stdout
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -151,7 +151,7 @@ def test_unknown_tokens_are_counted_and_said(workers, model, tmp_path, without_p
     options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
     result = run_command("profile", model, str(texts), *options)
     assert result.exit_code == 0, result.output
-    assert "3 examples" in result.stdout and "left out, cut or unknown: 3 unknown tokens" in result.stdout
+    assert "3 examples" in result.stdout and "left out, cut, renamed or unknown: 3 unknown tokens" in result.stdout
     assert json.loads(headscope.open_result(tmp_path / "out").attrs["skipped"]) == {"unknown tokens": 3}
 
 

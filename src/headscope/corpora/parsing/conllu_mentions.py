@@ -1,9 +1,9 @@
 """Entity mentions of a CoNLL-U sentence, from the attribute `Entity` of its MISC column.
 
 A mention opens as "(e1-person-..." and closes as "e1)"; "(e1-person)" is one word. The comment `# global.Entity`
-names the field that is the entity: "eid" (CorefUD) or "GRP" (GUM). Left out and counted are
-the parts of discontinuous mentions ("e1[1/2]"), mentions of empty nodes alone, and mentions that do not open
-and close in one sentence.
+names the field that is the entity: "eid" (CorefUD) or "GRP" (GUM); a corpus with neither has entities and no
+coreference. Left out and counted are entities without such a field, the parts of discontinuous mentions ("e1[1/2]"),
+mentions of empty nodes alone, and mentions that do not open and close in one sentence.
 """
 
 import re
@@ -13,43 +13,34 @@ from headscope.corpora.parsing.conllu_rows import Block, ConlluRow
 from headscope.corpora.problems import Bad
 from headscope.linguistics.sentence import Mention
 
+GROUP, KIND = ("eid", "GRP"), ("etype",)
 BRACKET = re.compile(r"\((?P<open>[^()]+)(?P<single>\))?|(?P<close>[^()]+)\)")
 
 
-def entity_field(declared: str, line: int) -> int:
-    """The position, from 0, of the entity among the fields of `# global.Entity`.
+def position(names: tuple[str, ...], declared: str) -> int | None:
+    """The position, from 0, of the first of some names among the fields of `# global.Entity`; None if there is none.
 
-    Raises `Bad` if it is none of them.
-
-    >>> entity_field("GRP-etype-infstat", 2)
-    0
+    >>> position(GROUP, "etype-GRP-infstat"), position(KIND, "GRP-etype"), position(GROUP, "etype-identity")
+    (1, 1, None)
     """
     fields = declared.split("-")
-    for name in ("eid", "GRP"):
-        if name in fields:
-            return fields.index(name)
-    raise Bad(line, f"global.Entity '{declared}' has no field eid or GRP")
+    return next((fields.index(name) for name in names if name in fields), None)
 
 
-def kind_field(declared: str) -> int | None:
-    """The position, from 0, of the kind of entity among the fields of `# global.Entity`; None if it is none of them.
-
-    >>> kind_field("GRP-etype-infstat"), kind_field("eid")
-    (1, None)
-    """
-    fields = declared.split("-")
-    return fields.index("etype") if "etype" in fields else None
-
-
-def mentions(block: Block, field: int, kind: int | None = None) -> tuple[tuple[Mention, ...], Counter[str]]:
+def mentions(block: Block, declared: str) -> tuple[tuple[Mention, ...] | None, Counter[str]]:
     """Read the mentions of a sentence.
 
-    * `field`, `kind`: positions of the entity and of its kind in a bracket.
+    * `declared`: the fields of a bracket.
 
-    Returns: the mentions, in their order, and counts of those that were left out.
+    Returns: the mentions, in their order, None where no field is the entity; and counts of those that were left out.
 
     Raises `Bad` if an `Entity` is not a row of brackets.
     """
+    field, kind = position(GROUP, declared), position(KIND, declared)
+    if field is None:
+        return None, +Counter(
+            {"entity without a group": sum(row.misc.get("Entity", "").count("(") for row in block.rows)}
+        )
     complete: list[Mention] = []
     skipped: Counter[str] = Counter()
     opened: dict[str, list[tuple[int, str]]] = {}

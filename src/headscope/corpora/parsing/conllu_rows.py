@@ -1,17 +1,28 @@
-"""Sentences of a CoNLL-U file as rows, with the line that each stands on, and columns of their words, checked."""
+"""Sentences of a CoNLL-U file as rows, with the line that each stands on, and columns of their words, checked.
 
+The first line of CoNLL-U Plus names its columns (`# global.columns = ID FORM ... PARSEME:MWE`), in any order; those of
+CoNLL-U that it lacks are empty, and without ID words are numbered as they stand.
+"""
+
+import re
 import sys
 from collections.abc import Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value
 
+from headscope.corpora.parsing.json_lines import first_repeated
 from headscope.corpora.parsing.limits import is_whole_number
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.parsing.sentence_blocks import between_empty
 from headscope.corpora.problems import Bad
+from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import cycle
+
+COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+DECLARED = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 
 
 class ConlluRow(NamedTuple):
@@ -40,36 +51,60 @@ class Block(NamedTuple):
 
 
 def blocks(source: str, cursor: Cursor | None = None) -> Iterator[Block | Bad]:
-    """The sentences of a file, each checked for its columns and the order of its ids."""
+    """The sentences of a file, each checked for its columns and the order of its ids.
+
+    Raises `HeadscopeError` if the file names its columns, and none of them is FORM.
+    """
+    columns = _columns(source)
     for raw in between_empty(lines(source, cursor=cursor)):
         try:
-            yield raw if isinstance(raw, Bad) else _block(raw)
+            yield raw if isinstance(raw, Bad) else _block(raw, columns)
         except Bad as bad:
             yield bad
 
 
-def _block(raw: list[tuple[int, str]]) -> Block:
+def _columns(source: str) -> tuple[str, ...]:
+    """The names of the columns: those of the first line, or those of CoNLL-U."""
+    declared = DECLARED.fullmatch(next(lines(source), (1, ""))[1].strip())
+    columns = tuple(declared[1].split()) if declared else COLUMNS
+    if "FORM" not in columns or first_repeated(columns):
+        raise HeadscopeError(
+            f"corpus '{source}', line 1: global.columns '{' '.join(columns)[:80]}' needs FORM, and each name once"
+        )
+    return columns
+
+
+def _block(raw: list[tuple[int, str]], names: tuple[str, ...]) -> Block:
     comments = dict(pair for _, line in raw if line.startswith("#") for pair in parse_comment_line(line))
-    rows = [_row(number, line) for number, line in raw if not line.startswith("#")]
+    words = [(number, line) for number, line in raw if not line.startswith("#")]
+    rows = [_row(number, line, names, index) for index, (number, line) in enumerate(words, 1)]
     _check_ids(rows)
     return Block(raw[0][0], {key: value or "" for key, value in comments.items()}, rows)
 
 
-def _row(number: int, line: str) -> ConlluRow:
+def _row(number: int, line: str, names: tuple[str, ...], index: int) -> ConlluRow:
+    """The row of a line.
+
+    * `names`: of its columns; `index`: its number in the sentence, which is its id where no column is one.
+    """
     # conllu's own parse_line would also split at two blanks inside a form, and cut MISC values at a second "="
     columns = line.split("\t")
-    if len(columns) != 10:
-        raise Bad(number, f"{len(columns)} columns, expected the 10 of CoNLL-U, separated by tabs")
-    if not columns[1].strip():
-        raise Bad(number, f"word '{columns[0]}' has no form")
+    if len(columns) != len(names):
+        format = "CoNLL-U" if names is COLUMNS else "global.columns"
+        plus = "; those of CoNLL-U Plus are named in its first line: # global.columns = ID FORM ..."
+        plus = plus if names is COLUMNS and len(columns) > len(names) else ""
+        raise Bad(number, f"{len(columns)} columns, expected the {len(names)} of {format}, separated by tabs{plus}")
+    if names is not COLUMNS:
+        columns = list(map({"ID": str(index), **dict(zip(names, columns, strict=True))}.get, COLUMNS, repeat("_")))
+    word_id, form, _, upos, _, feats, head, deprel, _, misc = columns
+    if not form.strip():
+        raise Bad(number, f"word '{word_id}' has no form")
     try:
-        id = parse_id_value(columns[0])
+        id = parse_id_value(word_id)
     except (ParseException, ValueError) as error:  # ValueError: thousands of digits
-        raise Bad(number, f"id '{columns[0][:20]}' is not a word, a range or an empty node") from error
-    misc = dict(part.split("=", 1) for part in columns[9].split("|") if "=" in part)
-    return ConlluRow(
-        number, 0 if id is None else id, columns[1], columns[3], sys.intern(columns[5]), columns[6], columns[7], misc
-    )
+        raise Bad(number, f"id '{word_id[:20]}' is not a word, a range or an empty node") from error
+    pairs = dict(part.split("=", 1) for part in misc.split("|") if "=" in part)
+    return ConlluRow(number, 0 if id is None else id, form, upos, sys.intern(feats), head, deprel, pairs)
 
 
 def _check_ids(rows: list[ConlluRow]) -> None:

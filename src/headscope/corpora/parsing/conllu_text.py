@@ -1,11 +1,10 @@
 """The characters that each word of a CoNLL-U sentence covers in its text."""
 
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from headscope.corpora.parsing.conllu_rows import Block, ConlluRow
-from headscope.corpora.parsing.words import after_blanks
+from headscope.corpora.parsing.words import after_blanks, located
 
 Spans = tuple[tuple[int, int], ...]
 
@@ -15,6 +14,8 @@ class Token(NamedTuple):
 
     >>> Token("don't", ("do", "n't"), " ").spans(10), Token("zum", ("zu", "dem"), " ").spans(10)
     ([(10, 12), (12, 15)], [(10, 13), (10, 13)])
+    >>> Token("may be", ("may", "be"), " ").spans(10)
+    [(10, 13), (14, 16)]
     """
 
     form: str
@@ -22,11 +23,9 @@ class Token(NamedTuple):
     after: str
 
     def spans(self, start: int) -> list[tuple[int, int]]:
-        """The characters of each word: its own where the words join to the form, else all of them."""
-        if "".join(self.words) != self.form:
-            return [(start, start + len(self.form))] * len(self.words)
-        ends = list(accumulate(map(len, self.words), initial=start))
-        return list(pairwise(ends))
+        """The characters of each word: its own where the form has just these words, blanks aside, else all of them."""
+        spans = located(self.form, self.words) or [(0, len(self.form))] * len(self.words)
+        return [(start + first, start + last) for first, last in spans]
 
 
 def tokens(rows: list[ConlluRow]) -> Iterator[Token]:

@@ -1,17 +1,20 @@
-"""Treebanks with bracketed phrases, as the Penn Treebank (.mrg): a file, or a folder of them.
+"""Treebanks with bracketed phrases, as the Penn Treebank (.mrg) and Penn-Helsinki (.psd): a file, or a folder of them.
 
 NLTK ships a tenth of the treebank ("treebank", in combined/). Words stand between blanks, with the brackets and
-quotation marks that the treebank escapes; traces (-NONE-) are left out. Heads are made from the phrases
-(`parsing.bracketed_phrases`), relations there are none.
+quotation marks that the treebank escapes. Left out and counted are empty elements (`-NONE-`; in Penn-Helsinki `0`,
+`*T*-1`, `*pro*`), notes (`(ID ...)`, `(CODE ...)`) and the lemmas that IcePaHC joins to its words. Heads are made from
+the phrases (`parsing.bracketed_phrases`), relations there are none.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from headscope.corpora.options import Options, existing, in_folder
 from headscope.corpora.parsing.bracketed_phrases import Phrase, constituents_of, heads_of
+from headscope.corpora.parsing.empty_elements import is_empty, without_lemmas, without_notes
 from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock
@@ -20,9 +23,9 @@ from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.penn import unescaped, upos
 from headscope.linguistics.sentence import Example, Sentence
 
-SUFFIXES = (".mrg", ".ptb")
+SUFFIXES = (".mrg", ".ptb", ".psd")
 TOKEN = re.compile(r"[()]|[^\s()]+")
-TRACE = "-NONE-"
+LEFT_OUT = ("empty elements", "notes", "lemmas")
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -43,10 +46,11 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             continue
         line = tokens[0][0]
         try:
-            root, words = _tree(tokens)
+            root, words, left_out = _tree(tokens)
         except Bad as bad:
             yield bad
             continue
+        yield from (Skipped(reason, left_out[reason]) for reason in LEFT_OUT if left_out[reason])
         if words:
             yield Example(f"{name}:{line}", (replace(_sentence(root, words), document=name),))
         else:
@@ -70,9 +74,10 @@ def _trees(source: str) -> Iterator[Block | Bad]:
         yield tokens
 
 
-def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]]]:
-    """The phrases of a sentence, and the form and tag of each of its words."""
-    opened, words = [Phrase("")], []
+def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]], Counter[str]]:
+    """The phrases of a sentence, the form and tag of each of its words, and counts of what is none."""
+    tokens, notes = without_notes(tokens)
+    opened, words, left_out = [Phrase("")], [], Counter({"notes": notes})
     form = ""
     before = ""
     for line, token in tokens:
@@ -85,7 +90,7 @@ def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]]]:
         elif token == ")":
             if len(opened) == 1:
                 raise Bad(line, "the bracket ')' closes a phrase that is not open")
-            _close(opened, words, form)
+            left_out["empty elements"] += not _close(opened, words, form)
             form = ""
         elif before == "(":
             opened[-1].label = token
@@ -96,17 +101,22 @@ def _tree(tokens: Block) -> tuple[Phrase, list[tuple[str, str]]]:
         before = token
     if len(opened) > 1:
         raise Bad(tokens[0][0], f"the parse leaves the phrase '{opened[-1].label[:40]}' open")
-    return opened[0], words
+    forms = without_lemmas([form for form, _ in words])
+    left_out["lemmas"] = sum(len(form) < len(word) for form, (word, _) in zip(forms, words, strict=True))
+    return opened[0], [(unescaped(form), tag) for form, (_, tag) in zip(forms, words, strict=True)], left_out
 
 
-def _close(opened: list[Phrase], words: list[tuple[str, str]], form: str) -> None:
-    """Hang the last phrase on the one around it, unless it is a trace or has no words."""
+def _close(opened: list[Phrase], words: list[tuple[str, str]], form: str) -> bool:
+    """Hang the last phrase on the one around it, unless it has no words; False for an empty element."""
     phrase = opened.pop()
-    if form and phrase.label != TRACE:
+    if form and is_empty(phrase.label, form):
+        return False
+    if form:
         phrase.word = len(words)
-        words.append((unescaped(form), phrase.label))
+        words.append((form, phrase.label))
     if phrase.parts or phrase.word >= 0:
         opened[-1].parts.append(phrase)
+    return True
 
 
 def _sentence(root: Phrase, words: list[tuple[str, str]]) -> Sentence:

@@ -24,6 +24,7 @@ SUFFIXES = (".v4_gold_conll", ".v4_auto_conll", ".v9_gold_conll", ".v9_auto_conl
 BEGIN = re.compile(r"#begin document \((?P<name>.*)\);(?: part (?P<part>\d+))?\s*")
 BRACKET = re.compile(r"(?P<open>\()?(?P<entity>\d+)(?P<close>\))?")
 LEAST_COLUMNS = 12
+NOTHING = {"-", "_", "*"}  # what a column has where it has nothing
 
 
 class Conll2012Row(NamedTuple):
@@ -75,7 +76,7 @@ def _sentence(block: Block, scope: tuple[str, ...]) -> Sentence:
     return Sentence(
         text,
         words=words,
-        upos=tuple(upos(row.tag) for row in rows),
+        upos=tuple(map(upos, tags)) if set(tags) - NOTHING else (),
         heads=bracketed_phrases.heads(bits, tags, rows[0].line),
         **bracketed_phrases.constituents(bits, tags, rows[0].line)._asdict(),
         mentions=_mentions(rows),
@@ -116,7 +117,7 @@ def _mentions(rows: list[Conll2012Row]) -> tuple[Mention, ...]:
 
 
 def _brackets(row: Conll2012Row) -> list[re.Match[str]]:
-    if row.coreference in ("-", "_", "*"):
+    if row.coreference in NOTHING:
         return []
     parts = [BRACKET.fullmatch(part) for part in row.coreference.split("|")]
     brackets = [match for match in parts if match and (match["open"] or match["close"])]

@@ -1,4 +1,4 @@
-"""Treebanks in CoNLL-U (.conllu), with parts of speech, dependencies and, from `Entity=`, coreference."""
+"""Treebanks in CoNLL-U (.conllu, .conllup, .cupt): parts of speech, dependencies and, from `Entity=`, coreference."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.problems import Bad, Skipped
 from headscope.linguistics.sentence import Example, Mention, Sentence
 
-SUFFIXES = (".conllu",)
+SUFFIXES = (".conllu", ".conllup", ".cupt")
 
 
 class Document(NamedTuple):
@@ -97,15 +97,13 @@ def _document(block: Block, before: Document, name: str) -> Document:
         scope = comments.get("newdoc id") or f"{name}:{block.line}"
     if "global.Entity" in comments:
         fields = comments["global.Entity"]
-        conllu_mentions.entity_field(fields, block.line)
     return Document(scope, fields)
 
 
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
     if not document.fields:
         return None, []
-    field = conllu_mentions.entity_field(document.fields, block.line)
-    mentions, counts = conllu_mentions.mentions(block, field, conllu_mentions.kind_field(document.fields))
+    mentions, counts = conllu_mentions.mentions(block, document.fields)
     return mentions, [Skipped(reason, count) for reason, count in counts.items()]
 
 

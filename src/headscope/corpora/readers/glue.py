@@ -19,6 +19,7 @@ INFERENCE = ("contradiction", "entailment", "neutral")
 YES_NO = ("0", "1")
 
 
+HUB_SPLITS = {"train": ("train",), "dev": ("validation", "validation_matched", "dev")}
 FILES = {
     "train": ("train.tsv", "train_subset.tsv"),
     "dev": ("dev.tsv", "dev_matched.tsv", "heldout_subset.tsv"),
@@ -48,6 +49,18 @@ GLUE = {
     "STS-B": GlueTask("sentence1,sentence2,score", (), ("pearson", "spearman")),
     "WNLI": GlueTask("sentence1,sentence2,label", YES_NO),
 }
+# The names of classes by their numbers in the hub's data sets, as run_glue.py of transformers saves them in models.
+NAMES = {
+    "CoLA": ("unacceptable", "acceptable"),
+    "MNLI": ("entailment", "neutral", "contradiction"),
+    "MRPC": ("not_equivalent", "equivalent"),
+    "QNLI": ENTAILS,
+    "QQP": ("not_duplicate", "duplicate"),
+    "RTE": ENTAILS,
+    "SNLI": ("entailment", "neutral", "contradiction"),
+    "SST-2": ("negative", "positive"),
+    "WNLI": ("not_entailment", "entailment"),
+}
 
 
 def locate(source: str, options: Options) -> list[str]:
@@ -66,30 +79,48 @@ def locate(source: str, options: Options) -> list[str]:
     task = _known_task(options.task or path.name, source)
     folders = [path, *sorted(path.iterdir())] if options.task else [path]
     folder = next((folder for folder in folders if plain_name(folder.name) == plain_name(task)), None)
+    if folder is None and table.split_file(path, [name for names in HUB_SPLITS.values() for name in names]):
+        folder = path
     if folder is None:
         raise HeadscopeError(f"corpus '{source}': no folder '{task}' in it; name the folder that has it")
-    return [_file(folder, options.split or "dev")]
+    return _files(folder, options.split or "dev", options)
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:
     """The task's examples; labels as they are in the file, scores of STS-B as numbers."""
     task = _known_task(options.task or Path(source).parent.name, source)
-    for item in table.examples(source, replace(options, columns=options.columns or GLUE[task].columns)):
-        yield _scored(item) if task == "STS-B" and isinstance(item, Example) else item
+    from_hub = table.PART.fullmatch(Path(source).name) is not None
+    own = None if from_hub else GLUE[task].columns
+    for item in table.examples(source, replace(options, columns=options.columns or own)):
+        if isinstance(item, Example) and task == "STS-B":
+            yield _scored(item)
+        else:
+            yield _named(item, task) if isinstance(item, Example) and from_hub else item
+
+
+def _named(example: Example, task: str) -> Example:
+    """An example of the hub, with the name of its class instead of the number where classes of the task have names."""
+    names = dict(zip(map(str, range(len(NAMES[task]))), NAMES[task], strict=True))
+    known = set(GLUE[task].labels).issuperset(NAMES[task])
+    return replace(example, label=names.get(str(example.label), example.label)) if known else example
 
 
 def _scored(example: Example) -> Example | Bad:
+    if example.label in (None, ""):
+        return replace(example, label=None)
     try:
         return replace(example, label=float(str(example.label)))
     except ValueError:
         return Bad(int(example.id.rpartition(":")[2]), f"score '{example.label}' is not a number")
 
 
-def _file(folder: Path, split: str) -> str:
+def _files(folder: Path, split: str, options: Options) -> list[str]:
     for name in FILES.get(split, (f"{split}.tsv",)):
         for path in (folder / name, folder / f"{name}.gz"):
             if path.is_file():
-                return str(path)
+                return [str(path)]
+    if parts := table.split_file(folder, HUB_SPLITS.get(split, (split,))):
+        return table.locate(str(parts), options)
     there = ", ".join(sorted(path.name for path in folder.glob("*.tsv*"))) or "no .tsv file"
     raise HeadscopeError(f"corpus '{folder}': no split '{split}'; there is: {there}")
 

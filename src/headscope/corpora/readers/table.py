@@ -2,7 +2,9 @@
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +18,8 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
+# A part of a split as the hub names it; with * all of them.
+PART = re.compile(r"(.+)-(?:\d{5}|\*)-of-(\d{5})(\..+)")
 
 Row = tuple[int, Mapping[str, object]]
 Rows = Iterator[Row | Bad | Skipped]
@@ -24,14 +28,39 @@ Rows = Iterator[Row | Bad | Skipped]
 def locate(source: str, options: Options) -> list[str]:
     """The file, or the tables of a folder in the order of their names, which are read one after the other.
 
-    Raises `HeadscopeError` if there is none.
+    `train-*-of-00003.parquet` is all parts of a table, as the hub names them.
+
+    Raises `HeadscopeError` if there is none, or a part is missing.
     """
+    if (parts := PART.fullmatch(Path(source).name)) and "*" in parts[0]:
+        return _parts(Path(source), parts)
     if not Path(source).is_dir():
         return existing(source, options)
     tables = sorted(str(path) for path in Path(source).iterdir() if suffix(path.name) in SUFFIXES)
     if not tables:
         raise HeadscopeError(f"corpus '{source}': no table in this folder; name one with {', '.join(SUFFIXES)} files")
     return tables
+
+
+def split_file(folder: Path, names: Sequence[str]) -> Path | None:
+    """The table of a split: a file of one of these names, or its parts as the hub has them, in a folder of theirs too.
+
+    Parts have a name for all of them: `train-*-of-00003.parquet`. None where there is no table.
+    """
+    for name, ending, packed in product(names, SUFFIXES, ("", ".gz")):
+        if (path := folder / f"{name}{ending}{packed}").is_file():
+            return path
+    for inner, name, ending in product(("", "data", "default"), names, SUFFIXES):
+        for path in sorted((folder / inner).glob(f"{name}-*-of-*{ending}")):
+            if part := PART.fullmatch(path.name):
+                return path.with_name(f"{part[1]}-*-of-{part[2]}{part[3]}")
+    return None
+
+
+def _parts(path: Path, name: re.Match[str]) -> list[str]:
+    """All parts of a table; raises `HeadscopeError` if one is missing."""
+    parts = (path.with_name(f"{name[1]}-{number:05}-of-{name[2]}{name[3]}") for number in range(int(name[2])))
+    return [existing(str(part), DEFAULTS)[0] for part in parts]
 
 
 def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]:

@@ -1,6 +1,7 @@
 """Read a task of GLUE, or one of tables with a label column, or make masked words of a corpus a task."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from headscope.corpora import Corpus, Options
 from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
+from headscope.corpora.readers.table import SUFFIXES, split_file
 from headscope.corpora.suites import read_suites
+from headscope.corpora.tasks.labels import class_name, in_order, labelled, no_classes
 from headscope.corpora.tasks.next_sentence import NAME as NEXT
 from headscope.corpora.tasks.next_sentence import next_sentence
 from headscope.corpora.tasks.shortcuts.pairs import NAME as SHORTCUTS
@@ -22,7 +25,6 @@ from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.storage.files import opening
 
-SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 CLOZE = "cloze:"
 SPLITS = {"train": ("train",), "dev": ("dev", "validation", "valid")}
 # A column with more distinct whole numbers than this holds scores, not classes.
@@ -73,10 +75,11 @@ def read(
     if task is not None:
         _, labels, metrics = GLUE[task]
         kind = "classification" if labels else "regression"
+        dev, train = _labelled(task, (dev, train), no_classes(labels, scores=not labels), scores=not labels)
         read = Task(name=task, kind=kind, labels=labels, metrics=metrics, dev=dev, train=train)
     else:
         read = _of_tables(name, dev, train, regression)
-    for corpus in filter(None, (dev, train)):
+    for corpus in filter(None, (read.dev, read.train)):
         _refuse_one_answer(read, corpus)
     return read
 
@@ -152,27 +155,39 @@ def _table(folder: Path, split: str) -> Path | None:
     if not folder.is_dir():
         remedy = "name the folder with the task's train and dev tables, or one table"
         raise HeadscopeError(f"{'table' if is_table(folder) else 'folder'} '{folder}' does not exist; {remedy}")
-    names = [
-        f"{stem}{suffix}{packed}"
-        for stem in SPLITS.get(split, (split,))
-        for suffix in SUFFIXES
-        for packed in ("", ".gz")
-    ]
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+    return split_file(folder, SPLITS.get(split, (split,)))
 
 
 def _of_tables(name: str, dev: Corpus, train: Corpus | None, regression: bool | None) -> Task:
-    counts = Counter(str(example.label) for corpus in (dev, train) if corpus for example in corpus)
-    if counts.keys() & {"None", ""}:
-        remedy = "name the columns with --columns FIRST,SECOND,LABEL"
-        raise HeadscopeError(f"task '{name}': {counts['None'] + counts['']} examples have no label; {remedy}")
-    if _is_score(counts) if regression is None else regression:
+    counts = Counter(class_name(example.label) for corpus in (dev, train) if corpus for example in corpus)
+    scores = _is_score(counts.keys() - {"", "-"}) if regression is None else regression
+    without = no_classes(counts, scores=scores)
+    dev, train = _labelled(name, (dev, train), without, scores=scores)
+    if scores:
         return Task(name=name, kind="regression", metrics=("pearson", "spearman"), dev=dev, train=train)
-    metrics = ("accuracy", "f1") if len(counts) == 2 else ("accuracy", "macro_f1")
-    return Task(name=name, kind="classification", labels=tuple(sorted(counts)), metrics=metrics, dev=dev, train=train)
+    labels = in_order(counts.keys() - without)
+    metrics = ("accuracy", "f1") if len(labels) == 2 else ("accuracy", "macro_f1")
+    return Task(name=name, kind="classification", labels=labels, metrics=metrics, dev=dev, train=train)
 
 
-def _is_score(counts: Counter[str]) -> bool:
+def _labelled(
+    name: str, splits: tuple[Corpus, Corpus | None], without: set[str], *, scores: bool
+) -> tuple[Corpus, Corpus | None]:
+    """The examples of both splits that have a label.
+
+    Raises `HeadscopeError` for a split without any.
+    """
+    found = [None if corpus is None else labelled(corpus, without, scores=scores) for corpus in splits]
+    for corpus in found:
+        if corpus is not None and not corpus.n_examples:
+            remedy = "name the columns with --columns FIRST,SECOND,LABEL"
+            raise HeadscopeError(f"task '{name}': no example of '{corpus.name}' has a label; {remedy}")
+    dev, train = found
+    assert dev is not None
+    return dev, train
+
+
+def _is_score(counts: Collection[str]) -> bool:
     try:
         numbers = [float(label) for label in counts]
     except ValueError:

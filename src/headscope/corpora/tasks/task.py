@@ -1,9 +1,8 @@
 """A task: labelled examples, and the metrics of a model on them."""
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,8 +18,6 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
 TaskKind = Literal["classification", "regression", "masked", "cloze", "shortcuts"]
-# The default class names of transformers.
-UNNAMED = re.compile(r"LABEL_\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +51,11 @@ class Task:
         Raises `HeadscopeError` with the first example without a valid label.
         """
         return np.array([self._target(example.label, example.id) for example in corpus])
+
+    @property
+    def splits(self) -> tuple[tuple[str, Corpus], ...]:
+        """The splits that there are, each with its name."""
+        return (("dev", self.dev), *((("train", self.train),) if self.train is not None else ()))
 
     def training(self) -> Corpus:
         """The training split.
@@ -128,36 +130,3 @@ def limited(task: Task, examples: int) -> Task:
         return task
     chosen = np.random.default_rng(0).choice(corpus.n_examples, examples, replace=False)
     return replace(task, train=part(corpus, chosen))
-
-
-def aligned(task: Task, id2label: Mapping[int, str], model: str) -> Task:
-    """The task with its labels in the order of a model's outputs.
-
-    * `id2label`: the names of the outputs, from the model's configuration; default names ("LABEL_0")
-      stand for the task's own order.
-    * `model`: the model's name, for messages.
-
-    Raises `HeadscopeError` if the model has another number of outputs, or other names for them.
-    """
-    if task.kind in ("masked", "cloze", "shortcuts"):
-        return task
-    outputs = [str(id2label[number]) for number in sorted(id2label)]
-    expected = len(task.labels) or 1
-    if len(outputs) != expected:
-        raise HeadscopeError(
-            f"model '{model}' has {len(outputs)} outputs ({', '.join(outputs)}), task '{task.name}' has {expected} "
-            f"({', '.join(task.labels) or 'a number'}); use a model that was fine-tuned on this task"
-        )
-    if task.kind == "regression" or all(UNNAMED.fullmatch(name) for name in outputs):
-        return task
-    ours = {_plain(label): label for label in task.labels}
-    if set(map(_plain, outputs)) != set(ours):
-        raise HeadscopeError(
-            f"model '{model}' has the labels {', '.join(outputs)}, task '{task.name}' has {', '.join(task.labels)}; "
-            "use a model that was fine-tuned on this task, or rename the labels in its config.json (id2label)"
-        )
-    return replace(task, labels=tuple(ours[_plain(name)] for name in outputs))
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_").replace(" ", "_")

@@ -35,9 +35,8 @@ def print_result(result: xr.Dataset) -> None:
         for table in printed(result):
             console.print(laid_out(table, console.width))
     if skipped := json.loads(attrs.get("skipped", "{}")):
-        _line(
-            console, "left out, cut or unknown: " + ", ".join(f"{count} {reason}" for reason, count in skipped.items())
-        )
+        counted = ", ".join(f"{count} {reason}" for reason, count in skipped.items())
+        _line(console, f"left out, cut, renamed or unknown: {counted}")
     if "interrupted" in attrs:
         _line(console, f"interrupted {attrs['interrupted']}; what was done is kept")
 

@@ -12,13 +12,14 @@ import xarray as xr
 
 from headscope import results
 from headscope.ablation.sweep import Sweep, sweep
-from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.shortcuts.judge import judge_of
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.outputs.gradient_importance import importance as by_gradient
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
@@ -116,7 +117,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     started = time.monotonic()
     labels: Any = model.network.config.id2label
-    task, scores = aligned(task, labels, model.name), _metrics(metrics, task)
+    task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
     inputs = _inputs(model, task, settings.seed)

@@ -19,6 +19,7 @@ from headscope.corpora.tasks import Task, aligned, resampled, score
 from headscope.errors import HeadscopeError
 from headscope.models.layer_modules import Parts, layer_modules
 from headscope.models.model import Model
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes.settings import Settings
@@ -101,7 +102,7 @@ def refuse_unless_scored(models: Sequence[Model], task: Task, layers: int) -> No
             raise HeadscopeError(
                 f"model '{model.name}' has no task head; use a model that was fine-tuned on '{task.name}'"
             )
-        _own(task, model)
+        in_model_order(task, model)
 
 
 def restored_scores(
@@ -120,7 +121,7 @@ def restored_scores(
     draws = poisson_draws(units, settings.seed, settings.resamples)
     scored = []
     for model in later:
-        own = _own(task, model)
+        own = aligned(task, model.network.config.id2label or {}, model.name)
         answers = _answers(model, first, own, layers, settings, embeddings)
         scored.append(_scored(own, answers, draws))
     scores, resamples = (np.stack(arrays, axis=-3) for arrays in zip(*scored, strict=True))
@@ -143,12 +144,6 @@ def _labels(task: Task) -> dict[str, Label]:
         "restored_score": Label(words, "score", dims),
         "restored_change": Label(f"change of the {words}", "score", dims),
     }
-
-
-def _own(task: Task, model: Model) -> Task:
-    """The task with its labels in the order of the model's outputs."""
-    labels: Any = model.network.config.id2label or {}
-    return aligned(task, labels, model.name)
 
 
 def _answers(

@@ -1,12 +1,11 @@
 """The score of a task at each step of a training."""
 
-from typing import Any
-
 import numpy as np
 
-from headscope.corpora.tasks import Task, aligned, intervals, resampled, score
+from headscope.corpora.tasks import Task, intervals, resampled, score
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes import Settings
@@ -46,8 +45,7 @@ class StepScores:
             self.values.append(np.full(shape, np.nan))
             self.bounds.append(np.full((shape, 2), np.nan))
             return
-        labels: Any = network.config.id2label or {}
-        task = aligned(self.task, labels, model.name)
+        task = in_model_order(self.task, model)
         outputs, targets = task_outputs(task_inputs(model, task, task.dev), self.settings), task.targets(task.dev)
         draws = poisson_draws(task.dev.units, self.settings.seed, self.settings.resamples)
         value = np.array([float(score(metric, outputs, targets)) for metric in task.metrics])

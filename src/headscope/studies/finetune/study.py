@@ -244,8 +244,10 @@ def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Set
 
 
 def _cut(rows: list[TableRow], planned: list[TrainingRun], trained: Mapping[Key, TrainedOutputs]) -> dict[str, int]:
-    """Numbers of shortened inputs, and of dev labels outside the train split, of each task."""
-    cut = {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
+    """Numbers of examples left out, of shortened inputs, and of dev labels outside the train split, of each task."""
+    splits = [(row.task.name, split, corpus) for row in rows for split, corpus in row.task.splits]
+    cut = {f"{name} {split} examples {why}": n for name, split, of in splits for why, n in of.skipped.items()}
+    cut |= {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
     if any(one.init != WITHOUT_TRAINING for one in planned):
         cut |= {f"{row.task.name} dev examples with a label that train lacks": row.unlearnable for row in rows}
     for one in planned:

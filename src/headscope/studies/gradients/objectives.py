@@ -6,7 +6,7 @@ The loss of an example depends on that example alone, so that nothing depends on
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,7 +15,7 @@ from torch.nn.functional import cosine_similarity
 from transformers import PreTrainedTokenizerBase
 
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import refuse_items
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
@@ -23,6 +23,7 @@ from headscope.encoding.masking import IGNORED, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import has_masked_lm_head
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import Target, losses, mean_state
 from headscope.outputs.task_inputs import refuse_other_head
 
@@ -106,8 +107,7 @@ class _Hidden:
 
 
 def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
-    labels: Any = model.network.config.id2label
-    task = aligned(task, labels, model.name)
+    task = in_model_order(task, model)
     targets: Mapping[str, float] = dict(
         zip((example.id for example in corpus), task.targets(corpus).tolist(), strict=True)
     )

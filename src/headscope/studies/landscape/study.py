@@ -4,7 +4,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import torch
@@ -14,10 +14,11 @@ from torch import nn
 
 from headscope import results
 from headscope.corpora.corpus import sample
-from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import losses
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
@@ -121,7 +122,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes = provenance("landscape", model, corpus, settings) | {
         "n_examples": corpus.n_examples,
         "n_tokens": sum(map(len, inputs)),
-        "skipped": json.dumps(dict(cut)),
+        "skipped": json.dumps(available.skipped | cut),
         "recipe": json.dumps(
             {"task": task.name, "split": split, "rise": rise, "radius": radius}
             | {"trained": {init: {"name": end.name, "sha256": end.sha256} for init, end in ends.items()}}
@@ -153,7 +154,6 @@ def _end(folder: str, task: Task, environment: RunEnvironment) -> Model:
     """
     remote_code = environment.remote_code
     end = load(folder, head=True, device=str(environment.device), remote_code=remote_code)
-    config: Any = end.network.config
-    if aligned(task, config.id2label or {}, end.name).labels != task.labels:
+    if in_model_order(task, end).labels != task.labels:
         raise HeadscopeError(f"model '{folder}' has the labels of task '{task.name}' in another order; name another")
     return end

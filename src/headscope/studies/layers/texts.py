@@ -11,7 +11,7 @@ import numpy as np
 
 from headscope.corpora import Corpus
 from headscope.encoding.parsed_sentences import every_fifth
-from headscope.linguistics.sentence import Sentence, number_of
+from headscope.linguistics.sentence import Sentence, number_of, segment_text, starts_of
 
 Part = str  # "train", "choose" or "report"
 PARTS: tuple[Part, ...] = ("train", "choose", "report")
@@ -129,17 +129,16 @@ def windows(texts: Texts, sizes: Sizes, room: int, held_out: float, seed: int) -
 
 
 def joined(sentences: Sequence[Sentence]) -> tuple[Sentence, list[int]]:
-    """Join sentences by a blank, without their annotation. Returns: the text, and the first word of each sentence.
+    """Join sentences to a text, without their annotation. Returns: the text, and the first word of each sentence.
 
     >>> joined([Sentence("It is.", ((0, 2), (3, 6))), Sentence("So?", ((0, 3),))])[0].words
     ((0, 2), (3, 6), (7, 10))
     """
-    words, firsts, start = [], [], 0
-    for sentence in sentences:
+    words, firsts = [], []
+    for sentence, start in zip(sentences, starts_of(sentences), strict=True):
         firsts.append(len(words))
         words += [(start + one, start + other) for one, other in sentence.words]
-        start += len(sentence.text) + 1
-    return Sentence(" ".join(sentence.text for sentence in sentences), tuple(words)), firsts
+    return Sentence(segment_text(sentences), tuple(words)), firsts
 
 
 def _documents(texts: Texts) -> Iterator[list[int]]:

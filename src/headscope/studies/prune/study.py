@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import xarray as xr
@@ -15,9 +15,10 @@ from jaxtyping import Float
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
-from headscope.corpora.tasks import Task, aligned
+from headscope.corpora.tasks import Task
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.promise import Promise
 from headscope.outputs.size_and_speed import BATCH, TOKENS, forward_seconds
@@ -90,8 +91,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     started, ranking, most = time.monotonic(), HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
     plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
     model.refuse_spread("pruned")
-    names: Any = model.network.config.id2label
-    task = aligned(task, names, model.name)
+    task = in_model_order(task, model, settings)
     trains = task.train is not None
     if from_:
         ranking.read(from_, model, task)

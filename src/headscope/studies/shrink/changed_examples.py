@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from scipy.special import softmax
 
 from headscope.corpora.tasks import Task
-from headscope.linguistics.sentence import Example
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.results.variables import Label, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval, of_shares
@@ -80,8 +80,7 @@ def _moved_pairs(examples: Sequence[Example], before: Outputs, after: Outputs, s
 
 def text_of(example: Example) -> str:
     """The text of an example, two segments with a bar between them; of a long one its beginning."""
-    segments = [" ".join(sentence.text for sentence in segment) for segment in example.segments]
-    text = " | ".join(segments)
+    text = " | ".join(map(segment_text, example.segments))
     return text if len(text) <= LETTERS else f"{text[:LETTERS]}…"
 
 

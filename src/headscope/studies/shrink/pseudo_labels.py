@@ -10,11 +10,12 @@ import torch
 
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import joint_corpus
-from headscope.corpora.tasks import Task, TaskKind, aligned
+from headscope.corpora.tasks import Task, TaskKind
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.models.task_head import is_cross_encoder, with_task_head
+from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import refuse_non_finite
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import answers_of
@@ -39,8 +40,7 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus, *, pseudo_labels:
             raise HeadscopeError(
                 f"task '{task.name}' has labels of its own, and these count; leave it or --pseudo-labels out"
             )
-        names: Any = model.network.config.id2label
-        return model, aligned(task, names, model.name)
+        return model, in_model_order(task, model)
     if not pseudo_labels:
         return model, None
     model = with_task_head(model)
