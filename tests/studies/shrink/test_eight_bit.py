@@ -53,6 +53,10 @@ def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path, 
     (files / EIGHT).write_bytes((files / WHOLE).read_bytes())
     ended = run("verify", tmp_path / "out", "--json")
     assert ended.status == 1 and not json.loads(ended.output)["eight_bit"]["same"]
+    for content, words in ((b"no ONNX", "cannot be run ("), (b"0" * 4_000_000, "has 4 MB, the model itself 0")):
+        (files / EIGHT).write_bytes(content)
+        ended = run("verify", tmp_path / "out")
+        assert ended.status == 2 and words in " ".join(ended.errors.split())
     (files / EIGHT).unlink()
     ended = run("verify", tmp_path / "out")
     assert ended.status == 2 and "the model in eight bits, is missing; run 'headscope shrink' again" in ended.errors
