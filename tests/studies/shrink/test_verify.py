@@ -54,12 +54,12 @@ def changed(shrunk: Path, folder: Path, **attributes: object) -> Path:
     return folder
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def value_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths to all values within JSON."""
     yield path
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, part in inner:
-        yield from places(part, (*path, key))
+        yield from value_paths(part, (*path, key))
 
 
 READ = ("parameters", "timed", "max_tokens", "timed_on", "model_class", "eight_bit", "bfloat16")
@@ -71,7 +71,7 @@ VALUES = st.sampled_from([None, True, -1, 0, 10**9, 1e400, float("nan"), "x", []
 def test_any_facts_are_read_or_refused_in_one_line(shrunk: Path, data: st.DataObject) -> None:
     result = headscope.open_result(shrunk)
     known = {name: value for name, value in json.loads(result.attrs["shrinking"]).items() if name in READ}
-    path = data.draw(st.sampled_from([*places(known), *((name,) for name in READ)]))
+    path = data.draw(st.sampled_from([*value_paths(known), *((name,) for name in READ)]))
     value, within = data.draw(VALUES), known
     for key in path[:-1]:
         within = within[key]

@@ -17,7 +17,7 @@ MOST_TOKENS, MOST_SHAPES = 1 << 16, 64
 
 
 @dataclass(frozen=True)
-class Recorded:
+class SavedFacts:
     """The facts by which a saved model is verified.
 
     * `before`, `after`: milliseconds of the whole and of the saved model for each timed shape.
@@ -36,7 +36,7 @@ class Recorded:
     megabytes: float
 
 
-def recorded(result: xr.Dataset, name: str) -> Recorded:
+def recorded(result: xr.Dataset, name: str) -> SavedFacts:
     """The facts of a result, and that its scores are there.
 
     * `name`: of the result, for an error.
@@ -53,7 +53,7 @@ def recorded(result: xr.Dataset, name: str) -> Recorded:
         ) from error
 
 
-def _recorded(result: xr.Dataset) -> Recorded:
+def _recorded(result: xr.Dataset) -> SavedFacts:
     known = facts(result)
     timed, formats = known["timed"], tuple(form for form in ("eight_bit", "bfloat16") if form in known)
     shapes = tuple((_count(one["examples"]), _count(one["tokens"])) for one in timed)
@@ -64,7 +64,7 @@ def _recorded(result: xr.Dataset) -> Recorded:
         if scores.dims != ("metric",) or not np.issubdtype(scores.dtype, np.floating):
             raise ValueError(f"{model}_score is no number for each metric")
     device = known.get("timed_on", "")
-    return Recorded(
+    return SavedFacts(
         parameters=_count(known["parameters"][1]),
         max_tokens=_count(known["max_tokens"]) if known["max_tokens"] else None,
         timing=Timing(shapes, str(device_of(_text(device))) if device else ""),

@@ -22,7 +22,7 @@ from headscope.studies.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import scores_of
 from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
-from headscope.studies.shrink.recorded import Recorded, recorded
+from headscope.studies.shrink.recorded import SavedFacts, recorded
 from headscope.studies.shrink.saved_folder import BFLOAT16
 from headscope.studies.shrink.scores import Scores
 from headscope.studies.shrink.splits import encode, of_dev
@@ -84,7 +84,7 @@ def verified(
     }
 
 
-def _refuse_other_folders(folder: Path, known: Recorded) -> None:
+def _refuse_other_folders(folder: Path, known: SavedFacts) -> None:
     """Refuse a folder that is missing, whose name the hub would be asked for, and an adapter, which names a model."""
     half = {"the model in bfloat16": folder.with_name(BFLOAT16)} if "bfloat16" in known.formats else {}
     for words, path in ({"the saved model": folder} | half).items():
@@ -94,7 +94,7 @@ def _refuse_other_folders(folder: Path, known: Recorded) -> None:
 
 
 def _other_formats(
-    known: Recorded, folder: Path, saved: Model, answers: ModelAnswers, read: Sequence[Encoded], settings: Settings, *,
+    known: SavedFacts, folder: Path, saved: Model, answers: ModelAnswers, read: Sequence[Encoded], settings: Settings, *,
     head: bool,
 ) -> Iterator[tuple[str, Outputs]]:  # fmt: skip
     """What the saved model answers in the other number formats that its result has."""
