@@ -94,8 +94,8 @@ def _refuse_other_folders(folder: Path, known: SavedFacts) -> None:
 
 
 def _other_formats(
-    known: SavedFacts, folder: Path, saved: Model, answers: ModelAnswers, read: Sequence[Encoded], settings: Settings, *,
-    head: bool,
+    known: SavedFacts, folder: Path, saved: Model, answers: ModelAnswers, read: Sequence[Encoded], settings: Settings,
+    *, head: bool,
 ) -> Iterator[tuple[str, Outputs]]:  # fmt: skip
     """What the saved model answers in the other number formats that its result has."""
     if "eight_bit" in known.formats:
