@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 
-.PHONY: demo test test-all test-fast test-lowest check format bench chaos docs docs-figures fuzz lock audit licences clean
+.PHONY: demo test test-all test-fast test-lowest test-newest out/lowest out/newest check format bench chaos docs docs-figures fuzz lock audit licences clean
 
 demo: $(READY)  ## the portrait of the built-in model on the built-in corpus
 	$(BIN)/headscope survey minilm sample --without layers,attributions,probe -o out/demo
@@ -23,13 +23,21 @@ test: $(READY)  ## the tests; slow ones and those that repeat a proof on more st
 test-all: $(READY)  ## all tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-# pip has no resolution of lowest versions. torch stays the pinned release, other versions are not those of the lock;
-# warnings of old releases are no failures.
-test-lowest:  ## the tests with the lowest versions of other packages that pyproject.toml allows, in out/lowest
-	$(PYTHON) -m venv out/lowest
-	out/lowest/bin/pip install --quiet --disable-pip-version-check "uv>=0.9"
-	out/lowest/bin/uv pip install --quiet --python out/lowest/bin/python --resolution lowest-direct "$(TORCH)" --group dev --editable ".[all]"
-	OMP_NUM_THREADS=1 out/lowest/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not thorough" -W default \
+# Environments with the lowest and the newest versions that pyproject.toml allows, resolved anew. pip has no such
+# resolution, and brings torch, which stays the pinned release. The lock also has what builds the package.
+VERSIONS_lowest := --resolution lowest-direct
+VERSIONS_newest := --resolution highest hatchling editables
+out/lowest out/newest: out/%:
+	rm -rf $@
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip "uv>=0.9" "$(TORCH)"
+	$@/bin/uv pip install --quiet --python $@/bin/python $(VERSIONS_$*) "$(TORCH)" --group dev --editable ".[all]"
+
+# Their versions are not those of the lock; warnings of other releases are no failures.
+test-lowest: out/lowest  ## the tests with the lowest versions of other packages that pyproject.toml allows
+test-newest: out/newest  ## the tests with the newest versions of other packages that pyproject.toml allows
+test-lowest test-newest: test-%:
+	OMP_NUM_THREADS=1 out/$*/bin/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -m "not thorough" -W default \
 		--deselect tests/test_supply.py::test_the_lock_names_the_version_of_each_installed_dependency
 
 # What a change most often breaks: names and catalogs, docstrings, measures, statistics, passes, results, command line,
@@ -85,14 +93,9 @@ docs-figures: $(READY)  ## the docs' pictures: gallery, report, viewer, tables; 
 	$(BIN)/python docs/tools/table_pictures.py
 	$(BIN)/python docs/tools/treebank_pictures.py
 
-lock:  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
-	rm -rf out/lock
-	$(PYTHON) -m venv out/lock
-	out/lock/bin/python -m pip install --quiet --upgrade pip
-	out/lock/bin/pip install --quiet "$(TORCH)"
-	out/lock/bin/pip install --quiet --group dev --editable ".[all]" hatchling editables
+lock: out/newest  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
 	echo "# The versions of all dependencies that the tests run with, written by 'make lock'; torch: processor-only build." > constraints.txt
-	out/lock/bin/pip freeze --all --exclude-editable | sed 's/+[a-z0-9.]*$$//' >> constraints.txt
+	out/newest/bin/pip freeze --all --exclude-editable | sed 's/+[a-z0-9.]*$$//' >> constraints.txt
 
 audit:  ## known vulnerabilities of the versions in constraints.txt; fails where the database cannot be reached
 	$(PYTHON) -m venv out/audit

@@ -10,22 +10,16 @@ from transformers import PreTrainedModel
 from headscope.capture import attention_mask, observer, unsupported
 from headscope.capture import self_check as check_module
 from headscope.capture.attention_function import observed
-from headscope.capture.self_check import CAPTURES, check
+from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.transformers_logging import quiet
 from headscope.errors import HeadscopeError
 from headscope.models.model import max_tokens, without_decoder
 from support import tiny_families
 from support.tiers import in_turn
 from support.tiny import tiny_tokenizer
-from support.tiny_families import FOUND, INTERFACE, TAP, WHOLE_MASKS, tiny_family
+from support.tiny_families import EXACT, FOUND, tiny_family
 
 LENGTHS = (37, 20, 9, 30, 2)
-EXACT = [*INTERFACE, *WHOLE_MASKS, *TAP]
-METHODS = (
-    dict.fromkeys(INTERFACE, "attention interface")
-    | dict.fromkeys(WHOLE_MASKS, "attention interface, whole masks")
-    | dict.fromkeys(TAP, "softmax tap")
-)
 # Their `attentions` are what goes into the softmax.
 RETURN_SCORES = ("prophetnet", "squeezebert")
 # One row of weights for each position: there a limit that is too low would show, too.
@@ -50,6 +44,11 @@ LEARNED_POSITIONS = (
 def network_of(model_type: str) -> PreTrainedModel:
     with quiet():
         return without_decoder(tiny_family(model_type))
+
+
+@cache
+def capture_of(model_type: str) -> Capture:
+    return check(network_of(model_type))
 
 
 def padded(lengths: tuple[int, ...] = LENGTHS, pad: int | None = 0) -> dict[str, Tensor]:
@@ -99,11 +98,11 @@ def rows_in_block(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
 
 
 @pytest.mark.parametrize("model_type", in_turn(EXACT))
-def test_is_accepted_by_its_method(model_type):
+def test_is_accepted_with_all_heads(model_type):
     network = network_of(model_type)
-    capture = check(network)
-    assert capture.method == METHODS[model_type]
-    assert capture.heads == tuple(attention.shape[1] for attention in eager(network, inputs_of(network))[0])
+    assert capture_of(model_type).heads == tuple(
+        attention.shape[1] for attention in eager(network, inputs_of(network))[0]
+    )
 
 
 @pytest.mark.parametrize("model_type", EXACT)
@@ -114,7 +113,7 @@ def test_is_exact_on_a_padded_batch_of_many_blocks(model_type, monkeypatch):
     attentions, output = eager(network, inputs)
     for rows in (10, 80):  # four blocks to an example; two examples to a block
         rows_in_block(monkeypatch, rows)
-        ours, our_output = captured(network, inputs, CAPTURES[METHODS[model_type]])
+        ours, our_output = captured(network, inputs, CAPTURES[capture_of(model_type).method])
         assert len(ours) == len(attentions)
         for mine, theirs in zip(ours, attentions, strict=True):
             torch.testing.assert_close(mine.transpose(1, 2)[real], theirs.transpose(1, 2)[real], rtol=0, atol=1e-5)
@@ -122,16 +121,16 @@ def test_is_exact_on_a_padded_batch_of_many_blocks(model_type, monkeypatch):
         torch.testing.assert_close(our_output[real], output[real], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("model_type", in_turn([*INTERFACE, *WHOLE_MASKS], at=1))
+@pytest.mark.parametrize("model_type", in_turn(EXACT, at=1))
 @pytest.mark.parametrize("lengths", [LENGTHS, (37,)], ids=["padded", "unpadded"])
 def test_masks_for_long_inputs_give_the_same(model_type, lengths, monkeypatch):
     network = network_of(model_type)
-    inputs = padded(lengths, network.config.pad_token_id)
+    inputs = padded(lengths, getattr(network.config, "pad_token_id", 0))
     real = inputs["attention_mask"].bool()
     rows_in_block(monkeypatch, 10)
-    dense, output = captured(network, inputs, CAPTURES[METHODS[model_type]])
+    dense, output = captured(network, inputs, CAPTURES[capture_of(model_type).method])
     monkeypatch.setattr(attention_mask, "WHOLE_MASK", 0)
-    lazy, lazy_output = captured(network, inputs, CAPTURES[METHODS[model_type]])
+    lazy, lazy_output = captured(network, inputs, CAPTURES[capture_of(model_type).method])
     for ours, theirs in zip(lazy, dense, strict=True):
         torch.testing.assert_close(ours.transpose(1, 2)[real], theirs.transpose(1, 2)[real], rtol=0, atol=1e-6)
     torch.testing.assert_close(lazy_output[real], output[real], rtol=1e-6, atol=1e-6)
@@ -144,8 +143,8 @@ def test_is_left_as_it_was(model_type):
     before = network.config._attn_implementation
     with torch.inference_mode():
         output = network(**inputs)[0]
-    captured(network, inputs, CAPTURES[METHODS[model_type]])
-    with pytest.raises(ZeroDivisionError), quiet(), CAPTURES[METHODS[model_type]](network, fail):
+    captured(network, inputs, CAPTURES[capture_of(model_type).method])
+    with pytest.raises(ZeroDivisionError), quiet(), CAPTURES[capture_of(model_type).method](network, fail):
         network(**inputs)
     assert network.config._attn_implementation == before
     assert not network._forward_hooks and not network._forward_pre_hooks

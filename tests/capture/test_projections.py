@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 import headscope
-from capture.test_families import EXACT, METHODS, captured, inputs_of, network_of
+from capture.test_families import capture_of, captured, inputs_of, network_of
 from headscope import HeadscopeError
 from headscope.capture import projections as projections_module
 from headscope.capture.projections import Projections, at_contexts, projections
@@ -18,6 +18,7 @@ from headscope.capture.self_check import CAPTURES, check
 from headscope.capture.transformers_logging import quiet
 from support.tiers import in_turn
 from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny_families import EXACT
 
 # Heads beside a convolution; quantised maps; convolutions of width 1; products of weights that are no modules.
 WITHOUT = ("convbert", "ibert", "squeezebert", "xlnet")
@@ -25,9 +26,6 @@ FUSED = (
     *("bloom", "codegen", "deberta", "falcon", "gpt2", "gpt_bigcode", "gpt_neox", "modernbert", "mpt"),
     *("openai-gpt", "persimmon", "phi3"),
 )
-
-
-capture_of = cache(lambda model_type: check(network_of(model_type)))
 
 
 @cache
@@ -73,11 +71,11 @@ def test_contexts_are_attention_times_values_head_by_head(model_type):
     values: list[Tensor] = []
     with quiet(), at_contexts(network, found, contexts.__setitem__):
         with kept(found[0].value, values, "output"):
-            maps, _ = captured(network, inputs, CAPTURES[METHODS[model_type]])
+            maps, _ = captured(network, inputs, CAPTURES[capture_of(model_type).method])
         assert len(contexts) == len(maps) == len(found)
         if found[0].value is not found[1].value:
             with kept(found[1].value, values, "output"):
-                captured(network, inputs, CAPTURES[METHODS[model_type]])
+                captured(network, inputs, CAPTURES[capture_of(model_type).method])
     for layer, value in enumerate(values[:2]):
         projection = found[layer]
         split = value.unflatten(-1, (-1, projection.width))  # [example, token, key head, width]

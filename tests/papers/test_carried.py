@@ -1,6 +1,7 @@
 """Verdicts to carry away: a table of three models, a model card, a record of Every Eval Ever."""
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -110,6 +111,14 @@ def test_a_card_keeps_what_else_it_has(folder: Path, tmp_path: Path) -> None:
     path.write_text(card.content + "\nThe end.\n", encoding="utf-8")
     run_command("claims", folder / "one", "--card", path)
     assert path.read_text(encoding="utf-8").endswith("\nThe end.\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_card_is_a_plain_file(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in ((tmp_path / "pipe", "a named pipe"), (Path(os.devnull), "a device")):
+        done = run_command("claims", folder / "one", "--card", path)
+        assert done.exit_code == 2 and f"is {kind}; name a plain file" in " ".join(done.stderr.split())
 
 
 def test_a_missing_card_is_made(folder: Path, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Claims as data: what headscope ships, and files of one's own."""
 
+import os
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,9 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.papers import judge, read_papers
 from headscope.papers.numbers import averaged
+from headscope.papers.paper_claim import PaperClaim
 from headscope.papers.rules import RULES
+from headscope.papers.verdicts import VERDICTS
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.wording import LEVELS
 
@@ -74,12 +78,17 @@ def test_examples_of_a_missing_value_are_not_counted():
         ({"claim": ""}, "entry 1: it has no claim"),
         ({"limit": "high"}, "entry 1: limit 'high' is no number"),
         ({"number": None}, "entry 1: a number has no variable"),
-        ({"number": {"variable": "entropy", "at": [1]}}, "`at` is no mapping"),
+        ({"number": {"variable": "entropy", "at": [1]}}, "is no mapping of dimensions to labels"),
         ({"number": {"variable": "entropy", "wher": 1}}, "no field 'wher'"),
-        ({"options": {"links": 1}}, "`options` is no mapping of names to texts"),
-        ({"unless": "entropy"}, "`unless` is no list of variables"),
+        ({"options": {"links": 1}}, "is no mapping of names to texts"),
+        ({"unless": "entropy"}, "unless 'entropy' is no list of names"),
         ({"study": ""}, "entry 1: it has no study; name one, or in `needs` what it would need"),
-        ({"figure": True}, "figure is no text; put it in quotes"),
+        ({"figure": True}, "figure 'True' is no text; put it in quotes"),
+        ({"version": 1.5}, "entry 1: version '1.5' is no whole number"),
+        ({"limit": float("inf")}, "entry 1: limit 'inf' is no number"),
+        ({"procedure": "yes"}, "entry 1: procedure 'yes' is no true or false"),
+        ({"number": {"variable": "entropy", "mean": [["head"]]}}, "mean .* is no list of names"),
+        ({"number": {"variable": "entropy", "at": {"layer": [{}]}}}, "is no mapping of dimensions to labels"),
         ({"id": "C1"}, "claim 'C1' is in 'clark2019' and in 'mine'; rename one"),
     ],
 )
@@ -97,6 +106,11 @@ def test_a_wrong_entry_is_named(tmp_path, change, message):
         ("schema: 1\nclaims: [3]", "entry 1: it is no mapping"),
         ("a: [", "not YAML"),
         ("a: &x [1]\nb: *x", "anchors or aliases"),
+        ("{schema: 1, claims: [&x [1],*x]}", "anchors or aliases"),
+        ("schema: 1\nclaims: []\nschema: 1", "it has 'schema' twice in one mapping, in line 1; remove one"),
+        ("schema: 1\nclaims: [{id: a, 'id': b}]", "it has 'id' twice in one mapping, in line 2"),
+        ("a: !!bool maybe", "not YAML"),
+        ("a: !!timestamp never", "not YAML"),
         ("a: !!python/object/apply:os.system [ls]", "not YAML"),
         ("[" * 5000, "not YAML"),
         ("x" * (1 << 21), "more than 1048576 bytes"),
@@ -109,6 +123,19 @@ def test_a_file_that_is_no_list_of_claims_is_refused(tmp_path, text, message):
     with pytest.raises(HeadscopeError, match=message) as error:
         read_papers(path)
     assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_pipes_devices_and_folders_are_refused_unread(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in ((tmp_path / "pipe", "a named pipe"), (Path(os.devnull), "a device"), (tmp_path, "a folder")):
+        with pytest.raises(HeadscopeError, match=f"file '{path}' is {kind}; name a plain file"):
+            read_papers(path)
+
+
+def test_signs_of_anchors_may_stand_in_texts(tmp_path):
+    (claim,) = read_papers(written(tmp_path, OWN | {"claim": "Salt & *pepper* &c."}))[-1].claims
+    assert claim.claim == "Salt & *pepper* &c."
 
 
 def test_a_file_that_is_missing_is_named(tmp_path):
@@ -127,3 +154,58 @@ def test_any_yaml_is_read_or_refused_in_one_line(tmp_path_factory, value):
     with pytest.raises(HeadscopeError) as error:
         read_papers(path)
     assert len(str(error.value).splitlines()) == 1
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.dates()
+VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=2), SCALARS, max_size=2)
+FIELDS = [field.name for field in fields(PaperClaim)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(st.sampled_from(FIELDS), VALUES, min_size=1, max_size=3))
+def test_any_values_of_an_entry_are_read_or_refused_in_one_line(tmp_path_factory, changes):
+    path = written(tmp_path_factory.mktemp("claims"), OWN | changes)
+    try:
+        (claim,) = read_papers(path)[-1].claims
+    except HeadscopeError as error:
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert isinstance(claim.limit, float) and isinstance(claim.id, str) and isinstance(claim.procedure, bool)
+
+
+RESULT = xr.Dataset(
+    {
+        "entropy": (("layer", "head"), [[0.6, 0.7], [0.1, np.nan]]),
+        "sizes": (("layer",), [1.0, 2.0]),
+        "best": (("layer",), ["a", "b"]),
+        "all": 0.5,
+    },
+    coords={"layer": [1, 2], "head": [1, 2]},
+    attrs={"study": "profile", "n_examples": 40, "corpus": "text"},
+)
+LABELS = st.sampled_from(
+    [1, 9, "first", "others", "sink", "nearest 1", "nearest x", "best sizes", "best entropy", [1, 2]]
+)
+NUMBERS = st.fixed_dictionaries(
+    {"variable": st.sampled_from(list(RESULT))},
+    optional={
+        "at": st.dictionaries(st.sampled_from(["layer", "head"]), LABELS, max_size=2),
+        "mean": st.lists(st.sampled_from(["layer", "head"]), max_size=2),
+        "share_of": st.sampled_from(list(RESULT)),
+        "times": st.sampled_from([0, -1, 100]),
+    },
+)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of means of nothing
+@settings(max_examples=150, deadline=None)
+@given(NUMBERS, st.none() | NUMBERS, st.sampled_from(list(RULES)))
+def test_any_number_of_a_result_is_judged_or_refused_in_one_line(tmp_path_factory, number, than, rule):
+    entry = OWN | {"number": number, "rule": rule} | ({"than": than} if than else {})
+    model = MeasuredModel(("m",), "m", (Source(Path("r"), RESULT),))
+    try:
+        (judgement,) = judge(model, read_papers(written(tmp_path_factory.mktemp("claims"), entry))[-1:])
+    except HeadscopeError as error:
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert judgement.record()["verdict"] in VERDICTS

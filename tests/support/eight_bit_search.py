@@ -44,5 +44,5 @@ def search_of(model: Model, target: SizeTarget, folder: Path, parts: str = PARTS
     original = with_narrow_embeddings(original_of(model, inputs, settings, 0.1, kinds(parts)), inputs, None, None)
     answers = answers_of(model, None)
     before = answers.of(model, inputs, settings)
-    files = StepFiles(EightBitFiles(original, folder), answers, inputs, before, 0.0, settings)
+    files = StepFiles(EightBitFiles(original, folder, answers), inputs, before, 0.0, settings)
     return SizeSearch(original, answers, inputs, before, PRICES, target, 2, 0.0, settings, None, files)

@@ -31,8 +31,8 @@ WITHOUT = {
     "prophetnet": {"num_hidden_layers"},
     "xlnet": {"max_position_embeddings"},
 }
-# Captured through the registered attention function.
-INTERFACE: dict[str, dict[str, Any]] = {
+# Captured exactly.
+EXACT: dict[str, dict[str, Any]] = {
     # encoders
     "albert": {},
     "bert": {},
@@ -103,11 +103,9 @@ INTERFACE: dict[str, dict[str, Any]] = {
     "smollm3": {},
     "stablelm": {},
     "starcoder2": {},
-}
-# Through the function, but they compute with the masks, so that these cannot be lazy.
-WHOLE_MASKS: dict[str, dict[str, Any]] = {"doge": {}}
-# At the softmax.
-TAP: dict[str, dict[str, Any]] = {
+    # computed with the masks themselves
+    "doge": {},
+    # with code of their own, at least in some releases of transformers
     "bloom": {},
     "codegen": {"rotary_dim": 4},
     "convbert": {},
@@ -180,7 +178,7 @@ def tiny_classifier(
 def tiny_config(model_type: str, **config: Any) -> PreTrainedConfig:
     """The configuration of a family; it takes from `config` the names that it has."""
     found = {name: overrides for name, (overrides, _) in FOUND.items()}
-    tables = INTERFACE | WHOLE_MASKS | TAP | REFUSED | PARTS | found
+    tables = EXACT | REFUSED | PARTS | found
     kind = CONFIG_MAPPING[model_type]
     standard = kind()
     names = set(dir(standard)) - set(standard.attribute_map) - WITHOUT.get(model_type, set())

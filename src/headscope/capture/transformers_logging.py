@@ -7,6 +7,7 @@ from textwrap import shorten
 
 from transformers.utils import logging
 
+from headscope.capture.missing_imports import missing_import
 from headscope.errors import HeadscopeError, names_full_memory
 
 
@@ -32,7 +33,8 @@ def quiet() -> Iterator[None]:
 def refusing(what: str, remedy: str) -> Iterator[None]:
     """Within this context any other error becomes a `HeadscopeError` of one line, except that memory is used up.
 
-    transformers, tokenizers and safetensors raise anything here, down to bare Exception.
+    transformers, tokenizers and safetensors raise anything here, down to bare Exception. Where an import failed, the
+    line has its own remedy in the place of `remedy`.
     """
     try:
         yield
@@ -43,4 +45,5 @@ def refusing(what: str, remedy: str) -> Iterator[None]:
         if not (panic or isinstance(error, Exception)) or names_full_memory(error):
             raise
         words = str(error).strip() or type(error).__name__
+        words, remedy = missing_import(error) or (words, remedy)
         raise HeadscopeError(f"{what} ({shorten(words, 240, placeholder=' ...')}); {remedy}") from error

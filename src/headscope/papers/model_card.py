@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
 from headscope.papers.portrait import strongest
 from headscope.papers.verdicts import Judgement
 from headscope.papers.words import details, measured, summed_up
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.storage.files import opening, write_atomically
+from headscope.storage.files import write_atomically
 from headscope.version import __version__
 
 BEGIN, END = "<!-- headscope: begin -->", "<!-- headscope: end -->"
+LARGEST = 1 << 24  # bytes of a card
 HEADER = "---\ntags:\n- headscope\n---\n"
 
 
@@ -60,10 +62,15 @@ def with_section(card: str, section: str, name: str) -> str:
     return card[:start] + section.rstrip("\n") + card[end + len(END) :]
 
 
-@opening()
 def _former(path: Path) -> str:
+    if not path.exists():
+        return ""
+    with opened(path, "card") as file:
+        content = file.read(LARGEST + 1)
     try:
-        return path.read_bytes().decode("utf-8") if path.exists() else ""
+        if len(content) > LARGEST:
+            raise HeadscopeError(f"card '{path}' has more than {LARGEST} bytes; name another file")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise HeadscopeError(f"card '{path}' is no text in UTF-8; name another file") from error
 

@@ -1,15 +1,15 @@
 """Files of claims: a file of entries for each paper, which is checked and never run."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.papers.entry_file import check_fields, number, read_mapping
+from headscope.papers.entry_file import number, read_mapping
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
+from headscope.papers.typed_fields import Refuse, typed, typed_fields
 
 ENTRIES = Path(__file__).with_name("entries")
 SCHEMA = 1
@@ -38,63 +38,26 @@ def read_papers(*files: str | Path) -> list[Paper]:
 def _read(path: Path) -> Paper:
     bad = partial(_bad, path)
     data = read_mapping(path, PAPER_FIELDS, "claims", SCHEMA, bad)
-    name = str(data.get("paper") or path.stem)
-    return Paper(name, str(data.get("title") or name), tuple(_claims(data["claims"], bad)))
+    name = typed(data.get("paper") or path.stem, "paper", str, bad)
+    title = typed(data.get("title") or name, "title", str, bad)
+    return Paper(name, title, tuple(_claims(data["claims"], bad)))
 
 
 _own = cache(_read)  # the files of headscope do not change, and a process may need them several times
 
 
-def _claims(entries: Iterable[Any], bad: Any) -> Iterator[PaperClaim]:
+def _claims(entries: Iterable[Any], bad: Refuse) -> Iterator[PaperClaim]:
     for index, entry in enumerate(entries, 1):
         of_entry = partial(_of_entry, bad, index)
-        if not isinstance(entry, dict):
-            raise of_entry("it is no mapping of fields")
-        check_fields(entry, [one.name for one in fields(PaperClaim)], of_entry)
+        values = typed_fields(entry, PaperClaim, of_entry)
         for name in NAMES:
-            if not entry.get(name):
+            if not values.get(name):
                 raise of_entry(f"it has no {name}")
-        yield _claim(entry, of_entry)
+        numbers = {name: number(values[name], of_entry) for name in ("number", "than") if name in values}
+        yield _complete(PaperClaim(**values | numbers), of_entry)
 
 
-def _claim(entry: Mapping[str, Any], bad: Any) -> PaperClaim:
-    values: dict[str, Any] = {}
-    for one in fields(PaperClaim):
-        if one.name not in entry:
-            continue
-        value = entry[one.name]
-        if one.name in ("number", "than"):
-            values[one.name] = number(value, bad)
-        elif one.name == "options":
-            values[one.name] = _options(value, bad)
-        elif one.name == "unless":
-            values[one.name] = _names(value, bad)
-        elif one.name == "procedure":
-            values[one.name] = value is True
-        elif one.name in ("limit", "version"):
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                raise bad(f"{one.name} '{value}' is no number")
-            values[one.name] = value
-        elif isinstance(value, bool | dict | list):
-            raise bad(f"{one.name} is no text; put it in quotes")
-        else:
-            values[one.name] = str(value)
-    return _complete(PaperClaim(**values), bad)
-
-
-def _options(value: Any, bad: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(one, str) for one in (*value, *value.values())):
-        raise bad("`options` is no mapping of names to texts")
-    return value
-
-
-def _names(value: Any, bad: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise bad("`unless` is no list of variables")
-    return tuple(value)
-
-
-def _complete(claim: PaperClaim, bad: Any) -> PaperClaim:
+def _complete(claim: PaperClaim, bad: Refuse) -> PaperClaim:
     """The claim, if it has all that it needs."""
     if claim.study and claim.rule not in RULES:
         raise bad(f"no rule '{claim.rule}'; {suggest(claim.rule, list(RULES))}")
@@ -111,5 +74,5 @@ def _bad(path: Path, reason: str) -> HeadscopeError:
     return HeadscopeError(f"claims '{path}' cannot be read: {reason}")
 
 
-def _of_entry(bad: Any, number: int, reason: str) -> HeadscopeError:
+def _of_entry(bad: Refuse, number: int, reason: str) -> HeadscopeError:
     return bad(f"entry {number}: {reason}")

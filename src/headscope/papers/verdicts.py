@@ -1,9 +1,11 @@
 """Verdicts of saved results on claims of papers: holds, fails, undecided, or not measured."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
+from textwrap import shorten
 from typing import Any, Literal
 
 import xarray as xr
@@ -95,10 +97,12 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
     mine = [source for source in sources if _fits(source.result, claim)]
     for source in sorted(mine, key=lambda source: -int(source.result.attrs["n_examples"])):
         try:
-            test, words = _tested(source.result, claim)
+            with _refusing(claim):
+                test, words = _tested(source.result, claim)
+                token = _token(source.result, claim)
         except LackingError:
             continue
-        return Judgement(paper, claim, test, words, _token(source.result, claim), source, _open(source, claim))
+        return Judgement(paper, claim, test, words, token, source, _open(source, claim))
     return Judgement(paper, claim, lacks=_command(claim))
 
 
@@ -108,6 +112,21 @@ def _fits(result: xr.Dataset, claim: PaperClaim) -> bool:
     if result.attrs["study"] != claim.study or any(name in result for name in claim.unless):
         return False
     return claim.options.items() <= options.items()
+
+
+@contextmanager
+def _refusing(claim: PaperClaim) -> Iterator[None]:
+    """Refuse a number of another kind than the rule takes: a claim may name any variable and any labels of a result."""
+    try:
+        yield
+    except LackingError:
+        raise
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        names = " and ".join(f"'{number.variable}'" for number in (claim.number, claim.than) if number)
+        reason = shorten(str(error), 100, placeholder=" ...")
+        raise HeadscopeError(
+            f"claim '{claim.id}': rule '{claim.rule}' cannot take {names} ({reason}); change `at`, `mean` or the rule"
+        ) from error
 
 
 def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:

@@ -1,16 +1,23 @@
 """`headscope verify` scores the saved model again, and notices one that has changed."""
 
 import json
+import shutil
+from collections.abc import Iterator
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from transformers import AutoModel
 
 import headscope
+from headscope import HeadscopeError, results
 from headscope.front.cli.study import command
 from headscope.outputs import size_and_speed
+from headscope.studies.shrink.recorded import MOST_TOKENS, recorded
 from headscope.studies.shrink.timing import Timing
 from support.every_study import run
 from support.tiny import save_tiny
@@ -37,6 +44,80 @@ def test_saved_model_scores_as_its_result_says(shrunk: Path) -> None:
     before, now = found["scores"]["similarity_agreement"]
     assert before == pytest.approx(now, abs=1e-6) and found["milliseconds"][0]["now"] > 0
     assert "similarity_agreement" in run("verify", shrunk).output
+
+
+def changed(shrunk: Path, folder: Path, **attributes: object) -> Path:
+    """A copy of the folder, of whose result some attributes are other ones."""
+    shutil.copytree(shrunk, folder)
+    result = results.read(folder)
+    results.save(result.assign_attrs(attributes), folder)
+    return folder
+
+
+def value_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all values within JSON."""
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from value_paths(part, (*path, key))
+
+
+READ = ("parameters", "timed", "max_tokens", "timed_on", "model_class", "eight_bit", "bfloat16")
+VALUES = st.sampled_from([None, True, -1, 0, 10**9, 1e400, float("nan"), "x", [], [1], {}, [{}], {"megabytes": []}])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_facts_are_read_or_refused_in_one_line(shrunk: Path, data: st.DataObject) -> None:
+    result = headscope.open_result(shrunk)
+    known = {name: value for name, value in json.loads(result.attrs["shrinking"]).items() if name in READ}
+    path = data.draw(st.sampled_from([*value_paths(known), *((name,) for name in READ)]))
+    value, within = data.draw(VALUES), known
+    for key in path[:-1]:
+        within = within[key]
+    if path:
+        within[path[-1]] = value
+    attributes = {"shrinking": json.dumps(known if path else value)}
+    try:
+        facts = recorded(result.assign_attrs(attributes), "it")
+    except HeadscopeError as error:
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert all(examples * tokens <= MOST_TOKENS for examples, tokens in facts.timing)
+
+
+def test_lacking_scores_are_refused_before_anything_is_read(shrunk: Path) -> None:
+    result = headscope.open_result(shrunk)
+    with pytest.raises(HeadscopeError, match="result 'it' does not have the sizes, times and scores"):
+        recorded(result.drop_vars([name for name in result if str(name).startswith("shrunk_score")]), "it")
+    with pytest.raises(HeadscopeError, match="shrunk_score is no number for each metric"):
+        recorded(result.assign(shrunk_score=("metric", ["a"] * result.sizes["metric"])), "it")
+
+
+def test_the_hub_is_named_before_it_is_asked(shrunk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def download(name: str, *_: object, **__: object) -> Path:
+        asked.append(name)
+        raise HeadscopeError("no hub here")
+
+    monkeypatch.setattr("headscope.models.checkpoint.download", download)
+    words = json.dumps(["shrink", "some/model", "sample", "--limit", "40", "-o", "X"])
+    ended = run("verify", changed(shrunk, tmp_path / "named", command=words))
+    assert ended.status == 2 and asked == ["some/model"]
+    said = " ".join(ended.errors.split())
+    assert "scoring again: headscope shrink some/model" in said and ", without -o" in said
+    assert said.index("the Hugging Face hub is asked for model 'some/model'") < said.index("no hub here")
+
+    monkeypatch.chdir(tmp_path)  # a relative folder that is missing has a name as models of the hub have
+    shutil.rmtree(changed(shrunk, tmp_path / "lost") / "model")
+    ended = run("verify", Path("lost"))
+    assert ended.status == 2 and "'lost/model', the saved model, is missing" in ended.errors
+    shutil.rmtree(changed(shrunk, tmp_path / "adapted") / "model")
+    (tmp_path / "adapted" / "model").mkdir()
+    (tmp_path / "adapted" / "model" / "adapter_config.json").write_text('{"base_model_name_or_path": "some/base"}')
+    ended = run("verify", Path("adapted"))
+    assert ended.status == 2 and "is an adapter, not the saved model" in ended.errors and len(asked) == 1
 
 
 def test_a_model_that_has_changed_is_noticed(shrunk: Path) -> None:

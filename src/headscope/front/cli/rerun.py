@@ -1,7 +1,6 @@
 """The command `rerun`: run the command of a saved result again, and compare the numbers."""
 
 import json as json_
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from headscope.front.cli.compute import compute
 from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.output_folder import output_folder
 from headscope.front.cli.printing import escaped, print_json
-from headscope.front.cli.saved_command import followed, of_hub, words_of
+from headscope.front.cli.saved_command import followed, say_followed, words_of
 from headscope.front.progress import Clock
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def rerun(  # noqa: PLR0913 (each is an option of the command line)
         anew = {"workers": workers, "engine": engine, "address": address, "gpus_per_worker": gpus_per_worker}
         anew |= {"annotate": annotate, "remote_code": remote_code}
         given, left_out = followed(saved.attrs["study"], words, anew)
-        _say(words, given, left_out)
+        say_followed("running again", words, given, left_out)
         with _folder(out, saved.attrs["study"]) as folder:
             new = _run(saved.attrs["study"], given, folder)
             new.attrs["command"] = saved.attrs["command"]
@@ -80,15 +79,6 @@ def _run(study: str, given: dict[str, Any], out: Path) -> "xr.Dataset":
         raise KeyboardInterrupt
     computed.journal.remove()
     return computed.result
-
-
-def _say(words: list[str], given: dict[str, Any], left_out: list[str]) -> None:
-    """Say what is run, before anything is read."""
-    without = f", without {', '.join(left_out)}" if left_out else ""
-    remedy = "; a file does not say where to run or write, nor whose code to trust: tell 'rerun'" if left_out else ""
-    notice(f"running again: headscope {shlex.join(words)}{without}{remedy}")
-    if names := of_hub(given):
-        notice(f"the Hugging Face hub is asked for {', '.join(names)}")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ to say anew: a Ray cluster of others would run its own code here.
 
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import typer
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.cli.errors import UsageError, usage_line
+from headscope.front.cli.errors import UsageError, notice, usage_line
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.study import command_calling
 from headscope.front.from_options import reads_standard_input
@@ -72,6 +73,15 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
         raise HeadscopeError(f"study '{words[0]}' has no --{min(lacking).replace('_', '-')}; leave it out")
     left_out = [others[name].opts[0] for name in reset if given[name] != reset[name] and name not in ours]
     return given | reset | ours, left_out
+
+
+def say_followed(what: str, words: Sequence[str], given: Mapping[str, Any], left_out: Sequence[str]) -> None:
+    """Say what of a saved command is run, before anything is read."""
+    without = f", without {', '.join(left_out)}" if left_out else ""
+    remedy = "; a file does not say where to run or write, nor whose code to trust: say that anew" if left_out else ""
+    notice(f"{what}: headscope {shlex.join(words)}{without}{remedy}")
+    if names := of_hub(given):
+        notice(f"the Hugging Face hub is asked for {', '.join(names)}")
 
 
 def of_hub(given: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 from headscope.front.cli.compute import ready_inputs
 from headscope.front.cli.errors import user_errors
 from headscope.front.cli.printing import print_json
-from headscope.front.cli.saved_command import followed, words_of
+from headscope.front.cli.saved_command import followed, say_followed, words_of
 
 DIFFERENT = 1
 STUDY = "shrink"
@@ -24,12 +24,16 @@ def verify(directory: Directory, *, remote_code: bool, json: Json = False, debug
         from headscope import results
         from headscope.errors import HeadscopeError
         from headscope.front.cli.terminal import in_lines
+        from headscope.studies.shrink.recorded import recorded
         from headscope.studies.shrink.verification import verified
 
         saved = results.read(directory)
         if saved.attrs["study"] != STUDY:
             raise HeadscopeError(f"result '{directory}' is of '{saved.attrs['study']}'; name a folder of 'shrink'")
-        given, _ = followed(STUDY, words_of(saved, directory), {"remote_code": remote_code})
+        words = words_of(saved, directory)
+        given, left_out = followed(STUDY, words, {"remote_code": remote_code})
+        recorded(saved, str(directory))  # before the models and texts of its command are read
+        say_followed("scoring again", words, given, left_out)
         with TemporaryDirectory(prefix="headscope-") as scratch:
             ready = ready_inputs(STUDY, given | {"out": Path(scratch)})
         inputs = (ready["model"], ready["corpus"], ready.get("task"), ready["settings"])

@@ -37,6 +37,10 @@ class ModelAnswers:
     task: Task | None
     first: bool
 
+    def answering(self, model: Model) -> Model:
+        """The model that is exported to answer: without a head, such as one for masked words, if states answer."""
+        return model if self.task is not None else replace(model, network=model.network.base_model)
+
     def of(self, model: Model, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
         """The outputs of a model for inputs that are numbered from 0.
 
@@ -47,7 +51,7 @@ class ModelAnswers:
             found = logits(model, inputs, quiet)
             refuse_other_head(torch.from_numpy(found), self.task.kind, model.name)
             return found
-        base: Any = model.network.base_model
+        base: Any = self.answering(model).network
         collate = collator(model)
 
         def outputs(group: list[Encoded]) -> Outputs:
@@ -57,7 +61,7 @@ class ModelAnswers:
         return in_order(base, inputs, outputs, quiet)
 
     def of_file(self, session: Any, model: Model, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
-        """The outputs of an ONNX file of a model."""
+        """The outputs of the ONNX file of a model that `answering` returned."""
         collate = collator(model)
 
         def outputs(group: list[Encoded]) -> Outputs:

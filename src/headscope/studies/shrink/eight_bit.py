@@ -100,6 +100,7 @@ def eight_bit_model(
     Raises `HeadscopeError` if the model cannot be exported.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    model = answers.answering(model)
     source, target = export(model, folder / WHOLE), folder / EIGHT
     nodes = nodes_by_part(source, model)
     inputs = inputs[:MOST_TEXTS]

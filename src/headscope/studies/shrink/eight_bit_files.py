@@ -28,6 +28,7 @@ class EightBitFiles:
 
     original: Original
     folder: Path
+    answers: ModelAnswers
 
     def file(self, size: AnySize, options: EightBits) -> Path:
         """The file of a size, written unless it is there."""
@@ -42,14 +43,14 @@ class EightBitFiles:
             quantised(source, path, replace(options, kept=kept), nodes_by_part(source, model))
         return path
 
-    def chosen(self, size: AnySize, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings) -> EightBits:
+    def chosen(self, size: AnySize, inputs: Sequence[Encoded], settings: Settings) -> EightBits:
         """Write the file of a size by the options that `eight_bit_model` finds best.
 
         A map from narrower embeddings that the model does not have yet is to stay in float32: it has few weights, and
         all states are made by it.
         """
         self._remove_exported()
-        made = eight_bit_model(self._model(size), answers, inputs, self._folder(size), settings)
+        made = eight_bit_model(self._model(size), self.answers, inputs, self._folder(size), settings)
         later = () if self._has_map(size) else (TO_STATES,)
         names = {number: name for name, number in _layers(size).items()}
         kept = tuple(names.get(part, part) for part in made.chosen.options.kept)
@@ -74,7 +75,7 @@ class EightBitFiles:
             remove(path)
 
     def _model(self, size: AnySize) -> Model:
-        return self.original.written(size).on("cpu")
+        return self.answers.answering(self.original.written(size)).on("cpu")
 
     def _folder(self, size: AnySize) -> Path:
         return self.folder / _short(size.as_json())

@@ -53,8 +53,8 @@ def begun(
     before, prices = answers.of(original.model, inputs, settings), prices_of(original, timing, stored)
     files = None
     if EIGHT_BIT in original.kinds:
-        own = EightBitFiles(original, record.path.with_name(FILES))
-        files = StepFiles(own, answers, inputs, before, goal.unused, settings)
+        own = EightBitFiles(original, record.path.with_name(FILES), answers)
+        files = StepFiles(own, inputs, before, goal.unused, settings)
     search = SizeSearch(
         original, answers, inputs, before, prices, goal.target, goal.groups, goal.unused, settings, goal.keeps, files
     )

@@ -8,7 +8,7 @@ from headscope.models import Model
 from headscope.models.eight_bits import EightBits
 from headscope.outputs.onnx_outputs import session_of
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
+from headscope.studies.shrink.answers import Outputs, change
 from headscope.studies.shrink.eight_bit import file_megabytes
 from headscope.studies.shrink.eight_bit_files import EightBitFiles
 from headscope.studies.shrink.expected_file import gone_megabytes, weights_megabytes
@@ -25,7 +25,6 @@ class StepFiles:
     """
 
     files: EightBitFiles
-    answers: ModelAnswers
     inputs: Sequence[Encoded]
     before: Outputs
     fixed: float
@@ -42,7 +41,7 @@ class StepFiles:
         """One of the steps of `further`, measured by its file."""
         known = last.eight_bit
         if known is None:
-            options = self.files.chosen(last.size, self.answers, self.inputs, self.settings)
+            options = self.files.chosen(last.size, self.inputs, self.settings)
             return self._measured(replace(last, part=part), options, last.change)
         kept = tuple(one for one in known.options.kept if part != f"{EIGHT_BITS} of {one}")
         return self._measured(replace(last, part=part), replace(known.options, kept=kept), last.change - known.added)
@@ -67,7 +66,7 @@ class StepFiles:
     def outputs(self, size: AnySize, options: EightBits, inputs: Sequence[Encoded]) -> Outputs:
         """The outputs of the file of a size, for inputs of the whole model."""
         session, model = session_of(self.files.file(size, options)), self.files.original.model.on("cpu")
-        return self.answers.of_file(session, model, inputs, self.settings)
+        return self.files.answers.of_file(session, model, inputs, self.settings)
 
     def _alone(self, options: EightBits) -> float:
         return change(self.before, self.outputs(self.files.original.start, options, self.inputs))
