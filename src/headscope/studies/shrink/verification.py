@@ -20,11 +20,11 @@ from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
 from headscope.studies.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.evidence import scores_of
-from headscope.studies.shrink.page.findings import facts
+from headscope.studies.shrink.page.findings import facts, times
 from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
 from headscope.studies.shrink.saved_folder import BFLOAT16
 from headscope.studies.shrink.splits import encode, of_dev
-from headscope.studies.shrink.timing import Timing
+from headscope.studies.shrink.timing import Timing, busy, times_as_fast
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -60,20 +60,20 @@ def verified(
         megabytes = [known["eight_bit"]["megabytes"][1], file_megabytes(folder / ONNX / EIGHT)]
         entries["eight_bit"]["megabytes"] = megabytes
     counts = [known["parameters"][1], parameters(saved)]
-    shapes = tuple((timed["examples"], timed["tokens"]) for timed in known["timed"])
-    seconds = Timing(shapes, known.get("timed_on", "")).seconds([model, saved]).tolist()
+    was_busy, shapes = busy(), tuple((timed["examples"], timed["tokens"]) for timed in known["timed"])
+    seconds = Timing(shapes, known.get("timed_on", "")).by_round([model, saved])
+    now, least, most = times_as_fast(seconds)
     return {
         "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in entries.values()),
         "scores": shrunk["scores"],
         "parameters": counts,
         "milliseconds": [
             {"examples": timed["examples"], "tokens": timed["tokens"], "saved": timed["after"], "now": 1000 * second}
-            for timed, (_, second) in zip(known["timed"], seconds, strict=True)
+            for timed, (_, second) in zip(known["timed"], np.median(seconds, 0).tolist(), strict=True)
         ],
-        "times_as_fast": [
-            len(seconds) / sum(timed["after"] / timed["before"] for timed in known["timed"]),
-            len(seconds) / sum(after / original for original, after in seconds),
-        ],
+        "times_as_fast": [times(result), now],
+        "times_as_fast_by_round": [known.get("times_as_fast", [times(result)])[1:], [least, most]],
+        **({"busy": was_busy} if was_busy else {}),
         **entries,
     }
 
