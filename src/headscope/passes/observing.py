@@ -4,8 +4,8 @@ Maps are never kept: each block of attention rows goes to every measure while it
 become values of each example at the end of a batch.
 """
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -88,13 +88,37 @@ class MeasureObserver(RowsObserver):
 
     def add(self, layer: int, *rows: Rows) -> None:
         """Observe a block: the rows of one model, or the same rows of two."""
-        for observe, parts in self.observed.items():
-            parts.add(layer, rows[0], observe(*rows))
+        for measure in {measure.observe: measure for measure in self.measures.values()}.values():
+            with naming(measure):
+                self.observed[measure.observe].add(layer, rows[0], measure.observe(*rows))
 
     def finish(self) -> dict[str, Values]:
         """Each measure's values; heads of all layers in a row."""
         joined = {observe: parts.joined() for observe, parts in self.observed.items()}
-        return {name: measure.finish(joined[measure.observe], self.batch) for name, measure in self.measures.items()}
+        return {name: self._finished(measure, joined[measure.observe]) for name, measure in self.measures.items()}
+
+    def _finished(self, measure: Any, observed: Tensor) -> Values:
+        with naming(measure):
+            values = measure.finish(observed, self.batch)
+            if not isinstance(values, Values):
+                raise TypeError(f"finish returns a {type(values).__name__}, not Values")
+            return values
+
+
+@contextmanager
+def naming(measure: Any) -> Iterator[None]:
+    """Within this context an error of a measure of another package becomes a `HeadscopeError` that names it."""
+    try:
+        yield
+    except (HeadscopeError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        if str(getattr(measure, "__name__", type(measure).__module__)).startswith("headscope."):
+            raise
+        reason = " ".join(str(error).split())
+        raise HeadscopeError(
+            f"measure '{measure.VARIABLE.name}' fails ({type(error).__name__}: {reason}); mend it, or leave it out"
+        ) from error
 
 
 class FiniteAttention:
