@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
 NUMERIC = re.compile(r"[-+\d.,%e \[\]]*")
 
 
@@ -22,4 +23,5 @@ def markdown_cell(text: str) -> str:
     >>> print(markdown_cell("[CLS] a|b [x](y) <b>"))
     [CLS] a\\|b [x]\\(y) &lt;b>
     """
-    return " ".join(text.split()).replace("|", "\\|").replace("](", "]\\(").replace("<", "&lt;").replace("`", "\\`")
+    line = TAG.sub("&lt;", " ".join(text.split()))
+    return line.replace("|", "\\|").replace("](", "]\\(").replace("`", "\\`")
