@@ -30,6 +30,7 @@ from headscope.front.cli.app import application
 from headscope.front.cli.compute import FOLDER
 from headscope.front.cli.errors import INCOMPLETE
 from headscope.passes import pass_journal, shards
+from headscope.report import is_whole
 from support import small_shards
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -54,7 +55,8 @@ MORE = {
 class Outcome:
     """Kills of a study, its workers, a machine and the head of a cluster; whether all results are as expected.
 
-    * `resumed`: the commands that ended after a checkpoint.
+    * `resumed`: the commands that ended after a checkpoint; `without_page`: those that ended between the numbers of a
+      study and its page.
     """
 
     kills: int = 0
@@ -62,6 +64,7 @@ class Outcome:
     machines: int = 0
     heads: int = 0
     resumed: int = 0
+    without_page: int = 0
     same: bool = True
 
 
@@ -108,10 +111,16 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
 
     Returns: "command" or "worker", which then goes on to its end; "" if it ended before.
     """
-    aim = random.random() < 0.5
+    aim, at_page = random.random() < 0.5, words[0] == "survey" and random.random() < 0.5
+    aim &= not at_page
     workers = random.randint(2 if aim else 1, 3)
     child, began = started([*words, "--workers", str(workers)]), time.monotonic()
-    if aim or random.random() < 0.7:
+    if at_page:
+        before = unpaged(journal.parent)
+        while not unpaged(journal.parent) - before and os.waitpid(child, os.WNOHANG) == (0, 0):
+            time.sleep(0.002)
+        seconds = 0
+    elif aim or random.random() < 0.7:
         while not (children(child) if aim else any(journal.parent.rglob("pass-*"))):
             if time.monotonic() - began > 10 * seconds + 10 or os.waitpid(child, os.WNOHANG) != (0, 0):
                 break
@@ -127,6 +136,11 @@ def kill(words: list[str], journal: Path, random: Random, seconds: float) -> str
     if victim != child and status:
         raise SystemExit(f"'{' '.join(words)}' ended with status {status} after the death of a worker")
     return "worker" if victim != child else "command" if os.WIFSIGNALED(status) else ""
+
+
+def unpaged(folder: Path) -> set[Path]:
+    """The results in a folder whose page is not whole, each with the time at which it was written."""
+    return {path / str(path.stat().st_mtime_ns) for path in folder.rglob("result.nc") if not is_whole(path.parent)}
 
 
 def kill_on_ray(words: list[str], machines: Machines, journal: Path, victim: str, random: Random) -> str:
@@ -174,11 +188,12 @@ def survive(
             outcome.workers += victim == "worker"
             outcome.machines += victim == "machine"
             outcome.heads += victim in HEAD
+            outcome.without_page += victim == "command" and bool(unpaged(journal.parent))
             outcome.resumed += victim in ("command", *HEAD) and any(journal.parent.rglob(FOLDER))
             if victim in ("worker", "machine"):
                 outcome.same &= same(folder)
     finish(words)
-    outcome.same &= same(folder) and not any(journal.parent.rglob(FOLDER))
+    outcome.same &= same(folder) and not any(journal.parent.rglob(FOLDER)) and not unpaged(journal.parent)
     return outcome
 
 
@@ -215,9 +230,11 @@ def main(kills: int, seed: int, studies: Sequence[str] = STUDIES) -> int:
             most = len(VICTIMS) if on_ray else 3
             outcomes.append(survive(study, models, folder, random, min(left, most), machines if on_ray else None))
             print(f"{study} on Ray" if on_ray else study, outcomes[-1], flush=True)
-    names = ("kills", "workers", "machines", "heads", "resumed")
-    total, workers, lost, heads, resumed = (sum(getattr(outcome, name) for outcome in outcomes) for name in names)
+    names = ("kills", "workers", "machines", "heads", "resumed", "without_page")
+    sums = [sum(getattr(outcome, name) for outcome in outcomes) for name in names]
+    total, workers, lost, heads, resumed, without_page = sums
     print(f"{total} kills: {workers} of workers, {lost} of machines, {heads} of heads; {resumed} after a checkpoint")
+    print(f"{without_page} between the numbers of a study and its page")
     return 0 if (workers or resumed) and all(outcome.same for outcome in outcomes) else 1
 
 

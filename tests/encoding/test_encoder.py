@@ -1,18 +1,20 @@
 """Words reach the model's tokens through the tokenizer's offsets; nothing is cut or dropped without being counted."""
 
 from copy import deepcopy
+from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 
+from headscope import read
 from headscope.encoding import encoder
 from headscope.encoding.encoded import CLASS, Encoded, class_exists
 from headscope.encoding.encoder import Long, Words
 from headscope.linguistics.features import LINK, NUMBER
 from headscope.linguistics.sentence import Example, Sentence
 from support.any_examples import KINDS, examples, overlapping, spoken, tokenizer
-from support.tiny import byte_tokenizer
+from support.tiny import byte_tokenizer, tiny_tokenizer
 
 many = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -208,3 +210,12 @@ def test_single_texts_and_pairs_keep_their_order() -> None:
     listing.model_input_names = [*listing.model_input_names, "token_type_ids"]
     found = list(Words(listing, 100).encode(made))
     assert found[0].inputs["token_type_ids"].tolist() == [0, 0, 0, 1, 1]
+
+
+def test_windows_follow_each_other_whichever_side_a_tokenizer_cuts() -> None:
+    texts = list(read(["the dog ran and the cat slept and it rained and we ran to the house"]))
+    for side in ("right", "left"):
+        cutter = tiny_tokenizer()
+        cutter.truncation_side = side
+        parts = [part.inputs["input_ids"].tolist()[1:-1] for part in Words(cutter, 12, "window").encode(texts)]
+        assert len(parts) > 2 and [*chain.from_iterable(parts)] == cutter(texts[0].first[0].text)["input_ids"][1:-1]

@@ -12,6 +12,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 ELSEWHERE = {
     "columns of a table, fields of a JSON object": "test_columns_and_fields_have_a_bound",
     "text in a result": "test_an_attribute_that_is_no_utf_8_is_refused",
+    "texts of a result": "test_short_texts_with_the_room_of_a_long_one_are_refused",
 }
 
 

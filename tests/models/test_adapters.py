@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import normalizers
 from transformers import BertForMaskedLM, BertForSequenceClassification
 
 from headscope.capture.transformers_logging import quiet
@@ -14,7 +15,7 @@ from headscope.models import load
 from headscope.models.checkpoint import locate
 from support.adapted import adapted
 from support.loading import edit, refusal
-from support.tiny import save_tiny, tiny_bert
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 
 @pytest.mark.parametrize("kind", [None, BertForSequenceClassification, BertForMaskedLM])
@@ -153,3 +154,15 @@ def test_a_pipe_among_the_files_of_a_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").unlink()
     os.mkfifo(tmp_path / "tokenizer_config.json")
     assert refusal(tmp_path) == f"model '{tmp_path}': 'tokenizer_config.json' is no plain file; remove it"
+
+
+def test_the_tokenizer_of_an_adapter_is_read(tmp_path: Path) -> None:
+    with quiet():
+        adapted(tmp_path, tiny_bert())
+    before = locate(str(tmp_path / "adapter")).settings().sha256
+    own: Any = tiny_tokenizer()
+    own.backend_tokenizer.normalizer = normalizers.Replace("dog", "cat")
+    own.save_pretrained(tmp_path / "adapter")
+    adapter, base = (load(str(tmp_path / name), device="cpu") for name in ("adapter", "base"))
+    assert adapter.tokenizer("a dog")["input_ids"] == base.tokenizer("a cat")["input_ids"]
+    assert locate(str(tmp_path / "adapter")).settings().sha256 != before

@@ -2,24 +2,27 @@
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, trainers
 from tokenizers.models import BPE, Unigram
 from tokenizers.processors import RobertaProcessing
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 import headscope
+from headscope import HeadscopeError
 from headscope.models.bpe_merges import Merges, merges_of
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
 from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, needed_pieces, with_pieces
+from headscope.studies.shrink import vocabulary
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
-from support.tiny import tiny_gpt2
+from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 TEXTS = [
     "the lower river is slower than the lowest road and the newest road is wider",
@@ -152,3 +155,32 @@ def test_shrinking_a_model_counts_what_is_read_in_other_pieces() -> None:
     assert encode(smaller, tuple(headscope.read(TEXTS[:2])))[0].inputs["input_ids"].tolist() == [
         kept.index(number) for number in searched[0].inputs["input_ids"].tolist()
     ]
+
+
+def bert_with_added_tokens(folder: Path) -> PreTrainedTokenizerBase:
+    """A tokenizer of BERT's class with two added words and a special token."""
+    tiny_tokenizer().save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tokenizer_class": "BertTokenizer"}))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens(["covid", "[e1]"])
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[HEAD]"]})
+    return tokenizer
+
+
+def test_added_tokens_are_read_as_before_and_a_tokenizer_that_would_not_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer, text = bert_with_added_tokens(tmp_path), "a covid [e1] [HEAD] dog"
+    model = headscope.wrap(tiny_bert(num_hidden_layers=1, vocab_size=len(tokenizer)), tokenizer)
+    examples = tuple(headscope.read([text, "a dog"]))
+    inputs = encode(model, examples)
+    kept = pieces_to_keep(model, inputs, 0, examples)
+    assert kept is not None
+    smaller, broken = (with_pieces(tokenizer, kept, 64) for _ in range(2))
+    assert [kept[number] for number in smaller(text)["input_ids"]] == tokenizer(text)["input_ids"]
+    backend: Any = broken
+    backend.backend_tokenizer.normalizer = normalizers.Replace("dog", "cat")
+    monkeypatch.setattr(vocabulary, "with_pieces", lambda *_: broken)
+    with pytest.raises(HeadscopeError, match=r"would read text otherwise .*; keep all with --vocabulary 1"):
+        pieces_to_keep(model, inputs, 0, examples)

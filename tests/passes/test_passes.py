@@ -195,8 +195,8 @@ def test_the_model_is_as_before_after_an_error_in_a_measure(inputs: list[Encoded
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     batch = {"input_ids": torch.from_numpy(inputs[0].inputs["input_ids"])[None]}
     before, implementation = model.network(**batch)[0], model.network.config._attn_implementation
-    with pytest.raises(error):
-        broken: Any = {"broken": SimpleNamespace(observe=fails)}
+    with pytest.raises(HeadscopeError if error is ValueError else error, match="broken measure"):
+        broken: Any = {"broken": SimpleNamespace(observe=fails, VARIABLE=SimpleNamespace(name="broken"))}
         pass_over(model, inputs, QUICK).collect(MeasureObserver(broken))
     assert model.network.config._attn_implementation == implementation
     assert not model.network._forward_pre_hooks and not model.network._forward_hooks

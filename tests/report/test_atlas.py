@@ -63,6 +63,13 @@ def test_head_that_a_layer_lacks_is_left_out(result: xr.Dataset) -> None:
     assert [len(layer) for layer in made.layers] == [4, 3, 4]
 
 
+def test_maps_of_no_head_are_no_atlas(result: xr.Dataset) -> None:
+    empty = result.copy(deep=True)
+    empty["typical_map_maximum"][:] = np.nan
+    assert atlas_of(empty) is None
+    assert atlas_of(empty, [result]) is not None
+
+
 def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
     planted = result.copy(deep=True)
     for name in ("attention_offset", "attention_to", "entropy"):

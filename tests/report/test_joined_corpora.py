@@ -118,3 +118,11 @@ def test_the_command_writes_the_result_and_its_page(tmp_path: Path) -> None:
     page = (tmp_path / "both" / "report.html").read_text(encoding="utf-8").lower()
     assert "75% of the heads do the same on both corpora" in page and "entropy of attention" in page
     assert run_command(*words).exit_code == 0 and headscope.open_result(tmp_path / "both").identical(joined)
+
+
+@pytest.mark.parametrize("sliced", [0, 1])
+def test_results_with_other_heads_are_refused(sliced: int) -> None:
+    runs = [profile_result().assign_attrs(corpus=name) for name in ("a", "b")]
+    runs[sliced] = runs[sliced].isel(layer=[0])
+    with pytest.raises(HeadscopeError, match=r"has other layers or heads than that of 'a'; join whole results"):
+        join_corpora(runs)

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 from headscope import HeadscopeError, open_result, results, save_result
+from headscope.results import netcdf
 from support.closed import closed
 from support.profile_result import profile_result
 
@@ -43,7 +44,10 @@ def test_a_result_can_be_written_over_one_that_is_open(tmp_path: Path) -> None:
     ],
 )
 def test_an_attribute_of_another_type_is_refused(tmp_path: Path, name: str, value: Any, words: str) -> None:
-    save_result(profile_result(**{name: value}), tmp_path)
+    result = profile_result(**{name: value})
+    with pytest.raises(HeadscopeError, match=words):
+        save_result(result, tmp_path)
+    (tmp_path / "result.nc").write_bytes(netcdf.written(result))
     with pytest.raises(HeadscopeError, match=words):
         open_result(tmp_path)
 

@@ -6,6 +6,8 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from headscope import HeadscopeError, open_result, save_result
 from headscope.results.netcdf import hostile
@@ -109,6 +111,35 @@ def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.Mon
     with opened(saved) as file:
         file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
     refuse(saved, "variable 'texts' declares 4,000,000 bytes")
+
+
+def test_sizes_are_checked_before_texts_are_read(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(saved) as file:
+        file.create_dataset("texts", (3000, 1000), h5py.string_dtype(), chunks=(10, 1000), compression="gzip")
+    monkeypatch.setattr(hostile, "_blocks", lambda *_: pytest.fail("texts were read"))
+    refuse(saved, "its variables declare [0-9,]+ bytes, more than 10 times")
+
+
+def test_short_texts_with_the_room_of_a_long_one_are_refused(saved: Path) -> None:
+    with opened(saved) as file:
+        file.create_dataset("texts", (10_000,), h5py.string_dtype())[...] = ["a" * 4000, *"b" * 9999]
+    refuse(saved, "its texts declare [0-9,]+ bytes, more than 100 times the [0-9,]+ of the file; shorten the longest")
+
+
+def test_one_text_in_all_places_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hostile, "UNPACKED", 10**6)
+    with opened(saved) as file:
+        file.create_dataset("texts", (50, 300), h5py.string_dtype(), fillvalue="a" * 4000)
+    refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it anew")
+
+
+@given(st.lists(st.integers(0, 9), max_size=4), st.integers(1, 40))
+@settings(deadline=None, max_examples=30)
+def test_blocks_have_all_values_once_and_few_at_a_time(shape: list[int], most: int) -> None:
+    numbers = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    blocks = [np.ravel(block) for block in hostile._blocks(numbers, most)]
+    assert sorted(np.concatenate([[], *blocks]).tolist()) == numbers.ravel().tolist()
+    assert all(len(block) <= most for block in blocks)
 
 
 def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:

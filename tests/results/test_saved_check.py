@@ -10,6 +10,7 @@ import xarray as xr
 
 from headscope import HeadscopeError, open_result, save_result
 from headscope.report.kinds import head_kinds
+from headscope.results import netcdf
 from support.profile_result import profile_result
 from support.stored_variable import stored
 
@@ -105,7 +106,9 @@ def test_long_words_of_a_variable_are_refused(tmp_path: Path) -> None:
     """Each figure and table has them: a page of a million characters a variable took many seconds."""
     result = profile_result()
     result["entropy"].attrs["long_name"] = "x" * 5001
-    save_result(result, tmp_path)
     line = r"attributes \['long_name'\] of variable 'entropy' have more than 5000 characters"
+    with pytest.raises(HeadscopeError, match=line):
+        save_result(result, tmp_path)
+    (tmp_path / "result.nc").write_bytes(netcdf.written(result))
     with pytest.raises(HeadscopeError, match=line):
         open_result(tmp_path)

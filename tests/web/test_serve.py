@@ -1,7 +1,7 @@
 """Calls that the thread of a server leaves to the thread that has loaded a model."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from http.client import HTTPException
 from threading import Event, get_ident
@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from headscope.errors import HeadscopeError
 from headscope.web import serve
-from headscope.web.serve import CallQueue, listening, serve_on
+from headscope.web.serve import CallQueue, _settle, listening, serve_on
 
 
 def stop() -> None:
@@ -83,3 +83,15 @@ def test_an_answer_that_never_ends_does_not_keep_the_server(monkeypatch: pytest.
         browser.submit(look)
         serve_on(app, socket, lambda url: None, calls)
         assert isinstance(waiting.exception(timeout=20), OSError | HTTPException)
+
+
+def test_ctrl_c_while_an_answer_is_handed_over_is_no_error() -> None:
+    class Interrupted(Future[int]):
+        def set_result(self, result: int) -> None:
+            super().set_result(result)
+            raise KeyboardInterrupt
+
+    future = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        _settle(future, lambda: 1)
+    assert future.result() == 1

@@ -131,7 +131,9 @@ class Words:
         if kept + special >= self.max_tokens:
             return []  # the shorter segment alone leaves no room
         cut = {"truncation": side, "max_length": self.max_tokens}
-        return self._call([example], **cut, return_overflowing_tokens=self.long == "window")
+        parts = self._call([example], **cut, return_overflowing_tokens=self.long == "window")
+        # a tokenizer that cuts at the left gives the last window first
+        return parts[::-1] if self.tokenizer.truncation_side == "left" else parts
 
 
 def _groups(examples: Iterable[Example]) -> Iterator[list[Example]]:

@@ -62,6 +62,8 @@ INPUT_TYPES = {
     "SeedSettings": InputType(("seed",), options.settings),
 }
 
+MODEL_TYPES = {kind for kind, made in INPUT_TYPES.items() if {"model", "models", "steps"} & {*made.options}}
+
 
 def options_of(inputs: Mapping[str, str]) -> set[str]:
     """The shared options that the inputs are made from; `inputs` has the type of each."""

@@ -103,6 +103,8 @@ class Lines:
     >>> lines("profile", 0, 200)
     >>> lines("profile", 50, None)
     profile: 50
+    >>> lines("profile", 60, 1)
+    profile: 60
     """
 
     def __init__(self, say: Callable[[str], None], seconds: float = SECONDS):
@@ -116,7 +118,8 @@ class Lines:
             self.phase, self.began, self.said = phase, now, now
         if done and now - self.said >= self.seconds:
             self.said = now
-            left = f" of {total:,}, {duration((now - self.began) * (total - done) / done)} left" if total else ""
+            known = total is not None and done <= total  # else it is that of another phase
+            left = f" of {total:,}, {duration((now - self.began) * (total - done) / done)} left" if known else ""
             self.say(f"{phase}: {done:,}{left}")
 
 

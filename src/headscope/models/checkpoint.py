@@ -36,6 +36,11 @@ class Checkpoint:
     adapter: Path | None = None
 
     @property
+    def tokenizer_folder(self) -> Path:
+        """The folder of the tokenizer: that of an adapter which has one of its own."""
+        return self.adapter if self.adapter and _has_tokenizer(self.adapter) else self.folder
+
+    @property
     def config(self) -> dict:
         """The model's configuration as stored."""
         return json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
@@ -69,7 +74,8 @@ class Checkpoint:
 
     def settings(self) -> SourceFiles:
         """The files of the configuration and the tokenizer."""
-        return source_files(sorted({path for name in (*SETTINGS, *TOKENIZER_FILES) for path in self.folder.glob(name)}))
+        folders, names = {self.folder, self.tokenizer_folder}, (*SETTINGS, *TOKENIZER_FILES)
+        return source_files(sorted({path for folder in folders for name in names for path in folder.glob(name)}))
 
 
 @opening()
@@ -167,7 +173,11 @@ def _refuse_weights(checkpoint: Checkpoint) -> None:
 
 
 def _refuse_tokenizer(checkpoint: Checkpoint) -> None:
-    if not any(path for pattern in TOKENIZER_FILES for path in checkpoint.folder.glob(pattern)):
+    if not _has_tokenizer(checkpoint.tokenizer_folder):
         raise HeadscopeError(
             f"model '{checkpoint.name}' has no tokenizer files; save its tokenizer into the folder with save_pretrained"
         )
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    return any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern))

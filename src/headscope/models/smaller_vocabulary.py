@@ -90,8 +90,8 @@ def with_pieces(tokenizer: PreTrainedTokenizerBase, kept: Sequence[int], max_tok
         path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
         settings = Path(scratch) / SETTINGS
         options = json.loads(settings.read_text(encoding="utf-8"))
-        added = options.get("added_tokens_decoder", {})
-        options["added_tokens_decoder"] = {str(new[int(old)]): token for old, token in added.items()}
+        if added := options.get("added_tokens_decoder"):  # an empty one would hide those of tokenizer.json
+            options["added_tokens_decoder"] = {str(new[int(old)]): token for old, token in added.items()}
         options["model_max_length"] = max_tokens
         settings.write_text(json.dumps(options), encoding="utf-8")
         smaller = as_saved(AutoTokenizer.from_pretrained(scratch, local_files_only=True), Path(scratch))

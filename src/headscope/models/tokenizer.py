@@ -30,11 +30,11 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     the model's, a token id beyond the model's embedding, or makes texts far longer.
     """
     name = checkpoint.name
-    refuse_growth(checkpoint.folder, name)
+    refuse_growth(checkpoint.tokenizer_folder, name)
     config = load_config(checkpoint, remote_code=remote_code)
     with quiet(), refusing(f"model '{name}': its tokenizer cannot be loaded", "save it again with save_pretrained"):
         tokenizer = AutoTokenizer.from_pretrained(
-            checkpoint.folder, config=config, local_files_only=True, trust_remote_code=remote_code
+            checkpoint.tokenizer_folder, config=config, local_files_only=True, trust_remote_code=remote_code
         )
         tokenizer = as_saved(tokenizer, checkpoint.folder)
     if not tokenizer.is_fast:

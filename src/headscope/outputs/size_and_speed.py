@@ -40,29 +40,28 @@ def forward_seconds(
     batch: int = BATCH,
     tokens: int = TOKENS,
     rounds: int = ROUNDS,
-    typical: Callable[[list[float]], float] = median,
 ) -> list[float]:
-    """Median seconds of a forward pass of each model, for random tokens without padding; models take turns.
+    """Median seconds of a forward pass of each model, for random tokens without padding; models take turns."""
+    return list(map(median, seconds_by_round(models, batch, tokens, rounds)))
 
-    * `typical`: of the rounds, in the place of the median.
-    """
+
+def seconds_by_round(models: list[Model], batch: int, tokens: int, rounds: int) -> list[list[float]]:
+    """Seconds of a forward pass of each model, for random tokens without padding, by rounds; models take turns."""
     tokens = min(tokens, *(model.max_tokens for model in models))
     smallest = min(models, key=lambda model: model.network.config.get_text_config().vocab_size)
     ids = random_tokens(smallest, batch, tokens)
-    return in_turns([partial(pass_seconds, model, ids.to(model.device)) for model in models], rounds, typical)
+    return by_round([partial(pass_seconds, model, ids.to(model.device)) for model in models], rounds)
 
 
-def in_turns(
-    timed: Sequence[Callable[[], float]], rounds: int, typical: Callable[[list[float]], float] = median
-) -> list[float]:
-    """Typical seconds of what takes turns; the first round, which warms up, is left out.
+def in_turns(timed: Sequence[Callable[[], float]], rounds: int) -> list[float]:
+    """Median seconds of what takes turns; the first round, which warms up, is left out.
 
     * `timed`: each does its work once and returns its seconds.
 
     >>> in_turns([iter([9.0, 1.0, 3.0]).__next__, iter([9.0, 2.0, 2.0]).__next__], 3)
     [2.0, 2.0]
     """
-    return [typical(own) for own in by_round(timed, rounds)]
+    return list(map(median, by_round(timed, rounds)))
 
 
 def by_round(timed: Sequence[Callable[[], float]], rounds: int) -> list[list[float]]:

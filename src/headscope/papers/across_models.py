@@ -8,6 +8,7 @@ from headscope.papers.verdicts import Judgement
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import several
+from headscope.results.cells import markdown_cell
 
 Judged = Sequence[tuple[MeasuredModel, Sequence[Judgement]]]
 
@@ -73,13 +74,9 @@ def contents(judged: Judged) -> dict[str, Any]:
 def markdown(judged: Judged) -> str:
     """The table as a section of Markdown."""
     models = names([model for model, _ in judged])
-    lines = ["# Claims by models", "", summed_up(judged), "", f"| | claim | {' | '.join(map(_cell, models))} |"]
+    lines = ["# Claims by models", "", summed_up(judged), "", f"| | claim | {' | '.join(map(markdown_cell, models))} |"]
     lines.append("| --- " * (len(models) + 2) + "|")
     for row in by_claim(judged):
         cells = (row["id"], row["claim"], *row["verdicts"].values())
-        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+        lines.append("| " + " | ".join(map(markdown_cell, cells)) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

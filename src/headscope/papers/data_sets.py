@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headscope.errors import HeadscopeError
+from headscope.storage.files import raised
 
 DEPTH = 3  # the deepest folder below the given one in which files are looked for
 
@@ -102,7 +103,7 @@ DATA_SETS: Mapping[str, DataSet] = {
 def find(folder: Path, names: Iterator[str] | tuple[str, ...] | list[str]) -> dict[str, Found]:
     """The data sets of these names that a folder has, at most three folders deep.
 
-    Raises `HeadscopeError` if there is no such folder.
+    Raises `HeadscopeError` if there is no such folder, `OSError` for one within it that cannot be listed.
     """
     if not folder.is_dir():
         raise HeadscopeError(f"folder '{folder}' does not exist; name the folder of the data sets with --data")
@@ -111,7 +112,7 @@ def find(folder: Path, names: Iterator[str] | tuple[str, ...] | list[str]) -> di
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for directory, folders, names in os.walk(folder):
+    for directory, folders, names in os.walk(folder, onerror=raised):
         if len(Path(directory).relative_to(folder).parts) >= DEPTH:
             folders.clear()
         yield from (Path(directory, name) for name in names)

@@ -7,6 +7,8 @@ from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
+from headscope.results.cells import markdown_cell
+from headscope.results.hub import plain
 
 # Rules that compare two numbers, and those of them in which the second is higher.
 BELOW = ("below", "below over labels")
@@ -124,13 +126,17 @@ def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = 
     lines = [summed_up(judgements), ""]
     for name in dict.fromkeys(judgement.paper.name for judgement in judgements):
         mine = [one for one in judgements if one.paper.name == name]
-        lines += [f"## {mine[0].paper.title}", "", "| | section | claim | verdict | here | token | in the paper |"]
+        lines += [
+            f"## {plain(mine[0].paper.title)}",
+            "",
+            "| | section | claim | verdict | here | token | in the paper |",
+        ]
         lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
         for one in mine:
             here = measured(one) + (f" ({details(one)})" if one.test else "")
             page = (pages or {}).get(one.claim.study, "")
-            name = f"[{one.claim.id}]({page})" if page else one.claim.id
-            cells = (name, one.claim.section, one.claim.claim, one.verdict, here, token(one), figure(one))
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+            name = f"[{plain(one.claim.id)}]({page})" if page else plain(one.claim.id)
+            cells = (one.claim.section, one.claim.claim, one.verdict, here, token(one), figure(one))
+            lines.append("| " + " | ".join([name, *map(markdown_cell, cells)]) + " |")
         lines.append("")
     return "\n".join(lines)

@@ -42,7 +42,7 @@ def measure_named(name: str) -> Measure:
         try:
             found = entry.load()
             return checked(found() if isinstance(found, type) else found)
-        except (ImportError, AttributeError, TypeError) as error:
+        except Exception as error:  # whatever the package of another does
             raise HeadscopeError(f"measure '{name}' ({entry.value}) cannot be loaded: {error}") from error
     known = [*catalog.names("measures"), *sorted(installed.names)]
     raise HeadscopeError(f"measure '{name}' is unknown; {suggest(name, known)}")

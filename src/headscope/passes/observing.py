@@ -4,7 +4,7 @@ Maps are never kept: each block of attention rows goes to every measure while it
 become values of each example at the end of a batch.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.capture.fused.statistics import FusedStatistics
+from headscope.capture.fused.statistics import FusedStatistics, NeedsMap
 from headscope.capture.observer import Observer, RowEntropy
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows, Values
@@ -102,8 +102,13 @@ class MeasureObserver(RowsObserver):
 
     def add(self, layer: int, *rows: Rows) -> None:
         """Observe a block: the rows of one model, or the same rows of two."""
-        for observe, parts in self.observed.items():
-            parts.add(layer, rows[0], observe(*rows))
+        for measure in self._observing():
+            with naming(measure):
+                self.observed[measure.observe].add(layer, rows[0], measure.observe(*rows))
+
+    def _observing(self) -> Iterable[Any]:
+        """A measure for each of the functions that observe, which some share."""
+        return {measure.observe: measure for measure in self.measures.values()}.values()
 
     @contextmanager
     def fusing(self, heads: tuple[int, ...]) -> Iterator[None]:
@@ -117,14 +122,38 @@ class MeasureObserver(RowsObserver):
             self.statistics, self.needs_map = None, "the model's attention is its own"
             return
         rows: Any = FusedRows(self.batch, self.statistics)
-        self.fused = {observe: observe(rows) for observe in self.observed}
+        self.fused = {}
+        for measure in self._observing():
+            with naming(measure):
+                self.fused[measure.observe] = measure.observe(rows)
 
     def finish(self) -> dict[str, Values]:
         """Each measure's values; heads of all layers in a row."""
-        joined = (
-            self.fused if self.statistics else {observe: parts.joined() for observe, parts in self.observed.items()}
-        )
-        return {name: measure.finish(joined[measure.observe], self.batch) for name, measure in self.measures.items()}
+        joined = self.fused if self.statistics else {key: parts.joined() for key, parts in self.observed.items()}
+        return {name: self._finished(measure, joined[measure.observe]) for name, measure in self.measures.items()}
+
+    def _finished(self, measure: Any, observed: Tensor) -> Values:
+        with naming(measure):
+            values = measure.finish(observed, self.batch)
+            if not isinstance(values, Values):
+                raise TypeError(f"finish returns a {type(values).__name__}, not Values")
+            return values
+
+
+@contextmanager
+def naming(measure: Any) -> Iterator[None]:
+    """Within this context an error of a measure of another package becomes a `HeadscopeError` that names it."""
+    try:
+        yield
+    except (HeadscopeError, NeedsMap, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        if str(getattr(measure, "__name__", type(measure).__module__)).startswith("headscope."):
+            raise
+        reason = " ".join(str(error).split())
+        raise HeadscopeError(
+            f"measure '{measure.VARIABLE.name}' fails ({type(error).__name__}: {reason}); mend it, or leave it out"
+        ) from error
 
 
 class FiniteAttention:

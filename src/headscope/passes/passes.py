@@ -27,6 +27,7 @@ from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Fold, ReadShards, State
+from headscope.passes.unknown_tokens import unknown_line
 from headscope.results.variables import label
 from headscope.statistics.bootstrap import Tally
 
@@ -119,7 +120,7 @@ class Pass:
     def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:
         """The state of a part with its coverage and attributes.
 
-        Raises `HeadscopeError` if there were no inputs.
+        Raises `HeadscopeError` if there were no inputs, or half of the tokens are unknown.
         """
         coverage, total = part.coverage, self.corpus.n_examples
         if not coverage.inputs and 0 < words.counts["empty"] == total:
@@ -140,6 +141,10 @@ class Pass:
             "skipped": json.dumps(self.corpus.skipped | words.counts),
             "duration_s": round(part.seconds, 3),
         }
+        counted = words.counts["unknown tokens"], coverage.tokens, coverage.inputs
+        if unknown := unknown_line(self.corpus.name, words.tokenizer, *counted):
+            self.settings.on_notice(unknown)
+            attributes["unknown_tokens"] = unknown
         if interrupted:
             attributes = {"interrupted": f"after {coverage.inputs} of {total} examples"} | attributes
         return PassResult(part.state, coverage, attributes)

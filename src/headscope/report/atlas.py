@@ -166,8 +166,8 @@ def atlas_of_heads(shelf: Sequence[xr.Dataset], heads: Sequence[HeadIndex]) -> A
 
 
 def has_maps(result: xr.Dataset) -> bool:
-    """True if a result holds maps of typical inputs."""
-    return "typical_map" in result and bool(result.sizes["typical_input"])
+    """True if a result holds maps of typical inputs, of one head at least."""
+    return "typical_map" in result and not bool(result["typical_map_maximum"][:1].isnull().all())
 
 
 def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[HeadIndex]) -> Atlas:

@@ -69,7 +69,11 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     if attrs.get("n_generated"):
         counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
     over = [("Intervals", _intervals(str(attrs["resampled"])))] if attrs.get("resampled") else []
-    return [(term, str(text)) for term, text in [*facts, ("Read", counted), *over] if str(text)]
+    return [
+        (term, str(text))
+        for term, text in [*facts, ("Read", counted), ("Caution", attrs.get("unknown_tokens", "")), *over]
+        if str(text)
+    ]
 
 
 def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:

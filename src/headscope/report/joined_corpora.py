@@ -39,6 +39,7 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     found = list(found)
     if len(models := {str(one.attrs["model_sha256"]) or str(one.attrs["model"]) for one in found}) > 1:
         raise HeadscopeError(f"the results are of {len(models)} models; name those of one model")
+    _refuse_other_heads(found)
     kinds = kinds_by_corpus(found)
     if kinds is None:
         raise HeadscopeError("no study was run on two corpora; run one, such as profile, on another corpus too")
@@ -50,6 +51,20 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     made.attrs = _attributes(by_corpus) | {"studies": kinds.attrs["studies"]}
     # Counts of labels that a corpus lacks are NaN, and no integers as they were stored.
     return results.check(made.set_coords("kind").drop_encoding())
+
+
+def _refuse_other_heads(found: Sequence[xr.Dataset]) -> None:
+    """Raise `HeadscopeError` for results of one study that have other layers or heads."""
+    known: dict[str, tuple[str, list[Any]]] = {}
+    for result in found:
+        if set(result.dims) >= OF_HEADS:
+            corpus, labels = str(result.attrs["corpus"]), [result[dim].values.tolist() for dim in sorted(OF_HEADS)]
+            first, expected = known.setdefault(str(result.attrs["study"]), (corpus, labels))
+            if labels != expected:
+                raise HeadscopeError(
+                    f"the {result.attrs['study']} of '{corpus}' has other layers or heads than that of '{first}'; "
+                    "join whole results"
+                )
 
 
 def _numbers(by_corpus: Mapping[str, Sequence[xr.Dataset]]) -> Iterator[tuple[str, xr.DataArray]]:

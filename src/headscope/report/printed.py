@@ -18,7 +18,7 @@ from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import number
-from headscope.results.tables import markdown
+from headscope.results.tables import csv_text, markdown
 from headscope.storage.files import write_atomically
 
 Format = Literal["csv", "latex", "markdown"]
@@ -115,10 +115,10 @@ def content(table: Table, format: Format) -> str:
     """
     frame = _frame(table, bounds=format == "csv")
     if format == "csv":
-        return frame.to_csv(index=False, lineterminator="\n")
+        return csv_text(frame)
     if format == "latex":
         sides = "l" * len(table.keys) + "r" * len(table.columns)
-        return f"% {table.caption}\n{frame.to_latex(index=False, escape=True, column_format=sides)}"
+        return f"% {' '.join(table.caption.split())}\n{frame.to_latex(index=False, escape=True, column_format=sides)}"
     return markdown(frame, ["---"] * len(table.keys) + ["---:"] * len(table.columns))
 
 

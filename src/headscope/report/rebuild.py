@@ -39,7 +39,19 @@ def rebuild(
 
     Raises `HeadscopeError` if the folder has no result or cannot be written to.
     """
-    return write(results.read(directory), directory, formats=formats, on_figure=on_figure)
+    result, made_of = results.read(directory), mark(directory, formats)
+    return write(result, directory, formats=formats, on_figure=on_figure, made_of=made_of)
+
+
+def mark(directory: str | Path, formats: Sequence[str]) -> str:
+    """The mark of a page that is made of the result of a folder alone; see `write`."""
+    return _made_of([Path(directory) / "result.nc"], formats)
+
+
+def is_whole(directory: Path) -> bool:
+    """Whether the page of a result is there, lacks no part, and was written after the result."""
+    page, result = directory / "report.html", directory / "result.nc"
+    return _bears(page, "") and page.stat().st_mtime_ns >= result.stat().st_mtime_ns
 
 
 def rebuild_all(
@@ -165,8 +177,8 @@ def _program() -> tuple[str, int]:
 
 
 def _bears(page: Path, made_of: str) -> bool:
-    """Whether a page is there that bears the mark."""
+    """Whether a page is there that bears the mark; if that is empty, any mark."""
     if not page.is_file():
         return False
     with page.open(encoding="utf-8", errors="replace") as text:
-        return f'content="{made_of}"' in text.read(HEAD)
+        return f'<meta name="made-of" content="{made_of}' in text.read(HEAD)

@@ -73,14 +73,24 @@ def vega() -> str:
 
     It is the same for all pages of a version: a copy in the user's cache folder saves a second and more.
     """
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headscope"
-    path = folder / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
-    if path.is_file():
-        return path.read_text(encoding="utf-8")
+    # without a folder to read and write, the next page takes as long as this one
+    with suppress(RuntimeError, OSError, ValueError):
+        first, _, script = _kept_vega().read_text(encoding="utf-8").partition("\n")
+        if first == f"// {digest(script)}":
+            return script
     script = "{" + require("vl_convert").javascript_bundle(EXPORTED, VEGA_LITE) + "}"
-    with suppress(HeadscopeError):  # without a folder to write to, the next page takes as long as this one
-        write_atomically(path, script)
+    with suppress(RuntimeError, HeadscopeError):
+        write_atomically(_kept_vega(), f"// {digest(script)}\n{script}")
     return script
+
+
+def _kept_vega() -> Path:
+    """The file of the script in the user's cache folder, behind a line with its digest.
+
+    Raises `RuntimeError` on a machine without a home.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headscope"
+    return folder / f"vega-{VEGA_LITE}-{version('vl-convert-python')}.js"
 
 
 HEAD = re.compile(r"\b(\d+-\d+)(?= \()")

@@ -142,10 +142,25 @@ def save(result: xr.Dataset, directory: str | Path, name: str = "result.nc") -> 
     * `result`: what a study returned; `directory`: the folder, which is made if it is missing.
     * `name`: of the file.
 
-    Raises `HeadscopeError` if the folder cannot be written to.
+    Raises `HeadscopeError` if the folder cannot be written to, and for attributes, labels or values that `read`
+    refuses.
     """
+    _refuse_unreadable(check(result))
     # In memory first: on a full disk the HDF5 library ends the process with a segmentation fault.
-    return write_atomically(Path(directory) / name, netcdf.written(check(result)), lasting=True)
+    return write_atomically(Path(directory) / name, netcdf.written(result), lasting=True)
+
+
+def _refuse_unreadable(result: xr.Dataset) -> None:
+    """Raise `HeadscopeError` for a result that could not be read again."""
+    texts = {name: array.astype(str) for name, array in result.variables.items() if array.dtype.kind == "O"}
+    stored = result.assign({name: array for name, array in texts.items() if name not in result.coords})
+    stored = stored.assign_coords({name: array for name, array in texts.items() if name in result.coords})
+    try:
+        check_attributes(stored)
+        check_labels(stored)
+        check_values(stored)
+    except ValueError as error:
+        raise HeadscopeError(f"the result of '{result.attrs['study']}' cannot be saved: {error}") from error
 
 
 def read(directory: str | Path) -> xr.Dataset:

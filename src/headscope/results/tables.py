@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.errors import HeadscopeError, suggest
+from headscope.results.cells import csv_cell, markdown_cell
 from headscope.results.files import MEASURED, means, tidy, with_interval
 from headscope.storage.files import write_atomically
 
@@ -94,7 +95,7 @@ def export_tables(
 
 def _content(table: pd.DataFrame, format: Format) -> bytes | str:
     if format == "csv":
-        return table.to_csv(index=False, lineterminator="\n")
+        return csv_text(table)
     if format == "latex":
         return table.to_latex(index=False, escape=True, float_format=lambda value: repr(float(value)), na_rep="")
     if format == "markdown":
@@ -104,6 +105,11 @@ def _content(table: pd.DataFrame, format: Format) -> bytes | str:
     return content.getvalue()
 
 
+def csv_text(table: pd.DataFrame) -> str:
+    """A table as CSV."""
+    return table.map(csv_cell).rename(columns=csv_cell).to_csv(index=False, lineterminator="\n")
+
+
 def markdown(table: pd.DataFrame, sides: Iterable[str]) -> str:
     """A table of Markdown; `sides` are the lines below the headings of its columns."""
     lines = [
@@ -111,4 +117,4 @@ def markdown(table: pd.DataFrame, sides: Iterable[str]) -> str:
         list(sides),
         *([str(cell) for cell in row] for row in table.values.tolist()),
     ]
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+    return "".join(f"| {' | '.join(map(markdown_cell, line))} |\n" for line in lines)

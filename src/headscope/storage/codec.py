@@ -8,6 +8,7 @@ import types
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -15,6 +16,7 @@ import numpy as np
 from jaxtyping import AbstractArray, jaxtyped
 
 Json = Any
+SCALARS = (bool, int, float)
 KINDS = "biufU"  # of arrays: numbers, truth values and text
 INTEGERS = range(-(2**63), 2**64)  # of numpy, signed and unsigned
 DTYPE = re.compile(rf"[<>|=][{KINDS}]\d{{1,9}}")
@@ -49,7 +51,7 @@ def decode(json: Json, kind: Any) -> Any:
     """
     origin, parts = get_origin(kind) or kind, get_args(kind)
     if origin in (Union, types.UnionType):
-        return None if json is None else decode(json, next(part for part in parts if part is not types.NoneType))
+        return None if json is None else _first(json, [part for part in parts if part is not types.NoneType])
     if origin is np.ndarray or (isinstance(origin, type) and issubclass(origin, AbstractArray)):
         return _array(json, origin)
     if isinstance(origin, type) and is_dataclass(origin):
@@ -60,7 +62,17 @@ def decode(json: Json, kind: Any) -> Any:
         return Counter(decode(json, dict[parts[0], int]))
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return dict(_items(pair, parts) for pair in _of(json, list))
+    if origin in SCALARS and isinstance(json, dict):  # numpy's own are written as arrays
+        json = decode_array(json).item()
     return _of(json, origin)
+
+
+def _first(json: Json, kinds: list[Any]) -> Any:
+    """The value of the first of some types that fits."""
+    for kind in kinds[:-1]:
+        with suppress(ValueError):
+            return decode(json, kind)
+    return decode(json, kinds[-1])
 
 
 def decode_array(json: Json) -> np.ndarray:

@@ -69,7 +69,7 @@ def files_within(folder: Path, pattern: str) -> list[Path]:
     Raises `OSError` for a folder that cannot be listed, unless it is missing.
     """
     files, seen = [], set[str]()
-    for directory, folders, names in os.walk(folder, followlinks=True, onerror=_raised):
+    for directory, folders, names in os.walk(folder, followlinks=True, onerror=raised):
         folders.sort()
         if (real := os.path.realpath(directory)) in seen:
             folders.clear()
@@ -203,7 +203,8 @@ def remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def _raised(error: OSError) -> None:
+def raised(error: OSError) -> None:
+    """For `os.walk`: raise the error of a folder that cannot be listed, unless it is missing."""
     if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error
 

@@ -8,6 +8,7 @@ file there, whose digest is in the lines too.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,13 @@ def source_files(paths: Iterable[str | Path]) -> SourceFiles:
     >>> source_files([]).sha256[:8]
     'e3b0c442'
     """
-    names = [str(path) for path in paths]
-    stamps = stamps_of(names)  # before their bytes are read: a change in between is noticed
-    return SourceFiles(sha256_of(names), stamps)
+    return _source_files(stamps_of([str(path) for path in paths]))
+
+
+@lru_cache(maxsize=256)  # studies of a survey read the same files
+def _source_files(stamps: Stamps) -> SourceFiles:
+    """The files with these stamps, which are taken before their bytes are read: a change in between is noticed."""
+    return SourceFiles(sha256_of([name for name, *_ in stamps]), stamps)
 
 
 def sha256_of(files: Iterable[str | Path]) -> str:

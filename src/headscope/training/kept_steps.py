@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import TrainerCallback
@@ -19,7 +20,7 @@ from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.models.step_folder import START
 from headscope.storage.files import new_folder, replacing
-from headscope.storage.hashes import sha256_of
+from headscope.storage.hashes import add_digest, damaged, sha256_of
 from headscope.training.run_record import refusing_damaged
 
 LOG = "log"
@@ -64,6 +65,7 @@ class StepKeeper(TrainerCallback):
             path = self.folder / f"step-{state.global_step}.safetensors"
             with replacing(path, resumable=True) as scratch:
                 save_file(differences, scratch)
+                add_digest(scratch, path)
 
 
 def trained(network: nn.Module) -> list[tuple[str, nn.Parameter]]:
@@ -76,7 +78,7 @@ class KeptSteps:
 
     * `start`: the folder of the model before it; `paths`: the file of each step, in their order.
 
-    Raises `HeadscopeError` if the folder has none.
+    Raises `HeadscopeError` if the folder has none, or one is damaged.
     """
 
     def __init__(self, folder: Path):
@@ -84,6 +86,9 @@ class KeptSteps:
         self.start, self.paths = folder / START, dict(sorted(found.items()))
         if not self.paths or not self.start.is_dir():
             raise HeadscopeError(f"folder '{folder}' holds no kept steps; train with finetune --keep-steps 8")
+        if broken := damaged(self.paths.values()):
+            raise HeadscopeError(f"'{broken}' is damaged; remove it, or train again into another folder")
+        self.names = _names(next(iter(self.paths.values())))
 
     def sha256(self, step: int) -> str:
         """The hash of the differences of a step."""
@@ -99,5 +104,16 @@ class KeptSteps:
         """
         weights, before = (dict(one.network.named_parameters()) for one in (model, start))
         with refusing_damaged(self.paths[step]), torch.no_grad():
-            for name, difference in load_file(self.paths[step]).items():
+            differences = load_file(self.paths[step])
+            if wrong := sorted(differences.keys() ^ self.names):  # a missing one would be that of the step before
+                raise ValueError(f"it has not the tensors of the other steps: {wrong[0]}")
+            for name, difference in differences.items():
+                if difference.shape != before[name].shape or difference.dtype != torch.bfloat16:
+                    raise ValueError(f"{name} is {difference.dtype} of shape {tuple(difference.shape)}")
                 weights[name].copy_(before[name] + difference.to(before[name].device))
+
+
+def _names(path: Path) -> set[str]:
+    """The names of the tensors in a file."""
+    with refusing_damaged(path), safe_open(path, "pt") as file:
+        return set(file.keys())

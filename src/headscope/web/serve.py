@@ -128,7 +128,8 @@ def _settle(future: "Future[Any]", call: Callable[[], Any]) -> None:
     except Exception as error:
         future.set_exception(error)
     except BaseException:  # Ctrl-C: an answer for the caller, and the end of this thread's calls
-        future.set_exception(_ended())
+        if not future.done():  # it came while the answer was handed over
+            future.set_exception(_ended())
         raise
 
 

@@ -10,6 +10,7 @@ import pytest
 from headscope import HeadscopeError, Model
 from headscope.models import onnx
 from headscope.models.eight_bits import EMBEDDINGS, TO_STATES, EightBits
+from headscope.storage.codec import decode, encode
 from headscope.studies.shrink import eight_bit_files
 from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.eight_bit import Trial, chosen_trial
@@ -19,7 +20,7 @@ from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import found_steps
 from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.step_files import StepFiles
-from headscope.studies.shrink.steps import EIGHT_BITS, InEightBits, Step, step_from
+from headscope.studies.shrink.steps import EIGHT_BITS, InEightBits, Step
 from headscope.studies.shrink.target import SizeTarget
 from support.eight_bit_search import NEURONS, PARTS, WIDTH, larger_bert, search_of
 
@@ -82,7 +83,7 @@ def test_a_killed_search_goes_on_with_the_same_steps_and_so_do_workers(tmp_path:
     with pytest.raises(KeyboardInterrupt):
         found_steps(interrupted, record(tmp_path), None, best_effort=False)
     stored = record(tmp_path).read()
-    assert stored is not None and step_from(stored["steps"][1]) == expected[1] and len(expected) > 2
+    assert stored is not None and stored.steps[1] == expected[1] and len(expected) > 2
     assert found_steps(search, record(tmp_path), stored, best_effort=False) == expected
     shared = search_of(model, target, tmp_path / "shared", workers=2)
     assert found_steps(shared, record(tmp_path / "workers"), None, best_effort=False) == expected
@@ -175,10 +176,10 @@ def test_files_as_small_as_the_target_count_first() -> None:
     assert [chosen_trial(trials, most).megabytes for most in (None, 8.0, 6.0, 4.0)] == [8.0, 8.0, 5.0, 5.0]
 
 
-def test_a_record_of_a_search_without_eight_bits_is_read() -> None:
+def test_a_step_in_eight_bits_or_without_comes_back() -> None:
     step = Step("neurons", WHOLE, 0.1, 0.2, 3.0, 0.5)
-    old = {name: value for name, value in step.as_json().items() if name != "eight_bit"}
-    assert step_from(old) == step_from(step.as_json()) == step
+    for one in (step, replace(step, eight_bit=InEightBits(EightBits(kept=("layer 1",)), 0.1, 2.0))):
+        assert decode(encode(one), Step) == one
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [

@@ -15,6 +15,7 @@ from headscope import Settings, load
 from headscope.models.removable_parts import parts_of
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
+from headscope.storage import codec
 from headscope.studies.shrink import portable_beside
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.choices import by_method, other_choices
@@ -26,7 +27,7 @@ from headscope.studies.shrink.gates import gate_shapes
 from headscope.studies.shrink.prices import Prices, measure
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps
-from headscope.studies.shrink.sizes import Original, Size, original_of, size_from
+from headscope.studies.shrink.sizes import AnySize, Original, Size, original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.target import SizeTarget
@@ -85,7 +86,7 @@ def test_next_sizes_are_groups_and_parts_of_single_layers(original: Original) ->
     start = dict(original.start.smaller(original, 4))
     assert len(start) == 3 * 5 and start["attention of layer 2"].heads == (4, 0, 4)
     size = start["attention of layer 2"]
-    assert size_from(json.loads(json.dumps(size.as_json()))) == size
+    assert codec.decode(json.loads(json.dumps(codec.encode(size))), AnySize) == size
 
 
 def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None:

@@ -10,13 +10,14 @@ import pytest
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
+from headscope.storage import codec
+from headscope.storage.lines import line_of
 from headscope.studies.shrink.answers import answers_of
-from headscope.studies.shrink.prices import Prices, measure, prices_from
-from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.prices import Prices, measure
+from headscope.studies.shrink.record import FORMAT, SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.steps import step_from
 from headscope.studies.shrink.target import SizeTarget, kinds, numbers, target
 from headscope.studies.shrink.timing import Timing, shapes_of
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -88,7 +89,7 @@ def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path:
     with pytest.raises(KeyboardInterrupt):
         found_steps(replace(search, settings=Settings(on_progress=stop)), record(tmp_path), None, best_effort=False)
     stored = record(tmp_path, lines).read()
-    assert stored is not None and len(stored["steps"]) == 2 and prices_from(stored["prices"]) == PRICES
+    assert stored is not None and len(stored.steps) == 2 and stored.prices == PRICES
     assert found_steps(search, record(tmp_path), stored, best_effort=False) == expected
     assert "1 steps are done by" in lines[0]
 
@@ -101,11 +102,8 @@ def test_workers_find_the_same_steps_to_the_bit(original: Original, tmp_path: Pa
         expected = found_steps(one, record(tmp_path / f"one {number}"), None, best_effort=False)
         assert len(expected) > 2
         assert found_steps(two, record(tmp_path / f"two {number}"), None, best_effort=False) == expected
-        stored = [
-            json.loads((tmp_path / f"{name} {number}" / "search" / "search.json").read_text())["known"]
-            for name in ("one", "two")
-        ]
-        assert stored[0] == stored[1]
+        stored = [record(tmp_path / f"{name} {number}").read() for name in ("one", "two")]
+        assert stored[0] and stored[0] == stored[1]
 
 
 def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original, tmp_path: Path) -> None:
@@ -114,9 +112,16 @@ def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original
         search_of(original, SizeTarget(None, 0.06)), record(tmp_path, seed="0"), None, best_effort=False
     )
     path = tmp_path / "search" / "search.json"
-    assert [step_from(one) for one in json.loads(path.read_text())["steps"]] == first
+    stored = record(tmp_path, seed="0").read()
+    assert stored and stored.steps == first
     assert record(tmp_path, lines, seed="1").read() is None and "was begun with seed 0, now it is 1" in lines[-1]
-    path.write_text(path.read_text()[:-9])
+    whole = path.read_text()
+    for damaged in (whole[:-9], whole.replace('"layers": 3', '"layers": 2'), whole.partition("\n")[0] + "\n", "{}"):
+        assert damaged != whole
+        path.write_text(damaged)
+        assert record(tmp_path, lines, seed="0").read() is None and "is damaged" in lines[-1]
+    lines_of_others = [line_of({"headscope": FORMAT, "run": {"seed": "0"}}), line_of({"state": {"prices": 1}})]
+    path.write_bytes(b"".join(lines_of_others))
     assert record(tmp_path, lines, seed="0").read() is None and "is damaged; the search starts anew" in lines[-1]
     record(tmp_path).remove()
     assert record(tmp_path, lines).read() is None and not path.parent.exists()
@@ -157,7 +162,7 @@ def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original)
     seconds = np.array([prices.seconds(Size((0, 1, 2), width, 4)) for width in (32, 21, 11, 3)])
     assert (np.diff(seconds, axis=0) <= 0).all() and (seconds > 0).all()
     assert (prices.seconds(Size((0,), 32, 4)) <= seconds[0]).all()
-    assert prices_from(json.loads(json.dumps(prices.as_json()))) == prices
+    assert codec.decode(json.loads(json.dumps(codec.encode(prices))), Prices) == prices
 
 
 def test_shapes_are_all_batches_with_all_lengths() -> None:

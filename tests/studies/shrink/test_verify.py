@@ -148,7 +148,7 @@ def test_times_are_taken_on_the_device_that_is_asked_for(shrunk: Path, tmp_path:
     assert model.on("cpu") is model and on_meta.device.type == "meta" and model.device.type == "cpu"
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(size_and_speed, "pass_seconds", lambda model, ids: timed.append((model, ids.device)) or 1.0)
-        Timing(((1, 4),), "meta").seconds([model], rounds=2)
+        Timing(((1, 4),), "meta").by_round([model], rounds=2)
     assert {(one.device.type, device.type) for one, device in timed} == {("meta", "meta")}
     ended = run("shrink", shrunk / "model", "sample", "--timed-on", "gpu", out=tmp_path, page=False)
     assert ended.status == 2 and "device 'gpu' is unknown; use one of" in ended.errors

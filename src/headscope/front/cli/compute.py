@@ -4,6 +4,7 @@ On a Ray cluster each worker makes the inputs of the study itself, from the same
 """
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -101,6 +102,8 @@ class Computed:
 
 def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     """Make the inputs of a study, and run it."""
+    from headscope.passes.provenance import timed
+
     (function, _), quiet = function_of(study), given["quiet"]
     with loading("reading", quiet=quiet):
         ready = ready_inputs(study, given)
@@ -119,7 +122,8 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         task = {"study": study, "given": dict(given)}
         with engine_of(given, ENTRY, task, [given["out"] / FOLDER]) as engine:
             settings = replace(ready["settings"], **run, engine=engine)
-            result = function.load()(**ready | {"settings": settings}, **options)
+            began = time.monotonic()
+            result = timed(function.load()(**ready | {"settings": settings}, **options), began)
     return Computed(result, ready, journal)
 
 

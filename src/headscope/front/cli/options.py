@@ -83,7 +83,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         None,
         Option("-o", "--out", metavar="DIR", help="Folder of the result; by default out/STUDY."),
     ),
-    "overwrite": (bool, False, Option("--overwrite", help="Replace the result of another study in DIR.")),
+    "overwrite": (
+        bool,
+        False,
+        Option("--overwrite", help="Replace the result of another study in DIR; in a survey, run all studies anew."),
+    ),
     "kind": (str | None, None, _corpus(help=f"Kind of the corpus, if its suffix does not tell: {KINDS}.")),
     "columns": (
         str | None,

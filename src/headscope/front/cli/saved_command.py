@@ -15,11 +15,15 @@ import typer
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
+from headscope.front.cli.compute import function_of
 from headscope.front.cli.errors import UsageError, notice, usage_line
+from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.study import command_calling
 from headscope.front.from_options import reads_standard_input
+from headscope.front.inputs import MODEL_TYPES, from_options
 from headscope.front.signatures import read
+from headscope.storage.hashes import Fingerprint, difference
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -122,11 +126,25 @@ def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     return parser, given
 
 
-def is_made_by(directory: Path, words: Sequence[str]) -> bool:
-    """Whether a folder has a complete result of the command with these words."""
+def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:
+    """Why the command with these words has to run; None if its result is there, from what the command reads now.
+
+    Returns: "" also where there is no result, or an unfinished one.
+    """
     from headscope import results
 
     if not (directory / "result.nc").is_file():
-        return False
-    attrs = results.read(directory).attrs
-    return "interrupted" not in attrs and attrs.get("command") == json.dumps(list(words))
+        return ""
+    try:
+        attributes = results.read(directory).attrs
+        if "interrupted" in attributes or attributes.get("command", "[]") != json.dumps(list(words)):
+            return "" if "interrupted" in attributes else "the command was another"
+        return difference(json.loads(attributes.get(ATTRIBUTE, "{}")), _made_from_now(study, words)) or None
+    except HeadscopeError as error:
+        return str(error)  # whatever is wrong with the inputs, the study itself says
+
+
+def _made_from_now(study: str, words: Sequence[str]) -> Fingerprint:
+    given = parsed(study, words)[1]
+    types = {name: kind for name, kind in function_of(study)[1].items() if kind not in MODEL_TYPES}
+    return made_from(given, from_options(types, given))

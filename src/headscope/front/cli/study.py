@@ -14,6 +14,7 @@ import typer
 from headscope import catalog
 from headscope.front.cli.compute import compute, function_of, refuse_standard_input, shown
 from headscope.front.cli.errors import INTERRUPTED, WORDS, notice, numbers_kept, user_errors
+from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import SHARED, shared
 from headscope.front.cli.output_folder import formats, output_folder
 from headscope.front.cli.parameters import hidden, parameters, renamed, with_parameters
@@ -99,6 +100,28 @@ def run_brief(study: str, words: list[str]) -> None:
     _run_study(study, given | {"brief": True}, words)
 
 
+def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[str], None]) -> None:
+    """Run the command of a study; where its result is kept, write its page, unless that is whole.
+
+    * `anew`: why it has to run, as of `made_from.why_anew`; `say`: called with what follows the name of the study.
+    """
+    from headscope import report
+    from headscope.front.cli.saved_command import parsed
+
+    if anew is not None:
+        say(f"; run anew: {anew}" if anew else "")
+        run_brief(study, words)
+        return
+    _, given = parsed(study, words)
+    whole = report.is_whole(given["out"])
+    say(" is kept" if whole else " is kept; its page is written")
+    if not whole:
+        files = formats(given["figures"], given["no_figures"])
+        with output_folder(given["out"], study, overwrite=False, on_no_lock=notice):
+            with numbers_kept(given["out"] / "result.nc", given["debug"]):
+                report.rebuild(given["out"], formats=files)
+
+
 def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
     clock, quiet, files, directory = Clock(), given["quiet"], given["figures"], given["out"]
     computed = compute(study, given, clock)
@@ -106,16 +129,19 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
     from headscope import results
 
     result.attrs["command"] = json.dumps(words)
-    saved = results.save(result, directory)
+    maps = given.get("examples") and "interrupted" not in result.attrs
+    whole = {ATTRIBUTE: json.dumps(made_from(given, ready))}
+    # Without its maps a result is not whole, and so not kept.
+    saved = results.save(result if maps else result.assign_attrs(whole), directory)
     with numbers_kept(saved, given["debug"]):
         from headscope import report
         from headscope.front.cli import terminal
 
-        if given.get("examples") and "interrupted" not in result.attrs:
+        if maps:
             from headscope.passes.typical_inputs import with_maps_of
 
             result = with_maps_of(result, ready, given["examples"])
-            results.save(result, directory)
+            results.save(result.assign_attrs(whole), directory)
         if "interrupted" not in result.attrs:
             journal.remove()
         clock.stop(study)
@@ -125,7 +151,8 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
             terminal.print_result(result)
         drawing = "page and figures" if files else "page"
         with drawing_bar(drawing, show=shown(quiet)) as on_figure:
-            page = report.write(result, directory, formats=files, on_figure=on_figure)
+            mark = report.mark(directory, files)
+            page = report.write(result, directory, formats=files, on_figure=on_figure, made_of=mark)
         clock.stop(drawing)
         if not given["json"] and not quiet and not given.get("brief"):
             terminal.print_end(result, directory, page, str(clock))

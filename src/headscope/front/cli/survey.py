@@ -88,10 +88,10 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
         with models_kept(), run_lock(writable(folder), "headscope survey", on_no_lock=notice):
             timed = budget_of(budget, plans, _estimates(plans, given), folder, given) if budget else None
             paths = folders(models, folder)
-            left_out = {
+            ended = {
                 name: dict(run_studies(plans, given | {"model": name}, path, timed)) for name, path in paths.items()
             }
-        finish(plans, left_out, paths, folder, quiet=quiet, json=json)
+        finish(plans, ended, paths, folder, quiet=quiet, json=json)
 
 
 def _names(text: str | None) -> list[str]:

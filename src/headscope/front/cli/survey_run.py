@@ -1,19 +1,20 @@
 """The studies of a survey, run one after the other as the commands that they are."""
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import function_of, ready_inputs
 from headscope.front.cli.errors import notice
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.parameters import flag
-from headscope.front.cli.saved_command import parsed
-from headscope.front.cli.study import OF_STUDIES, run_brief
+from headscope.front.cli.saved_command import parsed, why_anew
+from headscope.front.cli.study import OF_STUDIES, run_or_keep
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
@@ -27,15 +28,17 @@ EXAMPLES = 48
 
 def run_studies(
     plans: Sequence[PlannedStudy], given: Mapping[str, Any], folder: Path, budget: Budget | None = None
-) -> Iterator[tuple[str, str]]:
-    """Run the studies of a plan; those that are left out, with the reason.
+) -> Iterator[tuple[str, str | HeadscopeError]]:
+    """Run the studies of a plan; those that are left out, with what they need, and those that failed, with the error.
 
-    A study whose result is there already, made by the same command, is not run again.
+    A result that is there, made by the same command from the same model, texts and version, is kept; its page is
+    written if it is not whole.
     """
     runs = [plan for plan in plans if not plan.lacks]
     first = [plan for plan in runs if COSTS[plan.study].shared or not budget]
     commands = {plan.study: _words(plan, given, folder, budget) for plan in first}
-    left = [study for study, words in commands.items() if not _is_done(folder, words)]
+    reasons = {study: _why_anew(study, folder, words, given) for study, words in commands.items()}
+    left = [study for study, anew in reasons.items() if anew is not None]
     read_shared({study: commands[study] for study in left}, folder, quiet=given["quiet"])
     _end(budget, READING, ran=len(left) == len(first))
     for number, plan in enumerate(plans, 1):
@@ -43,14 +46,24 @@ def run_studies(
             yield plan.study, f"needs {plan.lacks}"
             continue
         words = commands.get(plan.study) or _words(plan, given, folder, budget)
-        if to_do := not _is_done(folder, words):
-            if not given["quiet"]:
-                notice(f"{number} of {len(runs)}: {plan.study.replace('_', '-')}, {plan.reads}")
-            try:
-                run_brief(plan.study, words)
-            except HeadscopeError as error:
-                yield plan.study, str(error)
-        _end(budget, plan.study, ran=to_do)
+        anew = reasons[plan.study] if plan.study in reasons else _why_anew(plan.study, folder, words, given)
+        what = f"{number} of {len(runs)}: {catalog.command_name(plan.study)}, {plan.reads}"
+        try:
+            run_or_keep(plan.study, words, anew, partial(_say, given["quiet"], what))
+        except HeadscopeError as error:
+            yield plan.study, error
+        _end(budget, plan.study, ran=anew is not None)
+
+
+def _why_anew(study: str, folder: Path, words: Sequence[str], given: Mapping[str, Any]) -> str | None:
+    """Why a study has to run, as of `why_anew`; with --overwrite every one."""
+    anew = why_anew(study, folder / words[0], words)
+    return "--overwrite" if anew is None and given["overwrite"] else anew
+
+
+def _say(quiet: bool, study: str, done: str) -> None:
+    if not quiet:
+        notice(f"{study}{done}")
 
 
 def budget_of(
@@ -112,17 +125,6 @@ def _flag(name: str) -> str:
 
 def _task(given: Mapping[str, Any]) -> list[str]:
     return [word for name in OF_TASK if given[name] for word in (flag(name), str(given[name]))]
-
-
-def _is_done(folder: Path, words: Sequence[str]) -> bool:
-    """Whether the result of a command is there, and complete."""
-    from headscope import results
-
-    path = folder / words[0]
-    if not (path / "result.nc").is_file():
-        return False
-    attrs = results.read(path).attrs
-    return "interrupted" not in attrs and attrs.get("command") == json.dumps(list(words))
 
 
 def speed_of(study: str, words: Sequence[str]) -> float:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from headscope.errors import HeadscopeError
+from headscope import catalog
+from headscope.errors import DrawingError, HeadscopeError
+from headscope.front.cli.errors import INCOMPLETE, notice
 from headscope.front.cli.printing import cell, escaped, print_json, printable
 from headscope.front.progress import duration
 from headscope.front.survey.budget import Budget, seconds_of, widest
@@ -23,7 +25,7 @@ MOST_PRINTED = 160
 
 def finish(
     plans: Sequence[PlannedStudy],
-    left_out: Mapping[str, Mapping[str, str]],
+    ended: Mapping[str, Mapping[str, str | HeadscopeError]],
     paths: Mapping[str, Path],
     folder: Path,
     *,
@@ -32,8 +34,13 @@ def finish(
 ) -> None:
     """Write the portrait, of several models also that of each, and say what it says.
 
-    * `left_out`: studies with the reason, by model; `paths`: the folder of each model's results.
+    * `ended`: by model, studies that were left out, with what they need, and that failed, with the error.
+    * `paths`: the folder of each model's results.
+
+    Raises `typer.Exit` with status 1 if a study failed.
     """
+    failed = [f"{study}: {error}" for of_model in ended.values() for study, error in _failed(of_model)]
+    left_out = {name: _without_result(of_model) for name, of_model in ended.items()}
     for missing in left_out.values():
         if len(missing) == len(plans):
             reasons = "; ".join(f"{study}: {reason}" for study, reason in missing.items())
@@ -58,6 +65,19 @@ def finish(
         print_json({"results": results, "left_out": missing, "models": models, "pages": list(map(str, pages))})
     elif not quiet:
         _print(judged, missing, pages)
+    for line in failed:
+        notice(line)
+    if failed:
+        raise typer.Exit(INCOMPLETE)
+
+
+def _failed(ended: Mapping[str, str | HeadscopeError]) -> list[tuple[str, HeadscopeError]]:
+    return [(catalog.command_name(study), error) for study, error in ended.items() if not isinstance(error, str)]
+
+
+def _without_result(ended: Mapping[str, str | HeadscopeError]) -> dict[str, str]:
+    """The studies without a result, with the reason; one whose page failed has its numbers."""
+    return {study: str(reason) for study, reason in ended.items() if not isinstance(reason, DrawingError)}
 
 
 def _print(

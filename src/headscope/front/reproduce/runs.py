@@ -20,7 +20,8 @@ def make(
 ) -> ReproductionRecord:
     """Make the runs of a plan, and write what was made after each of them.
 
-    A result that is there already, made by the same command, is kept; a run that was stopped goes on.
+    A result that is there, made by the same command from the same model, texts and version, is kept; a run that was
+    stopped goes on.
 
     * `record`: the paper, the model and the limit; `given`: options of the runs that have them.
     * `say`: called with a line for each run.
@@ -39,8 +40,8 @@ def make(
 def _made(
     plan: PlannedRun, before: Sequence[MadeRun], out: Path, given: Mapping[str, Any], say: Callable[[str], None]
 ) -> MadeRun:
-    from headscope.front.cli.saved_command import is_made_by
-    from headscope.front.cli.study import run_brief
+    from headscope.front.cli.saved_command import why_anew
+    from headscope.front.cli.study import run_or_keep
 
     name = plan.run.name
     if plan.lacks:
@@ -49,11 +50,9 @@ def _made(
         return MadeRun(name, deviations=plan.deviations, lacks=f"needs the model that '{lacking}' trains")
     words = [*plan.words, *_options(plan, given), "-o", str(out / name)]
     command = f"headscope {shlex.join(words)}"
-    if is_made_by(out / name, words):
-        return MadeRun(name, command, plan.deviations)
-    say(f"{name}: headscope {plan.words[0]}")
     try:
-        run_brief(plan.run.study, words)
+        anew = why_anew(plan.run.study, out / name, words)
+        run_or_keep(plan.run.study, words, anew, lambda done: say(f"{name}: headscope {plan.words[0]}{done}"))
     except HeadscopeError as error:
         return MadeRun(name, command, plan.deviations, str(error))
     return MadeRun(name, command, plan.deviations)

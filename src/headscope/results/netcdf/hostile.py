@@ -1,6 +1,7 @@
 """Refuse files that read other files, or declare more values than a result can have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import product
 from math import prod
 
 import h5py
@@ -12,7 +13,10 @@ LARGEST, LARGEST_VARIABLE = 5 * 2**29, 3 * 2**29
 # Studies save values as they are. Another program may have packed them: so many times, beyond the first bytes.
 PACKED, UNPACKED = 10, 16 * 2**20
 MOST_VARIABLES = 1000
-TOGETHER = 64  # texts that are read at once
+# Texts may take so many times the file, with the room of the longest, beyond the first bytes.
+PADDED, UNPADDED = 100, 64 * 2**20
+# Bytes that a block of texts may take if each is as long as the file, and how many texts a block has.
+BLOCK, LEAST, MOST = 256 * 2**20, 16, 4096
 SMALLER = "; use fewer layers, heads or examples"
 
 
@@ -21,26 +25,40 @@ def safe_datasets(file: h5py.File) -> dict[str, h5py.Dataset]:
 
     Raises `ValueError` for others. Refused are groups, links by name and into other files, values in external storage
     and in other datasets, more than `MOST_VARIABLES` variables, more than `LARGEST` bytes in all or `LARGEST_VARIABLE`
-    in one variable, numbers that take far more memory than the file, and a variable whose shape is not that of its
-    dimensions. No number is read.
+    in one variable, numbers and texts that take far more memory than the file, and a variable whose shape is not that
+    of its dimensions. No number is read, and no text before the sizes are checked.
     """
     if len(file) > MOST_VARIABLES:
         raise ValueError(f"it has {len(file):,} variables, more than {MOST_VARIABLES:,}; keep those of one study")
     datasets = dict(_datasets(file))
     sizes = {name: _bytes(name, dataset) for name, dataset in datasets.items()}
-    texts = {name: _text_bytes(item) for name, item in datasets.items() if h5py.check_string_dtype(item.dtype)}
-    for name, size in (sizes | texts).items():
-        if size > LARGEST_VARIABLE:
-            raise ValueError(f"variable '{name}' declares {size:,} bytes, more than {LARGEST_VARIABLE:,}{SMALLER}")
-    if (total := sum((sizes | texts).values())) > LARGEST:
-        raise ValueError(f"its variables declare {total:,} bytes, more than {LARGEST:,}{SMALLER}")
     held = file.id.get_filesize()
+    _refuse_large(sizes)
     if (unpacked := sum(sizes.values())) > max(UNPACKED, PACKED * held):
         raise ValueError(
             f"its variables declare {unpacked:,} bytes, more than {PACKED} times the {held:,} of the file; "
             "save it without compression"
         )
+    texts = {name: _text_bytes(name, item, held) for name, item in datasets.items() if _is_text(item)}
+    _refuse_large(sizes | texts)
+    if (padded := sum(texts.values())) > max(UNPADDED, PADDED * held):
+        raise ValueError(
+            f"its texts declare {padded:,} bytes, more than {PADDED} times the {held:,} of the file; "
+            "shorten the longest"
+        )
     return datasets
+
+
+def _is_text(dataset: h5py.Dataset) -> bool:
+    return h5py.check_string_dtype(dataset.dtype) is not None
+
+
+def _refuse_large(sizes: Mapping[str, int]) -> None:
+    for name, size in sizes.items():
+        if size > LARGEST_VARIABLE:
+            raise ValueError(f"variable '{name}' declares {size:,} bytes, more than {LARGEST_VARIABLE:,}{SMALLER}")
+    if (total := sum(sizes.values())) > LARGEST:
+        raise ValueError(f"its variables declare {total:,} bytes, more than {LARGEST:,}{SMALLER}")
 
 
 def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:
@@ -65,8 +83,26 @@ def _bytes(name: str, dataset: h5py.Dataset) -> int:
     return max(prod(shape), prod(dataset.chunks or ())) * dataset.dtype.itemsize
 
 
-def _text_bytes(dataset: h5py.Dataset) -> int:
-    """The bytes that texts take in memory, where each has the room of the longest."""
-    blocks = (dataset[at : at + TOGETHER] for at in range(0, len(dataset), TOGETHER)) if dataset.ndim else [dataset[()]]
-    longest = max((len(text) for block in blocks for text in np.ravel(block)), default=0)
+def _text_bytes(name: str, dataset: h5py.Dataset, held: int) -> int:
+    """The bytes that texts take in memory, where each has the room of the longest.
+
+    Raises `ValueError` if they have more bytes than the file: then many are one and the same.
+    """
+    longest = total = 0
+    for block in _blocks(dataset, min(max(LEAST, BLOCK // held), MOST)):
+        sizes = [len(text) for text in np.ravel(block)]
+        longest, total = max(longest, *sizes), total + sum(sizes)
+        if total > max(held, UNPACKED):
+            raise ValueError(f"variable '{name}' has texts of {total:,} bytes, more than the file; save it anew")
     return prod(dataset.shape or ()) * 4 * longest
+
+
+def _blocks(dataset: h5py.Dataset, most: int) -> Iterator[np.ndarray]:
+    """The values, so many at once at most."""
+    steps, left = list[int](), most
+    for size in reversed(dataset.shape or ()):
+        steps.append(max(1, min(size, left)))
+        left //= steps[-1]
+    ranges = (range(0, size, step) for size, step in zip(dataset.shape or (), reversed(steps), strict=True))
+    for corner in product(*ranges):
+        yield dataset[tuple(slice(at, at + step) for at, step in zip(corner, reversed(steps), strict=True))]

@@ -14,6 +14,7 @@ from headscope.corpora.suites import ClozeItem
 from headscope.outputs.words.answer_ranks import Answers, answer_ranks
 from headscope.outputs.words.predictor import WordPredictor, text_scores
 from headscope.passes import Settings
+from headscope.results.cells import csv_cell
 from headscope.storage.files import write_atomically
 from headscope.studies.cloze.prior import Prior
 
@@ -165,5 +166,5 @@ def write_items(
     writer.writerow(COLUMNS)
     for item, suite, *scores in zip(items, suites, own.good.tolist(), own.bad.tolist(), strict=True):
         numbers = ("" if np.isnan(score) else f"{score:.6f}" for score in scores)
-        writer.writerow([item.id, item.phenomenon, *numbers, suite])
+        writer.writerow(map(csv_cell, [item.id, item.phenomenon, *numbers, suite]))
     write_atomically(directory / FILE, content.getvalue())

@@ -1,6 +1,5 @@
 """What a model is used for: the embeddings of texts, or the outputs of its task head; and by how much they change."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.sentence_pooling import Pooling, pooling_of
 from headscope.outputs.losses import mean_state
 from headscope.outputs.onnx_outputs import first_output
 from headscope.outputs.outputs import in_order, logits
@@ -31,11 +31,12 @@ class ModelAnswers:
     """The outputs by which a model is judged.
 
     * `task`: with it, those of the task head; without, embeddings of length 1.
-    * `first`: whether an embedding is the state of the first token, else the mean over the tokens.
+    * `pooling`: the states that an embedding is made of: of the first or the last token, their mean, or the largest
+      number of each dimension.
     """
 
     task: Task | None
-    first: bool
+    pooling: Pooling
 
     def answering(self, model: Model) -> Model:
         """The model that is exported to answer: without a head, such as one for masked words, if states answer."""
@@ -77,7 +78,17 @@ class ModelAnswers:
     ) -> Float[Tensor, "example width"]:
         """Embeddings of length 1 from the last states, in float32 at least."""
         states = states.to(torch.promote_types(states.dtype, torch.float32))
-        return normalize(states[:, 0] if self.first else mean_state(states, real), dim=-1)
+        return normalize(self._pooled(states, real), dim=-1)
+
+    def _pooled(
+        self, states: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]
+    ) -> Float[Tensor, "example width"]:
+        if self.pooling == "mean":
+            return mean_state(states, real)
+        if self.pooling == "max":
+            return states.masked_fill(~real[..., None], -torch.inf).amax(1)
+        places = real.int().argmax(1) if self.pooling == "first" else real.shape[1] - 1 - real.flip(1).int().argmax(1)
+        return states[torch.arange(len(states), device=states.device), places]
 
 
 def answers_of(model: Model, task: Task | None) -> ModelAnswers:
@@ -87,9 +98,7 @@ def answers_of(model: Model, task: Task | None) -> ModelAnswers:
     """
     if task is not None and task.kind not in ("classification", "regression"):
         raise HeadscopeError(f"task '{task.name}' is one of words; shrink for a classification, a regression or texts")
-    path = Path(str(model.network.name_or_path)) / "1_Pooling" / "config.json"
-    options: Any = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return ModelAnswers(task, bool(options.get("pooling_mode_cls_token")))
+    return ModelAnswers(task, "mean" if task else pooling_of(Path(str(model.network.name_or_path))))
 
 
 def change(before: Outputs, after: Outputs) -> float:

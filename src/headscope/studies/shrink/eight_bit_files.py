@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class EightBitFiles:
         return self.answers.answering(self.original.written(size)).on("cpu")
 
     def _folder(self, size: AnySize) -> Path:
-        return self.folder / _short(size.as_json())
+        return self.folder / _short(asdict(size))
 
     def _path(self, size: AnySize, options: EightBits) -> Path:
         kept = replace(options, kept=self.kept(size, options))

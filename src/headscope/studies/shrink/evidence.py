@@ -19,7 +19,7 @@ from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.sizes import AnySize
 from headscope.studies.shrink.splits import Splits
 from headscope.studies.shrink.steps import Step
-from headscope.studies.shrink.timing import Timing
+from headscope.studies.shrink.timing import Timing, busy, times_as_fast
 from headscope.studies.shrink.variables import ShrinkOutcome
 
 
@@ -109,6 +109,7 @@ def facts_of(model: Model, smaller: Model, timing: Timing, steps: list[Step], *,
     first, last = steps[0].size, steps[-1].size
     neurons, heads = zip(*map(_numbers, (first, last)), strict=True)
     removed = [layer + 1 for layer in first.layers if layer not in last.layers]
+    was_busy, seconds = busy(), timing.by_round(both)
     return {
         "parameters": [parameters(one) for one in both],
         "megabytes": [megabytes(one) for one in both],
@@ -124,8 +125,10 @@ def facts_of(model: Model, smaller: Model, timing: Timing, steps: list[Step], *,
         "speeds": [1 / step.share for step in steps],
         "timed": [
             {"examples": shape[0], "tokens": shape[1], "before": 1000 * one, "after": 1000 * other}
-            for shape, (one, other) in zip(timing, timing.seconds(both).tolist(), strict=True)
+            for shape, (one, other) in zip(timing, np.median(seconds, 0).tolist(), strict=True)
         ],
+        "times_as_fast": times_as_fast(seconds),
+        "busy": was_busy,
     }
 
 

@@ -1,8 +1,8 @@
 """Sizes of a model whose layers keep different numbers of neurons and heads, or lack one of their two parts."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from headscope.studies.shrink.sizes import Original
@@ -84,10 +84,6 @@ class FineSize:
         for layer, (neurons, heads) in zip(layers, self.of_layers, strict=True):
             moved = moved._with(layer, neurons, heads)
         return moved
-
-    def as_json(self) -> dict[str, Any]:
-        """The size as JSON stores it."""
-        return asdict(self)
 
     def _with(self, layer: int, neurons: int | None = None, heads: int | None = None) -> "FineSize":
         """The size with other numbers in a layer."""

@@ -9,8 +9,8 @@ from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
 from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.goal import Goal, Stored
-from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.goal import Goal
+from headscope.studies.shrink.record import SearchRecord, SearchState
 from headscope.studies.shrink.search import SizeSearch, unmet
 from headscope.studies.shrink.sizes import AnySize, Original
 from headscope.studies.shrink.steps import Step
@@ -34,7 +34,7 @@ def refuse_without_target(method: str, target: SizeTarget, kinds: tuple[str, ...
 
 def gate_search(
     search: SizeSearch,
-    stored: Stored,
+    stored: SearchState | None,
     goal: Goal,
     record: SearchRecord,
     train: Train,
@@ -47,7 +47,7 @@ def gate_search(
     """
     start, original = search.start(), search.original.size
     if stored is None:
-        record.save({"prices": search.prices.as_json(), "steps": [start.as_json()], "known": {}})
+        record.save(SearchState(search.prices, [start]))
     if search.met(start):
         return FoundSearch(True, [start], None)
     parts, even = part_megabytes(search.original, search.fixed), not search.original.fine

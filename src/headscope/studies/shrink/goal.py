@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
@@ -10,8 +9,9 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import Settings
 from headscope.studies.shrink.answers import ModelAnswers
 from headscope.studies.shrink.eight_bit_files import EightBitFiles
-from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, prices_of
+from headscope.studies.shrink.prices import measure
+from headscope.studies.shrink.record import SearchRecord, SearchState
+from headscope.studies.shrink.search import SizeSearch
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.step_files import StepFiles
 from headscope.studies.shrink.target import EIGHT_BIT, SizeTarget
@@ -19,7 +19,6 @@ from headscope.studies.shrink.timing import Timing
 
 # Folder of the files of eight bits, beside the record.
 FILES = "eight-bits"
-Stored = dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,14 @@ def begun(
     goal: Goal,
     record: SearchRecord,
     settings: Settings,
-) -> tuple[SizeSearch, Stored]:
+) -> tuple[SizeSearch, SearchState | None]:
     """A search with its prices, and what its record has of a run that was killed."""
     stored = record.read()
     if stored is None:  # the training of another run, too
         record.remove()
-    before, prices = answers.of(original.model, inputs, settings), prices_of(original, timing, stored)
+    before = answers.of(original.model, inputs, settings)
+    # with other prices a search would end elsewhere
+    prices = stored.prices if stored else measure(original, timing)
     files = None
     if EIGHT_BIT in original.kinds:
         own = EightBitFiles(original, record.path.with_name(FILES), answers)

@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
 
 import torch
 
 from headscope.cluster.engine import Tasks
 from headscope.cluster.forked import ForkedEngine
 from headscope.passes.settings import Settings
-
-if TYPE_CHECKING:
-    from headscope.studies.shrink.steps import Step
+from headscope.storage.codec import decode, encode
+from headscope.studies.shrink.steps import Step
 
 
 def asked_ahead(parts: Sequence[str], worth: Mapping[str, float], workers: int) -> list[str]:
@@ -38,15 +36,14 @@ def asked_ahead(parts: Sequence[str], worth: Mapping[str, float], workers: int) 
 class StepMeasuring:
     """Measures steps by one process or several.
 
-    * `measure`: measures the step that removes a part; `load`: makes a step of its JSON.
+    * `measure`: measures the step that removes a part.
     """
 
-    measure: Callable[[str], "Step"]
-    load: Callable[[dict], "Step"]
+    measure: Callable[[str], Step]
     settings: Settings
     device: torch.device
 
-    def steps(self, parts: Sequence[str]) -> dict[str, "Step"]:
+    def steps(self, parts: Sequence[str]) -> dict[str, Step]:
         """The steps that remove these parts, each by itself.
 
         Raises `HeadscopeError` where processes cannot be forked with a model.
@@ -55,11 +52,11 @@ class StepMeasuring:
         if workers < 2:
             return {part: self.measure(part) for part in parts}
         tasks = Tasks(
-            lambda number, channel: self.measure(parts[number]).as_json(),
+            lambda number, channel: encode(self.measure(parts[number])),
             range(len(parts)),
             "step",
             lambda: {},
             lambda done: None,
         )
         with closing(ForkedEngine(workers, self.device).values(tasks)) as values:
-            return {part: self.load(value) for part, value in zip(parts, values, strict=True)}
+            return {part: decode(value, Step) for part, value in zip(parts, values, strict=True)}

@@ -1,7 +1,6 @@
 """What each part costs on this machine: seconds of a forward pass, measured, and bytes."""
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -56,17 +55,6 @@ class Prices:
         # Timings of a busy machine may give all time to parts that are gone.
         return max(float((self.seconds(size) / self.seconds(original)).mean()), LEAST_SHARE)
 
-    def as_json(self) -> dict[str, Any]:
-        """The table as JSON stores it."""
-        return asdict(self)
-
-
-def prices_from(stored: dict[str, Any]) -> Prices:
-    """The table that `Prices.as_json` stored."""
-    nested = {name: tuple(map(tuple, stored[name])) for name in ("shapes", "of_width")}
-    flat = {name: tuple(stored[name]) for name in ("fixed", "widths", "of_head")}
-    return Prices(layers=stored["layers"], heads=stored["heads"], **nested, **flat)
-
 
 def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     """Time models of some sizes on this machine; they take turns.
@@ -79,7 +67,7 @@ def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few, gone = _with_few_heads(original)
-    table = timing.seconds([*models, shallow, few], rounds, min).T
+    table = timing.by_round([*models, shallow, few], rounds).min(0).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)

@@ -1,20 +1,34 @@
 """What a run has done so far, in a folder: prices and steps of the search, from which the same run goes on."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from headscope.storage.files import remove, write_atomically
+from headscope.storage.codec import decode, encode
+from headscope.storage.files import remove
 from headscope.storage.hashes import Fingerprint, difference
+from headscope.storage.lines import line_of, read_lines, replace_lines
+from headscope.studies.shrink.prices import Prices
+from headscope.studies.shrink.steps import Step
 
 FORMAT = "search for a smaller model"
 
 
 @dataclass(frozen=True)
+class SearchState:
+    """A search so far.
+
+    * `steps`: the first is the whole model; `known`: what each part was worth when it was last measured.
+    """
+
+    prices: Prices
+    steps: list[Step]
+    known: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class SearchRecord:
-    """The file of a search.
+    """The file of a search: a line for the run, and one for the state of the search.
 
     * `run`: what its numbers depend on; a file of another run is not read.
     """
@@ -23,30 +37,31 @@ class SearchRecord:
     run: Fingerprint
     on_notice: Callable[[str], None]
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self) -> SearchState | None:
         """What the file has; None without one, or with one of another run or a damaged one, which is said."""
         if not self.path.is_file():
             return None
         try:
-            stored = json.loads(self.path.read_text(encoding="utf-8"))
-            changed = "" if stored["headscope"] == FORMAT else "another format"
-            changed = changed or difference(stored["run"], self.run)
-            if not changed:
-                self.on_notice(f"{len(stored['steps']) - 1} steps are done by '{self.path}'; the search goes on")
-                return stored
+            first, second = read_lines(self.path)
+            if first is None or second is None or first["headscope"] != FORMAT:
+                raise ValueError
+            if not (changed := difference(first["run"], self.run)):
+                state = decode(second["state"], SearchState)
+                self.on_notice(f"{len(state.steps) - 1} steps are done by '{self.path}'; the search goes on")
+                return state
             reason = f"was begun with {changed}"
-        except (ValueError, TypeError, LookupError):
+        except (ValueError, TypeError, LookupError, AttributeError):
             reason = "is damaged"
         self.on_notice(f"'{self.path}' {reason}; the search starts anew")
         return None
 
-    def save(self, content: dict[str, Any]) -> None:
+    def save(self, state: SearchState) -> None:
         """Write what is done, so that it survives a power cut.
 
         Raises `HeadscopeError` if it cannot be written; the former file is kept.
         """
-        stored = {"headscope": FORMAT, "run": self.run} | content
-        write_atomically(self.path, json.dumps(stored), lasting=True)
+        run = line_of({"headscope": FORMAT, "run": self.run})
+        replace_lines(self.path, [run, line_of({"state": encode(state)})])
 
     def remove(self) -> None:
         """Remove the folder of the file, once the result is complete."""

@@ -20,7 +20,8 @@ MOST_TOKENS, MOST_SHAPES = 1 << 16, 64
 class SavedFacts:
     """The facts by which a saved model is verified.
 
-    * `before`, `after`: milliseconds of the whole and of the saved model for each timed shape.
+    * `after`: milliseconds of the saved model for each timed shape; `times_as_fast`: over the shapes, `by_round`: the
+      least and the most of all rounds, nothing where they are not known.
     * `max_tokens`: of inputs; None for those of the model. `words_head`: whether it has a head for masked words.
     * `formats`: other number formats that were scored; `megabytes`: of the file of eight bits, 0 without one.
     """
@@ -28,8 +29,9 @@ class SavedFacts:
     parameters: int
     max_tokens: int | None
     timing: Timing
-    before: list[float]
     after: list[float]
+    times_as_fast: float
+    by_round: list[float]
     pseudo_labels: bool
     words_head: bool
     formats: tuple[str, ...]
@@ -68,7 +70,8 @@ def _recorded(result: xr.Dataset) -> SavedFacts:
         parameters=_count(known["parameters"][1]),
         max_tokens=_count(known["max_tokens"]) if known["max_tokens"] else None,
         timing=Timing(shapes, str(device_of(_text(device))) if device else ""),
-        before=[_positive(one["before"]) for one in timed],
+        times_as_fast=len(timed) / sum(_positive(one["after"]) / _positive(one["before"]) for one in timed),
+        by_round=[_positive(one) for one in known.get("times_as_fast", [0])[1:]],
         after=[_positive(one["after"]) for one in timed],
         pseudo_labels="pseudo_labels" in known,
         words_head=_text(known["model_class"][1]).endswith("ForMaskedLM"),

@@ -56,10 +56,20 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
                 f"| {timed['before']:.1f} | {timed['after']:.1f} |"
                 for timed in facts["timed"]
             ),
+            *_times(facts),
             *_eight_bit(result, facts),
             *_bfloat16(result, facts),
         ]
     )
+
+
+def _times(facts: dict[str, Any]) -> list[str]:
+    """How many times as fast the model is, with the range of the rounds, and that the machine was busy."""
+    if "times_as_fast" not in facts:
+        return []
+    times, least, most = facts["times_as_fast"]
+    busy = ["", facts["busy"]] if facts["busy"] else []
+    return [f"| times as fast, by rounds | | {times:.2f} [{least:.2f}, {most:.2f}] |", *busy]
 
 
 def _labels(facts: dict[str, Any]) -> list[str]:

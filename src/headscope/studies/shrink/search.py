@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
 from headscope.capture.layer_stack import instead
 from headscope.encoding.encoded import Encoded
@@ -16,13 +15,12 @@ from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
 from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
 from headscope.studies.shrink.parts_alone import estimate
-from headscope.studies.shrink.prices import Prices, measure, prices_from
-from headscope.studies.shrink.record import SearchRecord
+from headscope.studies.shrink.prices import Prices
+from headscope.studies.shrink.record import SearchRecord, SearchState
 from headscope.studies.shrink.sizes import AnySize, Original
 from headscope.studies.shrink.step_files import StepFiles
-from headscope.studies.shrink.steps import EIGHT_BITS, Step, step_from
+from headscope.studies.shrink.steps import EIGHT_BITS, Step
 from headscope.studies.shrink.target import KINDS, SizeTarget
-from headscope.studies.shrink.timing import Timing
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
@@ -76,7 +74,7 @@ class SizeSearch:
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
         measuring = StepMeasuring(
-            lambda part: self._step(part, parts[part], last, now), step_from, self.settings, self.original.model.device
+            lambda part: self._step(part, parts[part], last, now), self.settings, self.original.model.device
         )
 
         def value(part: str) -> float:
@@ -144,7 +142,7 @@ def layer_megabytes(model: Model) -> float:
 
 
 def found_steps(
-    search: SizeSearch, record: SearchRecord, stored: dict[str, Any] | None, *, best_effort: bool
+    search: SizeSearch, record: SearchRecord, stored: SearchState | None, *, best_effort: bool
 ) -> list[Step]:
     """The steps of a search up to the first that reaches the target, each saved as soon as it is done.
 
@@ -152,11 +150,9 @@ def found_steps(
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
     """
-
-    stored = stored or {}
-    steps = [step_from(one) for one in stored.get("steps", [])] or [search.start()]
-    known: dict[str, float] = dict(stored.get("known", {}))
-    save_steps(search, record, steps, known)
+    state = stored or SearchState(search.prices, [search.start()])
+    steps, known = state.steps, state.known
+    record.save(state)
     now = search.original.cut(steps[-1].size)
     while not search.met(steps[-1]):
         further = search.next(steps[-1], now, known)
@@ -168,15 +164,9 @@ def found_steps(
         if search.keeps is not None and not search.keeps(now):
             break
         steps.append(step)
-        save_steps(search, record, steps, known)
+        record.save(state)
         search.settings.on_progress(1)
     return steps
-
-
-def save_steps(search: SizeSearch, record: SearchRecord, steps: list[Step], known: dict[str, float]) -> None:
-    """Save the prices and the steps, and what each part was last worth."""
-    done = [step.as_json() for step in steps]
-    record.save({"prices": search.prices.as_json(), "steps": done, "known": known})
 
 
 def unmet(search: SizeSearch, nearest: Step) -> str:
@@ -189,8 +179,3 @@ def unmet(search: SizeSearch, nearest: Step) -> str:
         f"model '{name}' cannot be {wanted}: the smallest{alone}{holds} is "
         f"{speed:.2f} times as fast and has {nearest.megabytes:.3g} MB; ask for that, or write it with --best-effort"
     )
-
-
-def prices_of(original: Original, timing: Timing, stored: dict[str, Any] | None) -> Prices:
-    """The prices of a run that was killed, else those measured now: with others a search would end elsewhere."""
-    return prices_from(stored["prices"]) if stored else measure(original, timing)

@@ -1,9 +1,8 @@
 """Sizes of a model, such as its class can hold, and the model of a size, cut out of the original one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -71,21 +70,8 @@ class Size:
             for layer in original.next_layers(self.layers):
                 yield f"layer {layer + 1}", replace(self, layers=tuple(kept for kept in self.layers if kept != layer))
 
-    def as_json(self) -> dict[str, Any]:
-        """The size as JSON stores it."""
-        return asdict(self)
-
 
 AnySize = Size | FineSize
-
-
-def size_from(stored: dict[str, Any]) -> AnySize:
-    """The size that its `as_json` stored."""
-    embeddings = int(stored.get("embeddings", 0))
-    if "neurons" in stored:
-        layers, neurons, heads = (tuple(stored[name]) for name in ("layers", "neurons", "heads"))
-        return FineSize(layers, neurons, heads, embeddings)
-    return Size(tuple(stored["layers"]), int(stored["width"]), int(stored["heads"]), embeddings)
 
 
 @dataclass(frozen=True)

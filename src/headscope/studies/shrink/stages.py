@@ -16,13 +16,13 @@ from headscope.models.written_back import written_back
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.found_search import FoundSearch
-from headscope.studies.shrink.goal import Goal, Stored
+from headscope.studies.shrink.goal import Goal
 from headscope.studies.shrink.moments import added, added_by_heads, moments_of
 from headscope.studies.shrink.plan import ShrinkPlan
-from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, found_steps, save_steps
+from headscope.studies.shrink.record import SearchRecord, SearchState
+from headscope.studies.shrink.search import SizeSearch, found_steps
 from headscope.studies.shrink.sizes import MOST_TEXTS, AnySize, Original
-from headscope.studies.shrink.steps import Step, step_from
+from headscope.studies.shrink.steps import Step
 from headscope.studies.shrink.target import TRAINING, SizeTarget
 
 Values = Sequence[Float[np.ndarray, " part"]]
@@ -78,19 +78,20 @@ def aims(target: SizeTarget, megabytes: float, stages: int) -> list[SizeTarget]:
     return [*between, target]
 
 
-def staged_search(search: SizeSearch, stored: Stored, goal: Goal, record: SearchRecord, stages: Stages) -> FoundSearch:
+def staged_search(
+    search: SizeSearch, stored: SearchState | None, goal: Goal, record: SearchRecord, stages: Stages
+) -> FoundSearch:
     """Search up to the target of each stage, and train after each but the last; go on from the record.
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
     """
-    stored = stored or {}
-    steps = [step_from(one) for one in stored.get("steps", [])] or [search.start()]
-    known, originals = dict(stored.get("known", {})), [search.original]
+    steps, known = (stored.steps, stored.known) if stored else ([search.start()], {})
+    originals = [search.original]
     search.settings.on_progress(len(steps) - 1)
     for stage, aim in enumerate(aims(goal.target, steps[0].megabytes, stages.number), start=1):
         now = replace(search, original=originals[-1], target=aim, untrained=search.original)
         if (end := next((number for number, step in enumerate(steps) if now.met(step)), None)) is None:
-            so_far = {"steps": [step.as_json() for step in steps], "known": known}
+            so_far = SearchState(search.prices, steps, known)
             steps, known = found_steps(now, record, so_far, best_effort=goal.best_effort), {}
             end = len(steps) - 1
         if stage == stages.number or not now.met(steps[end]):
@@ -103,7 +104,7 @@ def staged_search(search: SizeSearch, stored: Stored, goal: Goal, record: Search
         originals.append(without(ordered, now.original.kept(size)))
         if end == len(steps) - 1:
             steps, known = [*steps, _after_training(replace(now, original=originals[-1]), steps[-1])], {}
-            save_steps(search, record, steps, known)
+            record.save(SearchState(search.prices, steps, known))
     return FoundSearch(goal.target.within or search.met(steps[-1]), steps, between=originals[1:], files=search.files)
 
 

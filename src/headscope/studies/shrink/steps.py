@@ -1,10 +1,9 @@
 """A step of the search for a smaller model, as it is saved and read again."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from headscope.models.eight_bits import EightBits
-from headscope.studies.shrink.sizes import AnySize, size_from
+from headscope.studies.shrink.sizes import AnySize
 
 # The step that removes no part: the weights become numbers of eight bits.
 EIGHT_BITS = "eight bits"
@@ -42,20 +41,3 @@ class Step:
     megabytes: float
     share: float
     eight_bit: InEightBits | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The step as JSON stores it."""
-        return vars(self) | {"size": self.size.as_json(), "eight_bit": self.eight_bit and asdict(self.eight_bit)}
-
-
-def step_from(stored: dict[str, Any]) -> Step:
-    """The step that `Step.as_json` stored; of a search without eight bits, too."""
-    eight_bit = stored.get("eight_bit")
-    values: dict[str, Any] = stored | {"size": size_from(stored["size"])}
-    values["eight_bit"] = eight_bit and _in_eight_bits(eight_bit)
-    return Step(**values)
-
-
-def _in_eight_bits(stored: dict[str, Any]) -> InEightBits:
-    options = stored["options"]
-    return InEightBits(EightBits(**options | {"kept": tuple(options["kept"])}), stored["added"], stored["rest"])

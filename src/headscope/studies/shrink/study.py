@@ -162,7 +162,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings.on_total(groups + training_steps + 1)
 
     shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
-    timing, pieces = Timing(shapes, timed_on), pieces_to_keep(model, [*training, *stopping], vocabulary)
+    timing, examples = Timing(shapes, timed_on), [*texts.training, *texts.stopping]
+    pieces = pieces_to_keep(model, [*training, *stopping], vocabulary, examples)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
     measured = with_narrow_embeddings(quantisable(measured) if eight_bit else measured, training, pieces, max_tokens)
     of_kinds = kinds_of_heads(heads_of or [], measured)

@@ -26,6 +26,7 @@ from headscope.studies.shrink.recorded import SavedFacts, recorded
 from headscope.studies.shrink.saved_folder import BFLOAT16
 from headscope.studies.shrink.scores import Scores
 from headscope.studies.shrink.splits import encode, of_dev
+from headscope.studies.shrink.timing import busy, times_as_fast
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -65,21 +66,21 @@ def verified(
     shrunk = entries.pop("shrunk")
     if "eight_bit" in entries:
         entries["eight_bit"]["megabytes"] = [known.megabytes, file_megabytes(folder / ONNX / EIGHT)]
-    counts = [known.parameters, parameters(saved)]
-    seconds = known.timing.seconds([model, saved]).tolist()
-    times = zip(known.timing, known.before, known.after, seconds, strict=True)
+    counts, was_busy = [known.parameters, parameters(saved)], busy()
+    seconds = known.timing.by_round([model, saved])
+    now, least, most = times_as_fast(seconds)
+    times = zip(known.timing, known.after, np.median(seconds, 0).tolist(), strict=True)
     return {
         "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in entries.values()),
         "scores": shrunk["scores"],
         "parameters": counts,
         "milliseconds": [
-            {"examples": examples, "tokens": tokens, "saved": after, "now": 1000 * now}
-            for (examples, tokens), _, after, (_, now) in times
+            {"examples": examples, "tokens": tokens, "saved": after, "now": 1000 * second}
+            for (examples, tokens), after, (_, second) in times
         ],
-        "times_as_fast": [
-            len(seconds) / sum(after / before for before, after in zip(known.before, known.after, strict=True)),
-            len(seconds) / sum(after / original for original, after in seconds),
-        ],
+        "times_as_fast": [known.times_as_fast, now],
+        "times_as_fast_by_round": [known.by_round, [least, most]],
+        **({"busy": was_busy} if was_busy else {}),
         **entries,
     }
 

@@ -1,24 +1,57 @@
 """Which pieces of the vocabulary the texts use, and what becomes of held-out texts without the others."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int
 
 from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces
+from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, with_pieces
+from headscope.studies.shrink.splits import encode
 
 
-def pieces_to_keep(model: Model, inputs: Sequence[Encoded], share: float) -> tuple[int, ...] | None:
-    """The pieces of some inputs, and the most frequent others up to a share of the vocabulary; None for all."""
+def pieces_to_keep(
+    model: Model, inputs: Sequence[Encoded], share: float, examples: Sequence[Example] = ()
+) -> tuple[int, ...] | None:
+    """The pieces of some inputs, and the most frequent others up to a share of the vocabulary; None for all.
+
+    * `examples`: those that the inputs were made of, to read them again.
+
+    Raises `HeadscopeError` if the tokenizer with these pieces would read an input otherwise.
+    """
     size = model.network.config.get_text_config().vocab_size
     if share >= 1 or not can_lose_pieces(model.tokenizer) or len(model.tokenizer) > size:
         return None
     used = {number for encoded in inputs for number in encoded.inputs["input_ids"].tolist()}
     kept = kept_pieces(model.tokenizer, used, round(share * size))
-    return kept if len(kept) < size else None
+    if len(kept) >= size:
+        return None
+    _refuse_other_reading(model, inputs[: len(examples)], examples, kept)
+    return kept
+
+
+def _refuse_other_reading(
+    model: Model, before: Sequence[Encoded], examples: Sequence[Example], kept: tuple[int, ...]
+) -> None:
+    """Raise `HeadscopeError` unless the tokenizer with the pieces `kept` reads each input and added token as now."""
+    smaller = replace(model, tokenizer=with_pieces(model.tokenizer, kept, model.max_tokens))
+    after = encode(smaller, examples)
+    places, added = {old: new for new, old in enumerate(kept)}, smaller.tokenizer.get_added_vocab()
+    wrong = [token for token, old in model.tokenizer.get_added_vocab().items() if added.get(token) != places[old]]
+    for old, new in zip(_pieces(before), _pieces(after), strict=True):
+        if not wrong and [places[number] for number in old] != new:
+            names = (one.tokenizer.convert_ids_to_tokens(ids) for one, ids in ((model, old), (smaller, new)))
+            wrong = [" ".join(map(str, tokens))[:80] for tokens in names]
+    if wrong:
+        raise HeadscopeError(
+            f"model '{model.name}': its tokenizer with {len(kept):,} pieces would read text otherwise "
+            f"({', '.join(wrong[:2])}); keep all with --vocabulary 1"
+        )
 
 
 def held_out_counts(

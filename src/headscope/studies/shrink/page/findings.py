@@ -132,6 +132,10 @@ def _speed(result: xr.Dataset) -> Finding:
     text = (
         f"Medians of a forward pass, before and after, on the machine{device} where it was made. {'; '.join(shapes)}."
     )
+    if "times_as_fast" in known:
+        _, *by_round = known["times_as_fast"]
+        text += f" By rounds it is {' to '.join(number(times, '.2f') for times in by_round)} times as fast."
+        text += f" {known['busy']}" if known["busy"] else ""
     if not known["reached"]:
         text += f" The target, {known['target']}, is not reached."
     return Finding(f"The model is {number(times(result), '.2f')} times as fast", text)

@@ -1,0 +1,27 @@
+"""Texts of results as cells of CSV and Markdown, where they are neither formulas nor marks."""
+
+import re
+from typing import Any
+
+TAG = re.compile(r"<(?=[A-Za-z/!?])")
+NUMERIC = re.compile(r"[-+\d.,%e \[\]]*")
+
+
+def csv_cell(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe.
+
+    >>> csv_cell("=1+A1"), csv_cell("-0.5 [-1, 0]"), csv_cell("-"), csv_cell(-0.5)
+    ("'=1+A1", '-0.5 [-1, 0]', '-', -0.5)
+    """
+    formula = isinstance(cell, str) and len(cell) > 1 and cell[0] in "=+-@\t\r" and not NUMERIC.fullmatch(cell)
+    return f"'{cell}" if formula else cell
+
+
+def markdown_cell(text: str) -> str:
+    """A text in a cell of Markdown: in one line, and without marks that would make a link, a column or HTML of it.
+
+    >>> print(markdown_cell("[CLS] a|b [x](y) <b>"))
+    [CLS] a\\|b [x]\\(y) &lt;b>
+    """
+    line = TAG.sub("&lt;", " ".join(text.split()))
+    return line.replace("|", "\\|").replace("](", "]\\(").replace("`", "\\`")
