@@ -17,7 +17,7 @@ from headscope.papers.words import measured
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.claims import Claim
 from headscope.report.wording import Estimate
-from support.planted_claims import planted
+from support.planted_claims import COORDS, planted
 from support.tiers import in_turn
 
 CLAIMS = [claim for paper in read_papers() for claim in paper.claims if claim.study]
@@ -188,3 +188,37 @@ def test_so_many_examples_as_are_said_decide_a_claim(name, mean):
         return float(np.mean([judged(claim, redrawn(result, rng, means, n)).verdict == "holds" for _ in range(60)]))
 
     assert power(round(stated / 1.5)) < 0.5 < power(round(stated * 1.5))
+
+
+def of_task(claim: PaperClaim, score: float, n: int = 400) -> xr.Dataset:
+    """A result in which the claim holds, of a model with a score on its task; always the same answer has .5."""
+    whole = {"ablate": "baseline", "prune": "pruned_score", "shrink": "whole_score"}[claim.study]
+    made = planted(claim, holds=True, n=n)
+    dims = ("share_removed", "metric") if claim.study == "prune" else ("metric",)
+    made = made.assign_coords(metric=COORDS["metric"], share_removed=COORDS["share_removed"])
+    shape = tuple(len(COORDS[dim]) for dim in dims)
+    made["chance"] = (("metric",), np.full(len(COORDS["metric"]), 0.5))
+    made[whole] = (dims, np.full(shape, score))
+    made[f"{whole}_ci"] = ((*dims, "bound"), np.full((*shape, 2), score) + np.array([-0.02, 0.02]))
+    return made
+
+
+@pytest.mark.parametrize(
+    "claim", [claim for claim in DECIDED if claim.study in ("ablate", "prune", "shrink")], ids=lambda claim: claim.id
+)
+def test_of_a_model_that_has_not_learned_its_task_no_claim_is_decided(claim):
+    judgement = judged(claim, of_task(claim, 0.5))
+    assert (judgement.verdict, judgement.lacks, judgement.wanted) == ("undecided", "the task is not learned", None)
+    assert judged(claim, of_task(claim, 0.9)).verdict == "holds"
+    assert judged(claim, of_task(claim, 0.5), of_task(claim, 0.9, 300)).verdict == "holds", "the other can decide"
+
+
+def test_few_answers_that_never_change_do_not_show_that_heads_do_no_harm():
+    """At a true loss of two points 30 examples show no change of any answer in half of the runs."""
+    claim, verdicts = BY_ID["M1"], {}
+    for n in (30, 900):
+        made = planted(claim, holds=True, n=n)
+        made["head_gain"] *= 0
+        made["head_gain_ci"] *= 0
+        verdicts[n] = judged(claim, made).verdict
+    assert verdicts == {30: "undecided", 900: "holds"}

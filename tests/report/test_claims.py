@@ -24,6 +24,8 @@ from headscope.report.claims import (
 from headscope.report.parts import Finding
 from headscope.report.study_page import NO_CLAIM, strongest_first
 from headscope.report.wording import Estimate
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import interval, of_differences
 
 RUNS = 500
 
@@ -179,3 +181,17 @@ def test_that_no_head_is_above_a_limit_is_sure_only_if_none_may_be():
     assert head_above(below, 0.5).verdict == "undecided" and head_above(below, 0.5).value == 0.2
     unknown = below.drop_vars(["lower", "upper"])
     assert head_above(unknown, 0.35).verdict == "undecided" and head_above(unknown, 0.35).value == 0.4
+
+
+@pytest.mark.parametrize("rates", [(0.01, 0.0), (0.03, 0.02), (0.06, 0.05), (0.1, 0.09)])
+def test_a_gain_of_a_point_of_few_answers_fails_in_at_most_a_twentieth(rates):
+    """Of 30 examples often none is won: percentile intervals then end at exactly 0, whatever the gain is."""
+    won, lost = rates
+    draws, rng = poisson_draws(range(30), 0, 300), np.random.default_rng(1)
+    verdicts = []
+    for answers in rng.choice([1.0, -1.0, 0.0], (RUNS // 4, 30), p=[won, lost, 1 - won - lost]):
+        bounds = interval((draws @ answers) / draws.sum(1), 30)
+        for made in (bounds, of_differences(bounds, 30)):
+            verdicts.append(paired(Estimate(0.5), Estimate(0.5), Estimate(answers.mean(), *made), 30))
+    assert share(verdicts, "fails") <= 0.05
+    assert above(Estimate(0.0, 0.0, 0.0), 0.0, 30).verdict == "undecided"

@@ -16,6 +16,7 @@ from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
 from headscope.report.parts import Finding
+from headscope.report.shared_findings import unlearned
 
 Verdict = Literal["holds", "fails", "undecided", "not measured"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
@@ -82,7 +83,8 @@ class Judgement:
 def judge(model: MeasuredModel, papers: Iterable[Paper]) -> list[Judgement]:
     """The verdict of a model's results on each claim, in the order of the papers.
 
-    Of several results that could decide a claim the one with the most examples does.
+    Of several results that could decide a claim the one with the most examples does; of a model that has not learned
+    its task nothing is said.
 
     Raises `HeadscopeError` for a claim whose number does not fit its rule.
     """
@@ -93,7 +95,9 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
     if not claim.study:
         return Judgement(paper, claim, lacks=f"headscope would need {claim.needs}")
     mine = [source for source in sources if _fits(source.result, claim)]
-    for source in sorted(mine, key=lambda source: -int(source.result.attrs["n_examples"])):
+    for source in sorted(
+        mine, key=lambda source: (bool(_open(source, claim)), -int(source.result.attrs["n_examples"]))
+    ):
         try:
             test, words = _tested(source.result, claim)
         except LackingError:
@@ -146,7 +150,7 @@ def _open(source: Source, claim: PaperClaim) -> str:
     seeds = int(source.result.sizes.get("seed", 1))
     if claim.procedure and seeds < LEAST_SEEDS:
         return f"a claim about training needs {LEAST_SEEDS} seeds, here {seeds}"
-    return ""
+    return "the task is not learned" if unlearned(source.result) else ""
 
 
 def _command(claim: PaperClaim) -> str:

@@ -48,16 +48,20 @@ class Claim:
     def verdict(self) -> Verdict:
         """Whether the difference is above 0 and large enough, surely not that large, or neither.
 
+        An interval that ends at exactly 0 is of few answers, of which none was won: it does not say that none can be.
+
         >>> Claim(0.09, 0.33, Estimate(-0.24, -0.26, -0.22), 900).verdict
         'fails'
         >>> Claim(0.5, 0.4, Estimate(0.1, -0.1, 0.3), 12).verdict, Claim(0.5, 0.4, Estimate(0.1), 1).verdict
         ('undecided', 'undecided')
+        >>> Claim(0.5, 0.6, Estimate(-0.1, -0.2, 0.0), 30, least=0.01).verdict
+        'undecided'
         """
         if not self.difference.tested or self.n < LEAST_EXAMPLES:
             return "undecided"
         if self.difference.lower > 0 and self.difference.value >= self.least and not self.q >= RATE:
             return "holds"
-        return "fails" if self.difference.upper <= self.least else "undecided"
+        return "fails" if self.difference.upper < self.least and self.difference.upper != 0 else "undecided"
 
     @property
     def effect(self) -> float:

@@ -5,11 +5,15 @@ from math import isnan
 
 import xarray as xr
 
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.report.claims import LEAST_SEEDS, above, above_random_weights, below
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, number
+from headscope.report.wording import Estimate, measured, n_examples, number, of_array
 from headscope.statistics.interval_tests import standard_error
 from headscope.statistics.significance import POWER, smallest_change, smallest_fall
+
+# The score of the whole model in a result of its parts, and where it stands.
+WHOLE: dict[str, dict[str, float]] = {"baseline": {}, "pruned_score": {"share_removed": 0.0}, "whole_score": {}}
 
 
 def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False) -> Finding | None:
@@ -32,6 +36,23 @@ def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False
         unit="examples",
     )
     return None if claim.verdict == "holds" else finding
+
+
+def unlearned(result: xr.Dataset) -> Finding | None:
+    """The finding that the whole model has not learned its task; None where it has, or that is not known.
+
+    The one gate of pages, cards of models and claims of papers: nothing is said of the parts of such a model. A model
+    that follows shortcuts is no better than always the same answer, and passes.
+    """
+    if "case_score" in result or "chance" not in result or result["chance"].dims != ("metric",):
+        return None
+    metric = str(result["metric"].values[0])
+    for name, labels in WHOLE.items():
+        if (score := measured(result, name, metric=metric, **labels)) is not None:
+            n = n_examples(score) or (int(result.attrs["n_examples"]),)
+            chance = float(result["chance"].sel(metric=metric))
+            return not_learned(of_array(score), chance, n[0], is_loss=metric in LOWER_IS_BETTER)
+    return None
 
 
 def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n: int, text: str, unit: str) -> Finding:

@@ -3,8 +3,9 @@
 import xarray as xr
 
 from headscope.outputs.size_and_speed import BATCH, TOKENS
+from headscope.report.shared_findings import unlearned
 from headscope.results.hub import plain
-from headscope.studies.prune.page.promise import promise, unlearned
+from headscope.studies.prune.page.promise import promise
 
 
 def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[float, float]) -> str:

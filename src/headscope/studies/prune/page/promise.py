@@ -10,23 +10,11 @@ from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
 from headscope.report.claims import Claim, examples_wanted, no_worse
 from headscope.report.parts import Finding
-from headscope.report.shared_findings import not_learned
+from headscope.report.shared_findings import unlearned
 from headscope.report.wording import estimate, measured, n_examples, number, of_array
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"
 IN_ORDER = "heads were ranked on other examples; on these each step was tested in its order, up to the first that fails"
-
-
-def unlearned(result: xr.Dataset) -> Finding | None:
-    """The finding that the whole model has not learned the task; None where it has, or that is not known."""
-    if "chance" not in result or "pruned_score" not in result:
-        return None
-    metric = str(result["metric"].values[0])
-    if (score := measured(result, "pruned_score", metric=metric, share_removed=0.0)) is None:
-        return None
-    n = (n_examples(score) or (0, 0))[0]
-    chance = float(result["chance"].sel(metric=metric))
-    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
 
 
 def promise(result: xr.Dataset, share: float) -> Iterator[Finding]:
