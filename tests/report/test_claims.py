@@ -22,6 +22,7 @@ from headscope.report.claims import (
     witness,
 )
 from headscope.report.parts import Finding
+from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.study_page import NO_CLAIM, strongest_first
 from headscope.report.wording import Estimate
 from headscope.statistics.bootstrap import poisson_draws
@@ -195,3 +196,19 @@ def test_a_gain_of_a_point_of_few_answers_fails_in_at_most_a_twentieth(rates):
             verdicts.append(paired(Estimate(0.5), Estimate(0.5), Estimate(answers.mean(), *made), 30))
     assert share(verdicts, "fails") <= 0.05
     assert above(Estimate(0.0, 0.0, 0.0), 0.0, 30).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("score", "baseline", "topic"),
+    [
+        (0.5, 0.4, "Syntax comes from training"),
+        (0.5, 0.6, "Syntax: a baseline does as well"),
+        (0.5, 0.5, "Syntax: it could not be told from a baseline"),
+        (0.1, 0.05, "Syntax: random weights do as well"),
+    ],
+)
+def test_what_is_no_better_than_a_baseline_does_not_come_from_training(score, baseline, topic):
+    """Trained weights draw trees of other sentences better than random ones do, and worse than a fixed word."""
+    trained, simple = (Estimate(value, value - 0.02, value + 0.02) for value in (score, baseline))
+    finding = beside_random_seeds("Syntax", trained, [0.2, 0.21, 0.19], apart(trained, simple, 400), "", "words")
+    assert finding.topic == topic and (finding.verdict == "holds") == topic.endswith("training")

@@ -6,7 +6,7 @@ from math import isnan
 import xarray as xr
 
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
-from headscope.report.claims import LEAST_SEEDS, above, above_random_weights, below
+from headscope.report.claims import LEAST_SEEDS, Claim, above, above_random_weights, below
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, measured, n_examples, number, of_array
 from headscope.statistics.interval_tests import standard_error
@@ -55,25 +55,32 @@ def unlearned(result: xr.Dataset) -> Finding | None:
     return None
 
 
-def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n: int, text: str, unit: str) -> Finding:
-    """A finding whose topic says whether the model scores higher than random weights do, if that is sure.
+def beside_random_seeds(
+    what: str, trained: Estimate, random: Iterable[float], beside: Claim, text: str, unit: str
+) -> Finding:
+    """A finding whose topic says whether the model scores higher than random weights and than baselines, if it is sure.
+
+    What is no better than a baseline does not come from training, however far below it random weights are.
 
     * `what`: what is scored, in the singular.
     * `random`: one score for each seed of random weights; fewer than three are compared with nothing.
-    * `n`: how many cases the score of the model rests on; `unit`: of these.
+    * `beside`: the claim that the model is better than the best baseline; `unit`: of its cases.
 
-    >>> of_random = [0.3, 0.31, 0.32]
-    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, 99, "7%.", "words").topic
+    >>> of_random, better = [0.3, 0.31, 0.32], Claim(0.5, 0.4, Estimate(0.1, 0.05, 0.15), 99)
+    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, better, "7%.", "words").topic
     'Syntax in attention: random weights do as well'
     """
     scores = list(random)
+    over_random = above_random_weights(trained, scores, beside.n)
+    claim = beside if over_random.verdict == "holds" != beside.verdict else over_random
+    other = "random weights do" if claim is over_random else "a baseline does"
     few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; this result has {len(scores)}."
     return Finding.judged(
-        above_random_weights(trained, scores, n),
+        claim,
         text + (few if len(scores) < LEAST_SEEDS else ""),
         holds=f"{what} comes from training",
-        fails=f"{what}: random weights do as well",
-        undecided=f"{what}: trained and random weights could not be told apart",
+        fails=f"{what}: {other} as well",
+        undecided=f"{what}: it could not be told from {'random weights' if claim is over_random else 'a baseline'}",
         unit=unit,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.report.claims import apart, paired, tied
+from headscope.report.claims import Claim, apart, paired, tied
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import estimate, layers_named
@@ -33,13 +33,17 @@ def _trees(result: xr.Dataset) -> Finding:
     alike = "The layers hold trees, none surely more than another"
     share = f"A linear map of layer {layer.number} gives {uuas.value:.0%} of the edges of the trees"
     return Finding.judged(
-        apart(uuas, base, _cases(result, "uuas")),
+        _over_baseline(result),
         f"{share}; {name}: {base.value:.0%}.",
         holds=alike if len(layers) > 1 and best == layers else some,
         fails="No more of the trees in a layer than in a baseline",
         undecided="Too few sentences to tell a layer from a baseline",
         unit="edges",
     )
+
+
+def _over_baseline(result: xr.Dataset) -> Claim:
+    return apart(chosen(result).scores["uuas"], best_baseline(result)[1], _cases(result, "uuas"))
 
 
 def _roots(result: xr.Dataset) -> Iterator[Finding]:
@@ -62,7 +66,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
         name = "uuas_random_by_seed" if "uuas_random_by_seed" in result else "uuas_random"  # of older results
         scores = np.atleast_1d(result[name].sel(layer=layer.number).values).tolist()
         text = f"Layer {layer.number} gives {uuas.value:.0%} of the edges, with random weights {random:.0%}."
-        yield beside_random_seeds("Syntax in hidden states", uuas, scores, _cases(result, "uuas"), text, "edges")
+        yield beside_random_seeds("Syntax in hidden states", uuas, scores, _over_baseline(result), text, "edges")
 
 
 def _last(result: xr.Dataset) -> Iterator[Finding]:
