@@ -12,9 +12,10 @@ from jaxtyping import Int
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of
+from headscope.statistics.intervals import TOO_FEW
 from headscope.storage.hashes import SourceFiles
 
-# With fewer documents, examples are resampled as if they were independent.
+# Fewer documents give no interval: their examples depend on each other.
 LEAST_DOCUMENTS = 5
 
 
@@ -28,6 +29,7 @@ class Corpus:
     * `skipped`: what was left out, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
+    * `more_documents`: what would make more documents of it where they are too few, in words.
 
     >>> from headscope.corpora import read
     >>> corpus = read("sample")
@@ -43,6 +45,12 @@ class Corpus:
     files: SourceFiles | None = None
     text_bytes: int = 0
     n_documents: int = 0
+    more_documents: str = ""
+
+    @property
+    def has_few_documents(self) -> bool:
+        """Whether it is known to be of so few documents that there is no interval."""
+        return 0 < self.n_documents < min(LEAST_DOCUMENTS, self.n_examples)
 
     @property
     def by_document(self) -> bool:
@@ -63,6 +71,9 @@ class Corpus:
         """The units that are resampled for intervals, in words."""
         if self.by_document:
             return f"{self.n_documents:,} documents"
+        if self.has_few_documents:
+            number = "1 document" if self.n_documents == 1 else f"{self.n_documents} documents"
+            return f"{number}, {TOO_FEW}{self.more_documents and f'; {self.more_documents}'}"
         return "examples" if self.n_documents == self.n_examples else "examples, taken as independent"
 
     def refuse_changed(self) -> None:
