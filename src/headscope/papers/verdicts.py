@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any, Literal
 
 import xarray as xr
@@ -14,14 +13,12 @@ from headscope.papers.numbers import LackingError, averaged, over_seeds, sink, t
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
-from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
+from headscope.report.claims import LEAST_SEEDS, MOST_NAMED, Claim, examples_wanted
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import unlearned
 
 Verdict = Literal["holds", "fails", "undecided", "not measured"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
-# A difference that wants more than so many times the examples is too small to be told.
-MOST_TIMES = 1000
 
 
 @dataclass(frozen=True)
@@ -50,12 +47,13 @@ class Judgement:
 
     @property
     def wanted(self) -> int | None:
-        """The number of examples that would decide an undecided claim, from the variance seen; None if not known."""
+        """The number of examples that would decide an undecided claim in five samples of six; None if not known."""
         if self.verdict != "undecided" or self.test is None or self.lacks:
             return None
         if RULES[self.claim.rule].over or self.claim.procedure:
             return None
-        return examples_to_decide(self.test)
+        wanted = examples_wanted(self.test)
+        return wanted if wanted is None or wanted <= MOST_NAMED else None
 
     def record(self) -> dict[str, Any]:
         """The verdict for programs."""
@@ -155,18 +153,3 @@ def _open(source: Source, claim: PaperClaim) -> str:
 
 def _command(claim: PaperClaim) -> str:
     return f"headscope {claim.command or claim.study.replace('_', '-') + ' MODEL CORPUS'}"
-
-
-def examples_to_decide(test: Claim) -> int | None:
-    """How many examples would put the interval of a difference of this size on one side of 0; None where it is tiny.
-
-    >>> from headscope.report.wording import Estimate
-    >>> examples_to_decide(Claim(0.48, 0.5, Estimate(-0.02, -0.06, 0.02), 100))
-    400
-    """
-    difference = test.difference
-    if not difference.tested or difference.value == 0:
-        return None
-    half = difference.value - difference.lower if difference.value > 0 else difference.upper - difference.value
-    wanted = max(test.n + 1, LEAST_EXAMPLES, ceil(round(test.n * (half / difference.value) ** 2, 6)))
-    return wanted if wanted <= MOST_TIMES * test.n else None

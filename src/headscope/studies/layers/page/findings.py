@@ -199,7 +199,8 @@ def _concentration(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator
     if parts:
         most = np.log(result.sizes["space"])
         text = f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer): "
-        yield Finding("Concentration of the mix", f"{text}{', '.join(parts)}.")
+        depends = "It grows the longer a mix is trained: it compares tasks of one run, and no run with another."
+        yield Finding("Concentration of the mix where its training stopped", f"{text}{', '.join(parts)}. {depends}")
 
 
 def _rare(summaries: list[TaskSummary]) -> Iterator[Finding]:

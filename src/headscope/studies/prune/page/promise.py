@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from math import ceil
 
 import xarray as xr
 
@@ -88,12 +87,12 @@ def _claim(gain: xr.DataArray, tolerance: float) -> Claim:
 
 def _wanted(claim: Claim, in_order: bool) -> str:
     """How many examples would do; one half chooses unless all steps are tested in order."""
-    if (wanted := examples_wanted(claim)) is None:
+    if claim.difference.value <= 0:
         return " With a loss of this size no number of examples would do."
-    if claim.value == 0:  # the bound of what is not seen falls with n, not with its root
-        wanted = ceil(claim.n * (claim.difference.value - claim.difference.lower) / claim.difference.value)
+    if (wanted := examples_wanted(claim)) is None:
+        return " How many examples would do is more than can be told from these."
     wanted, there = (f"{wanted:,}", f"{claim.n:,}") if in_order else (f"{2 * wanted:,}", f"about {2 * claim.n:,}")
-    return f" About {wanted} examples would do if the loss is as it is here (there are {there})."
+    return f" About {wanted} examples would do, in five samples of six (there are {there})."
 
 
 def _fewer(tested: xr.DataArray, tolerance: float) -> str:

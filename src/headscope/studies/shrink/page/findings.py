@@ -79,10 +79,20 @@ def unlearned(result: xr.Dataset) -> Finding | None:
     return too_alike(estimate(result, "whole_score", **metric).text, float(result["chance"].sel(metric)))
 
 
+def removed_nothing(result: xr.Dataset) -> bool:
+    """Whether the saved model is as large as the whole one."""
+    before, after = facts(result)["megabytes"]
+    return after >= before
+
+
 def _lost(result: xr.Dataset) -> Iterator[Finding]:
     """The test that no more than the tolerance is lost, on held-out examples."""
     if lacks := unlearned(result):
         yield lacks
+        return
+    if removed_nothing(result):
+        text = "No part could go: the saved model is the whole one, so that nothing is promised of a smaller one."
+        yield Finding("Nothing was removed", text)
         return
     gain = measured(result, "shrunk_gain")
     if gain is None:
