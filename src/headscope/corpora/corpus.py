@@ -17,6 +17,8 @@ from headscope.storage.hashes import SourceFiles
 
 # Fewer documents give no interval: their examples depend on each other.
 LEAST_DOCUMENTS = 5
+# Labels of which each has its share of a sample; more are scores.
+MOST_LABELS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,10 +103,48 @@ class Corpus:
 
 def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
     """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
-    drawn = part(corpus, np.random.default_rng(seed).permutation(corpus.n_examples)[:number])
+    return _drawn(corpus, np.random.default_rng(seed).permutation(corpus.n_examples)[:number], seed)
+
+
+def evenly(corpus: Corpus, number: int | None, seed: int = 0) -> Corpus:
+    """So many examples of a corpus, each document or label with its share, drawn by the seed, in the corpus's order.
+
+    The first so many of a file that is sorted are a sample of its beginning. The name says what was drawn.
+
+    >>> from headscope.corpora import read
+    >>> evenly(read("sample"), 20).name, evenly(read("sample"), None).name
+    ('sample (20 of 282, drawn over documents, seed 0)', 'sample')
+    """
+    if number is None or number >= corpus.n_examples:
+        return corpus
+    over, groups = _groups(corpus)
+    random = np.random.default_rng(seed)
+    place = np.empty(corpus.n_examples)
+    for group in np.unique(groups):
+        members = random.permutation(np.flatnonzero(groups == group))
+        place[members] = (np.arange(len(members)) + 0.5) / len(members)
+    first = np.lexsort((random.random(len(place)), place))  # of equal places any
+    name = f"{corpus.name} ({number:,} of {corpus.n_examples:,}, drawn{f' over {over}' if over else ''}, seed {seed})"
+    return replace(_drawn(corpus, first[:number], seed), name=name)
+
+
+def _groups(corpus: Corpus) -> tuple[str, Int[np.ndarray, " example"]]:
+    """What examples are drawn over, in words, and the group of each: its document, else its label, if there are few."""
+    keys = {
+        "documents": [example.document for example in corpus] if corpus.by_document else [],
+        "labels": [str(example.label) for example in corpus],
+    }
+    for over, values in keys.items():
+        names, groups = np.unique(values, return_inverse=True)
+        if 1 < len(names) and (over == "documents" or len(names) <= MOST_LABELS):
+            return over, groups
+    return "", np.zeros(corpus.n_examples, dtype=int)
+
+
+def _drawn(corpus: Corpus, chosen: Int[np.ndarray, " example"], seed: int) -> Corpus:
     # No journal goes on from that of the first so many examples.
-    sha256 = hashlib.sha256(f"{corpus.sha256} {number} {seed}".encode()).hexdigest()
-    return replace(drawn, sha256=sha256, files=corpus.files)
+    sha256 = hashlib.sha256(f"{corpus.sha256} {len(chosen)} {seed}".encode()).hexdigest()
+    return replace(part(corpus, chosen), sha256=sha256, files=corpus.files)
 
 
 def part(corpus: Corpus, chosen: Int[np.ndarray, " example"], name: str = "") -> Corpus:

@@ -35,7 +35,7 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
     promised = [lacks] if lacks else promise(result, share)
     return "\n".join(
         [
-            *(f"## Scores on {plain(task)} (dev)", ""),
+            *(f"## Scores on {plain(task)} (dev)", "", f"Scored on {plain(result.attrs['corpus'])}.", ""),
             *("| metric | before | after | change with 95% interval |", "| --- | --- | --- | --- |", *rows, ""),
             *(f"{said.topic}. {said.text}\n" for said in promised),
             *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),
