@@ -200,14 +200,14 @@ def test_so_many_examples_as_are_said_decide_a_claim(name, mean):
 
 def of_task(claim: PaperClaim, score: float, n: int = 400) -> xr.Dataset:
     """A result in which the claim holds, of a model with a score on its task; always the same answer has .5."""
-    whole = {"ablate": "baseline", "prune": "pruned_score", "shrink": "whole_score"}[claim.study]
+    variable = {"ablate": "baseline", "prune": "pruned_score", "shrink": "whole_score"}[claim.study]
     made = planted(claim, holds=True, n=n)
     dims = ("share_removed", "metric") if claim.study == "prune" else ("metric",)
     made = made.assign_coords(metric=COORDS["metric"], share_removed=COORDS["share_removed"])
     shape = tuple(len(COORDS[dim]) for dim in dims)
     made["chance"] = (("metric",), np.full(len(COORDS["metric"]), 0.5))
-    made[whole] = (dims, np.full(shape, score))
-    made[f"{whole}_ci"] = ((*dims, "bound"), np.full((*shape, 2), score) + np.array([-0.02, 0.02]))
+    made[variable] = (dims, np.full(shape, score))
+    made[f"{variable}_ci"] = ((*dims, "bound"), np.full((*shape, 2), score) + np.array([-0.02, 0.02]))
     return made
 
 

@@ -119,11 +119,11 @@ def evenly(corpus: Corpus, number: int | None, seed: int = 0) -> Corpus:
         return corpus
     over, groups = _groups(corpus)
     random = np.random.default_rng(seed)
-    place = np.empty(corpus.n_examples)
+    ranks = np.empty(corpus.n_examples)
     for group in np.unique(groups):
         members = random.permutation(np.flatnonzero(groups == group))
-        place[members] = (np.arange(len(members)) + 0.5) / len(members)
-    first = np.lexsort((random.random(len(place)), place))  # of equal places any
+        ranks[members] = (np.arange(len(members)) + 0.5) / len(members)
+    first = np.lexsort((random.random(len(ranks)), ranks))  # of equal ranks any
     name = f"{corpus.name} ({number:,} of {corpus.n_examples:,}, drawn{f' over {over}' if over else ''}, seed {seed})"
     return replace(_drawn(corpus, first[:number], seed), name=name)
 

@@ -51,7 +51,7 @@ def test_they_are_what_they_are_called(sentence: Sentence, seed: int) -> None:
         for other in filter(None, its):
             assert (other.source > other.target) == (link.source > link.target), "a causal model sees as much"
     for places in zip(*found, strict=True):
-        pairs = [frozenset((place.source, place.target)) for place in places if place]
+        pairs = [frozenset((moved.source, moved.target)) for moved in places if moved]
         assert len(set(pairs)) == len(pairs), "no place stands for two links"
 
 

@@ -90,9 +90,13 @@ def _wanted(claim: Claim, in_order: bool) -> str:
     if claim.difference.value <= 0:
         return " With a loss of this size no number of examples would do."
     if (wanted := examples_wanted(claim)) is None:
-        return " How many examples would do is more than can be told from these."
-    wanted, there = (f"{wanted:,}", f"{claim.n:,}") if in_order else (f"{2 * wanted:,}", f"about {2 * claim.n:,}")
-    return f" About {wanted} examples would do, in five samples of six (there are {there})."
+        return f" How many examples would do is more than can be told from these (there are {_there(claim, in_order)})."
+    wanted = wanted if in_order else 2 * wanted
+    return f" About {wanted:,} examples would do, in five samples of six (there are {_there(claim, in_order)})."
+
+
+def _there(claim: Claim, in_order: bool) -> str:
+    return f"{claim.n:,}" if in_order else f"about {2 * claim.n:,}"
 
 
 def _fewer(tested: xr.DataArray, tolerance: float) -> str:
