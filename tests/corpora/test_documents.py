@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import headscope
 from headscope.corpora import Options, read
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from headscope.models import load
 from headscope.passes import Settings
 from headscope.passes.passes import Pass
+from headscope.report.study_page import study_page
 from support.cli import run_command
 from support.tiny import save_tiny
 from support.written import corpus
@@ -31,7 +33,7 @@ def test_titles_of_running_text_begin_documents():
 
 def test_without_titles_blank_lines_part_documents():
     assert documents(corpus("x.txt", "A.\nB.\n\n\nC.\n")) == ["x.txt:1", "x.txt:1", "x.txt:5"]
-    assert corpus("x.txt", "A.\nB.\n").n_documents == 1
+    assert corpus("x.txt", "A.\nB.\n").n_documents == 0, "whether they are one document is not known"
 
 
 def test_a_text_that_is_read_from_its_middle_has_the_same_documents(tmp_path, monkeypatch):
@@ -114,3 +116,19 @@ def test_units_are_documents_where_there_are_enough():
     found = corpus("x.txt", "".join(f"A{i}.\nB.\n\n" for i in range(6)))
     assert list(found.units)[::2] == list(found.units)[1::2] and len(set(found.units)) == 6
     assert list(corpus("x.txt", "A.\nB.\n\nC.\n").units) == [0, 1, 2]
+
+
+def test_fewer_than_five_documents_give_no_interval_and_name_the_column_that_gives_more(tmp_path):
+    """Their sentences are no independent examples: intervals over these contain the value in .76 to .86 of samples."""
+    table = tmp_path / "x.tsv"
+    rows = [f"It rained {n}.\t{('news', 'blog', 'mail')[n % 3]}\tt{n // 2}" for n in range(24)]
+    table.write_text("text\tgenre\ttitle\n" + "\n".join(rows) + "\n")
+    few, enough = (headscope.profile(load("minilm"), read(table, document=name)) for name in ("genre", "title"))
+    assert few.attrs["resampled"] == "3 documents, too few for intervals; --document title makes 12"
+    bounds = [name for name in few if str(name).endswith("_ci")]
+    assert bounds and all(bool(few[name].isnull().all()) for name in bounds)
+    assert not any(bool(enough[name].isnull().all()) for name in ("entropy_ci", "attention_to_ci"))
+    page = study_page(few)
+    first, *_ = page.highlights()
+    assert first.topic == "Undecided: too few documents" and "--document title makes 12" in first.text
+    assert {finding.verdict for finding in (*page.highlights(), *page.findings())} <= {None, "undecided"}

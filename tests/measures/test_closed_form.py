@@ -11,11 +11,13 @@ from headscope.measures import (
     attention_to,
     cls_entropy,
     cls_feature_attention,
+    cls_separator_lead,
     entropy,
     feature_attention,
     segment_end,
     sep_to_sep,
     sink_by_part_of_speech,
+    start_attention,
     token_attention,
 )
 from headscope.results.vocabulary import FEATURES, RELATIONS, TOKEN_CLASSES, UPOS
@@ -121,6 +123,17 @@ def test_cls_feature_attention_is_the_row_of_cls_at_the_best_token() -> None:
     found = values(cls_feature_attention, rows, tokens("coos", [("noun", 1), ("noun", 2), ("sep", 3)]))
     assert (at(FEATURES, found, "noun"), at(FEATURES, found, "sep")) == pytest.approx((0.3, 0.4))
     assert all(value != value for value in values(cls_feature_attention, rows, tokens("ooos", [("noun", 1)])))
+
+
+def test_a_feature_is_compared_with_special_tokens_in_the_same_examples() -> None:
+    rows = looks_at([1, 2, 2, 2])
+    rows[0, 0] = torch.tensor([0.1, 0.2, 0.3, 0.4])
+    marked = [("cls", 0), ("noun", 1), ("noun", 2), ("sep", 3)]
+    lead, start = (values(measure, rows, tokens("coos", marked)) for measure in (cls_separator_lead, start_attention))
+    assert at(FEATURES, lead, "noun") == pytest.approx(0.1) and at(FEATURES, start, "noun") == pytest.approx(0.025)
+    without = tokens("coos", [("cls", 0), ("sep", 3)])
+    for measure in (cls_separator_lead, start_attention):
+        assert torch.isnan(torch.tensor(at(FEATURES, values(measure, rows, without), "noun")))
 
 
 def test_token_attention_is_the_best_pair_from_its_source_to_its_target() -> None:

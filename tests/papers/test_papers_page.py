@@ -65,7 +65,7 @@ def by_hand(claim: str) -> tuple[float, str]:
             words = ["noun", "verb", "pron", "subj", "obj", "neg"]
             attention = result("profile-ewt")["feature_attention"]
             upper = bounds("profile-ewt", "feature_attention", feature=words)[..., 1].mean()
-            lower = bounds("profile-ewt", "feature_attention", feature="cls")[..., 0].mean() / 3
+            lower = bounds("profile-ewt", "start_attention", feature=words)[..., 0].mean() / 3
             return float(attention.sel(feature=words).mean()), "holds" if upper < lower else "undecided"
     raise AssertionError(claim)
 

@@ -59,7 +59,7 @@ def test_scores_are_subtracted_averaged_and_cut_with_their_resamples() -> None:
     gain, mean = one - other, mean_of([one, other])
     np.testing.assert_array_equal(gain.mean, one.mean - other.mean)
     np.testing.assert_array_equal(gain.resampled, one.resampled - other.resampled)
-    assert not gain.of_answers and (gain.count, gain.units) == (7, 12.0)
+    assert not gain.of_answers and gain.of_gains and (gain.count, gain.units) == (7, 12.0)
     np.testing.assert_array_equal(mean.mean, (one.mean + other.mean) / 2)
     np.testing.assert_array_equal(mean.resampled, (one.resampled + other.resampled) / 2)
     assert mean.of_answers and one[1:].count == 7

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headscope import catalog
-from support.claim_cases import CASES, NO_CLAIMS, claimed, described, is_found, run
+from support.claim_cases import CASES, FAMILIES, NO_CLAIMS, claimed, described, is_found, run
 from support.tiers import in_turn
 
 # Those that take a second or more a run read the first noise alone; all noises but the first are thorough.
@@ -22,6 +22,13 @@ NOISES = [
     pytest.param(study, noise, marks=pytest.mark.thorough if number else ())
     for study, case in CASES.items()
     for number, noise in enumerate(case.noises[: 1 if study in DEAR else None])
+]
+
+OTHER_KINDS = [
+    pytest.param(study, noise, marks=pytest.mark.thorough)
+    for study in DEAR
+    for noise in CASES[study].noises[1:]
+    if noise in (*FAMILIES, "swapped")
 ]
 
 
@@ -41,7 +48,7 @@ def test_a_claim_holds_of_what_is_planted(study: str) -> None:
     assert is_found(study, result), claimed(result)
 
 
-@pytest.mark.parametrize(("study", "noise"), NOISES)
+@pytest.mark.parametrize(("study", "noise"), [*NOISES, *OTHER_KINDS])
 def test_no_claim_holds_of_noise_and_no_description_names_a_best_head(study: str, noise: str) -> None:
     result = run(study, seed=0, noise=noise)
     assert [topic for topic, verdict in claimed(result).items() if verdict == "holds"] == []

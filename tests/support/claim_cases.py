@@ -1,8 +1,8 @@
 """Of each study with claims: a small model of which they must hold, and small models of noise of which none may.
 
 A case runs with any seed, so that tests take a few and `python -m benchmarks.claims` forty. The noises are random
-weights, these with sharp or exactly uniform attention, what is planted beside shuffled links or labels, and what is
-planted in a single example.
+weights, these with sharp or exactly uniform attention, of decoders, of ALBERT, and of letters as tokens; what is
+planted beside shuffled links or labels, beside trees of other sentences, and in a single example.
 
 >>> set(CASES) | set(NO_CLAIMS) == set(catalog.names("studies"))
 True
@@ -28,13 +28,29 @@ from support.planted import WIDTH, Head, looks_at_copies, looks_at_offset, looks
 from support.planted_task import planted_classifier
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
 from support.planted_words import causal_table
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.tiny import (
+    byte_tokenizer,
+    save_tiny,
+    tiny_bert,
+    tiny_gpt2,
+    tiny_network,
+    tiny_tokenizer,
+    tiny_vocabulary,
+)
+from support.tiny_families import tiny_config
 
 NO_CLAIMS = {"patterns": "shares of patterns are described"}
 FOUR: tuple[str, ...] = ("bank", "book", "bird", "cat")
 CYCLE: dict[tuple[str, str], float] = {pair: 9.0 for pair in pairwise((*FOUR, FOUR[0]))}
 QUERIES = {"random": 1.0, "sharp": 6.0, "uniform": 0.0}
 Network = Callable[[int], PreTrainedModel]
+# Random weights of other kinds: what each token sees, weights that layers share, a letter as a token.
+FAMILIES: dict[str, Network] = {
+    "decoder": lambda seed: tiny_gpt2(seed),
+    "bytes": lambda seed: tiny_gpt2(seed, vocab_size=BYTES, n_positions=512),
+    "albert": lambda seed: tiny_network(tiny_config("albert", vocab_size=len(tiny_vocabulary())), seed),
+}
+BYTES = 256
 
 
 @dataclass(frozen=True)
@@ -63,7 +79,9 @@ class ClaimCase:
     def noises(self) -> list[str]:
         """The names of its noises."""
         others = {"shuffled": self.shuffles, "without": self.without, "one example": self.single}
-        return [*(QUERIES if self.noise else ()), *(name for name, there in others.items() if there)]
+        of_noise = [*QUERIES, *(FAMILIES if self.noise is AutoModel else ())] if self.noise else []
+        swapped = ["swapped"] if self.data is texts.treebank else []
+        return [*of_noise, *(name for name, there in others.items() if there), *swapped]
 
 
 def noisy(seed: int, factor: float, kind: type) -> PreTrainedModel:
@@ -82,8 +100,12 @@ def run(study: str, seed: int, noise: str | None = None) -> xr.Dataset:
     network = case.without(seed) if noise == "without" and case.without else case.planted(seed)
     if noise in QUERIES and case.noise:
         network = noisy(seed, QUERIES[noise], case.noise)
+    elif noise in FAMILIES:
+        network = FAMILIES[noise](seed)
     shuffled = case.shuffles and noise not in (None, "without", "one example")
     data = case.data(seed, 1 if noise == "one example" else case.n, shuffled)
+    if noise == "swapped":
+        data = texts.swapped(case.data(seed, case.n))
     return RUNNERS.get(study, _of_corpus)(study, network, data, Settings(seed=seed, resamples=200), dict(case.options))
 
 
@@ -167,7 +189,7 @@ def _of_items(study: str, network: PreTrainedModel, data: Any, settings: Setting
 
 
 def _wrapped(network: PreTrainedModel) -> Model:
-    return headscope.wrap(network, tiny_tokenizer())
+    return headscope.wrap(network, byte_tokenizer() if network.config.vocab_size == BYTES else tiny_tokenizer())
 
 
 RUNNERS = {

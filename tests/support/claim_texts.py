@@ -65,6 +65,21 @@ def _sentence(random: Random) -> str:
     return " ".join([*(word for phrase in phrases for word in phrase), "."])
 
 
+def swapped(made: Corpus) -> Corpus:
+    """Each sentence with the tree of the next one that is as long, so that places are right and words are not."""
+    by_length: dict[int, list[Example]] = {}
+    for example in made:
+        by_length.setdefault(len(example.first[0].words), []).append(example)
+
+    def other(example: Example) -> Example:
+        alike = by_length[len(example.first[0].words)]
+        theirs = alike[(alike.index(example) + 1) % len(alike)].first[0]
+        sentence = replace(example.first[0], heads=theirs.heads, deprel=theirs.deprel)
+        return replace(example, first=(sentence,))
+
+    return corpus(map(other, made))
+
+
 def _shuffled_trees(made: Corpus, random: Random) -> Corpus:
     def shuffled(example: Example) -> Example:
         (sentence,) = example.first

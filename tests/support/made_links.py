@@ -32,7 +32,9 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
     """By relation, what each head gives to links and to each baseline [head, direction]: pair of tokens by pair."""
     found: dict[str, dict[str, list]] = {}
     for number, (sentence, tokens) in enumerate(overlapping(example, spoken(example))):
-        others = baselines(sentence, Random(f"{seed} {number} {example.id}"))
+        others = baselines(
+            sentence, Random(f"{seed} {number} {example.id}"), None, lambda word, its=tokens: len(its[word])
+        )
         for link, (elsewhere, source, target) in zip(sentence.links, others, strict=True):
             its = _values(attention, link, tokens)
             if its is not None:
@@ -46,10 +48,11 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
 
 
 def _largest(kinds: dict[str, list]) -> dict[str, np.ndarray]:
-    shape = kinds["linked"][0].shape
-    compared = all(value is not None for name in ("elsewhere", "others") for value in kinds[name])
-    nothing = np.full(shape, np.nan)
-    return {name: np.max(values, axis=0) if compared or name == "linked" else nothing for name, values in kinds.items()}
+    its = [of_link for of_link in zip(*kinds.values(), strict=True) if all(value is not None for value in of_link)]
+    nothing = np.full(kinds["linked"][0].shape, np.nan)
+    names = ("matched", "elsewhere", "others")
+    largest = {name: np.max(values, axis=0) for name, values in zip(names, zip(*its, strict=True), strict=False)}
+    return dict.fromkeys(names, nothing) | largest | {"linked": np.max(kinds["linked"], axis=0)}
 
 
 def _values(attention: np.ndarray, link: Link | None, tokens: list[set[int]]) -> np.ndarray | None:

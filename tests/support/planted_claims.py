@@ -65,7 +65,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "profile": {
         **{"attention_to": (*HEADS, "token_class"), "attention_offset": (*HEADS, "offset"), "sep_to_sep": HEADS},
         **{"entropy": HEADS, "cls_entropy": HEADS, "uniform_entropy": (), "token_share": ("token_class",)},
-        **{name: (*HEADS, "feature") for name in ("feature_attention", "cls_feature_attention")},
+        **{name: (*HEADS, "feature") for name in ("feature_attention", "start_attention", "cls_separator_lead")},
     },
     "gradients": {"relative_gradient": ("layer", "token_class"), "attention_to": (*HEADS, "token_class")},
     "syntax": {

@@ -109,6 +109,17 @@ def _cls_feature_attention(read: Read) -> np.ndarray:
     return _largest(read, read.having if first else lambda _: [], FEATURES, lambda j: read.maps[:, :, first[0], j])
 
 
+def _start_attention(read: Read) -> np.ndarray:
+    first = read.tokens("cls")
+    mean = read.maps[:, :, :, first[0]].mean(-1) if first else None
+    return _largest(read, read.having if first else lambda _: [], FEATURES, lambda j: mean)
+
+
+def _cls_separator_lead(read: Read) -> np.ndarray:
+    found = _cls_feature_attention(read)
+    return found[..., [FEATURES.index("sep")]] - found
+
+
 def _token_attention(read: Read) -> np.ndarray:
     return _largest(read, lambda kind: sorted(read.links[kind]), RELATIONS, lambda pair: read.maps[:, :, *pair])
 
@@ -142,6 +153,8 @@ STATISTICS: dict[str, tuple[Callable[[Read], np.ndarray], dict[str, list]]] = {
     "cls_entropy": (_cls_entropy, {}),
     "feature_attention": (_feature_attention, {"feature": FEATURES}),
     "cls_feature_attention": (_cls_feature_attention, {"feature": FEATURES}),
+    "start_attention": (_start_attention, {"feature": FEATURES}),
+    "cls_separator_lead": (_cls_separator_lead, {"feature": FEATURES}),
     "token_attention": (_token_attention, {"relation": RELATIONS}),
     "segment_end": (_segment_end, {}),
     "sink_by_part_of_speech": (_sink_by_part_of_speech, {"part_of_speech": UPOS}),

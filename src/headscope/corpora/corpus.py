@@ -12,10 +12,13 @@ from jaxtyping import Int
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of
+from headscope.statistics.intervals import TOO_FEW
 from headscope.storage.hashes import SourceFiles
 
-# With fewer documents, examples are resampled as if they were independent.
+# Fewer documents give no interval: their examples depend on each other.
 LEAST_DOCUMENTS = 5
+# Labels of which each has its share of a sample; more are scores.
+MOST_LABELS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +31,7 @@ class Corpus:
     * `skipped`: what was left out, cut or renamed, and how often ("bad", "empty", "words cut", ...).
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
+    * `more_documents`: what would make more documents of it where they are too few, in words.
 
     >>> from headscope.corpora import read
     >>> corpus = read("sample")
@@ -43,6 +47,12 @@ class Corpus:
     files: SourceFiles | None = None
     text_bytes: int = 0
     n_documents: int = 0
+    more_documents: str = ""
+
+    @property
+    def has_few_documents(self) -> bool:
+        """Whether it is known to be of so few documents that there is no interval."""
+        return 0 < self.n_documents < min(LEAST_DOCUMENTS, self.n_examples)
 
     @property
     def by_document(self) -> bool:
@@ -63,6 +73,9 @@ class Corpus:
         """The units that are resampled for intervals, in words."""
         if self.by_document:
             return f"{self.n_documents:,} documents"
+        if self.has_few_documents:
+            number = "1 document" if self.n_documents == 1 else f"{self.n_documents} documents"
+            return f"{number}, {TOO_FEW}{self.more_documents and f'; {self.more_documents}'}"
         return "examples" if self.n_documents == self.n_examples else "examples, taken as independent"
 
     def refuse_changed(self) -> None:
@@ -90,10 +103,48 @@ class Corpus:
 
 def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
     """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
-    drawn = part(corpus, np.random.default_rng(seed).permutation(corpus.n_examples)[:number])
+    return _drawn(corpus, np.random.default_rng(seed).permutation(corpus.n_examples)[:number], seed)
+
+
+def evenly(corpus: Corpus, number: int | None, seed: int = 0) -> Corpus:
+    """So many examples of a corpus, each document or label with its share, drawn by the seed, in the corpus's order.
+
+    The first so many of a file that is sorted are a sample of its beginning. The name says what was drawn.
+
+    >>> from headscope.corpora import read
+    >>> evenly(read("sample"), 20).name, evenly(read("sample"), None).name
+    ('sample (20 of 282, drawn over documents, seed 0)', 'sample')
+    """
+    if number is None or number >= corpus.n_examples:
+        return corpus
+    over, groups = _groups(corpus)
+    random = np.random.default_rng(seed)
+    ranks = np.empty(corpus.n_examples)
+    for group in np.unique(groups):
+        members = random.permutation(np.flatnonzero(groups == group))
+        ranks[members] = (np.arange(len(members)) + 0.5) / len(members)
+    first = np.lexsort((random.random(len(ranks)), ranks))  # of equal ranks any
+    name = f"{corpus.name} ({number:,} of {corpus.n_examples:,}, drawn{f' over {over}' if over else ''}, seed {seed})"
+    return replace(_drawn(corpus, first[:number], seed), name=name)
+
+
+def _groups(corpus: Corpus) -> tuple[str, Int[np.ndarray, " example"]]:
+    """What examples are drawn over, in words, and the group of each: its document, else its label, if there are few."""
+    keys = {
+        "documents": [example.document for example in corpus] if corpus.by_document else [],
+        "labels": [str(example.label) for example in corpus],
+    }
+    for over, values in keys.items():
+        names, groups = np.unique(values, return_inverse=True)
+        if 1 < len(names) and (over == "documents" or len(names) <= MOST_LABELS):
+            return over, groups
+    return "", np.zeros(corpus.n_examples, dtype=int)
+
+
+def _drawn(corpus: Corpus, chosen: Int[np.ndarray, " example"], seed: int) -> Corpus:
     # No journal goes on from that of the first so many examples.
-    sha256 = hashlib.sha256(f"{corpus.sha256} {number} {seed}".encode()).hexdigest()
-    return replace(drawn, sha256=sha256, files=corpus.files)
+    sha256 = hashlib.sha256(f"{corpus.sha256} {len(chosen)} {seed}".encode()).hexdigest()
+    return replace(part(corpus, chosen), sha256=sha256, files=corpus.files)
 
 
 def part(corpus: Corpus, chosen: Int[np.ndarray, " example"], name: str = "") -> Corpus:

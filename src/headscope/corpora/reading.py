@@ -93,6 +93,8 @@ def read(
         and time.monotonic() - started >= (SECONDS if keep_from is None else keep_from)
     ):
         kept_check.keep(kept, kind, options, corpus.files, check)
+    if corpus.has_few_documents and hasattr(reader, "more_documents"):
+        return replace(corpus, more_documents=reader.more_documents(sources, options))
     return corpus
 
 
@@ -118,9 +120,10 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
     files = _hashed(sources.sources, before, name) if before is not None else None
     # an id is repeated only within the whole corpus, which then has to be read from its start
-    check = kept_check.check_of(
-        n, len(documents - {number_of("")}), skipped, text_bytes, Marks() if reading.repeated else marks
-    )
+    n_documents = len(documents - {number_of("")})
+    if kind == "text" and n_documents == 1:
+        n_documents = 0  # whether lines without a title or a blank one between them are one document is not known
+    check = kept_check.check_of(n, n_documents, skipped, text_bytes, Marks() if reading.repeated else marks)
     corpus = _streamed(name, files.sha256 if files else texts.hexdigest(), check, files, sources)
     return (corpus if len(few) < n else replace(corpus, again=partial(iter, few))), check
 

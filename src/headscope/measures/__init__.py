@@ -8,6 +8,8 @@ SURFACE = (
     "cls_entropy",
     "feature_attention",
     "cls_feature_attention",
+    "start_attention",
+    "cls_separator_lead",
     "token_attention",
     "same_word",
     "same_word_gain",

@@ -2,13 +2,14 @@
 
 import numpy as np
 import xarray as xr
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest
 
+from headscope.corpora.tasks.metrics import SHARES
 from headscope.figures.labels import head_name
 from headscope.report.claims import Claim, above
 from headscope.report.wording import Estimate, of_array
-from headscope.statistics.interval_tests import q_above, standard_error
-from headscope.statistics.significance import RATE, benjamini_hochberg
+from headscope.statistics.interval_tests import q_above, q_no_worse
+from headscope.statistics.significance import RATE
 
 HARM = 0.02
 
@@ -30,21 +31,13 @@ def some_head_above(array: xr.DataArray, than: xr.DataArray | None, limit: float
 
 def most_are_positive(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """More than a share of the numbers are above 0: the bounds are those that surely are, and those that may be."""
-    flat = array.values.ravel()
-    known = flat[~np.isnan(flat)]
-    share, words = float((known > 0).mean()), f"of {len(known)}"
-    if "lower" not in array.coords:
-        return Claim(share, limit, Estimate(share - limit), n), words
-    error = standard_error(array).transpose(*array.dims).values.ravel()[~np.isnan(flat)]
-    p = norm.sf(known / np.maximum(error, 1e-12))
-    sure = float((benjamini_hochberg(p) < RATE).mean())
-    may = float((benjamini_hochberg(1 - p) >= RATE).mean())
-    return Claim(share, limit, Estimate(share - limit, sure - limit, may - limit), n), words
+    return _share_above(array, q_above(array, 0.0), limit, n)
 
 
 def most_do_no_harm(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """For more than a share of the heads the gain is surely no loss of 2 points (non-inferiority, corrected)."""
-    return most_are_positive(_raised(array, HARM), than, limit, n)
+    of_answers = "metric" in array.coords and array["metric"].item() in SHARES
+    return _share_above(_raised(array, HARM), q_no_worse(array, HARM, n, of_answers=of_answers), limit, n)
 
 
 def some_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
@@ -56,7 +49,7 @@ def some_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n
     may = count + (int((than["upper"] > 0.1).sum()) if than is not None and "upper" in than.coords else array.size)
     names = [head_name(*position) for position in zip(*_positions(special), strict=True)]
     words = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return Claim(count, 0.0, Estimate(count, count if flags.any() else -1.0, may), n), words
+    return Claim(count, 0.0, Estimate(count, count if flags.any() else -1.0, may or -1.0), n), words
 
 
 def no_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
@@ -74,6 +67,20 @@ def share_of_special(array: xr.DataArray, than: xr.DataArray | None, limit: floa
         return Claim(float("nan"), limit, Estimate(float("nan")), n), ""
     bounds = binomtest(part, total).proportion_ci(method="wilson")
     return above(Estimate(part / total, bounds.low, bounds.high), limit, n), f"{part} of {total} pairs"
+
+
+def _share_above(array: xr.DataArray, q: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
+    """The share of numbers above 0: at least those that surely are (`q`), at most all that are not surely below."""
+    known = array.notnull()
+    shares = [
+        float((flags & known).sum() / known.sum()) - limit for flags in (array > 0, *_sure_and_possible(array, q))
+    ]
+    return Claim(shares[0] + limit, limit, Estimate(*shares), n), f"of {int(known.sum())}"
+
+
+def _sure_and_possible(array: xr.DataArray, q: xr.DataArray | None) -> list[xr.DataArray]:
+    below = q_above(-array, 0.0)
+    return [] if q is None or below is None else [q < RATE, below >= RATE]
 
 
 def _raised(array: xr.DataArray, by: float) -> xr.DataArray:

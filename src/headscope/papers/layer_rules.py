@@ -52,7 +52,7 @@ def in_order(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: in
     others = [np.corrcoef(ranks, order)[0, 1] for order in permutations(np.argsort(np.argsort(values)).tolist())]
     p = float(np.mean(np.array(others) >= value - 1e-12))
     sure = value if p < RATE else value - 2.0
-    return Claim(value, 0.0, Estimate(value, min(sure, value), 0.0 if p > 1 - RATE else 1.0), n), ""
+    return Claim(value, 0.0, Estimate(value, min(sure, value), value if p > 1 - RATE else 1.0), n), ""
 
 
 def peaks_in_the_middle(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import ceil
 from textwrap import shorten
 from typing import Any, Literal
 
@@ -16,13 +15,12 @@ from headscope.papers.numbers import LackingError, averaged, over_seeds, sink, t
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
-from headscope.report.claims import LEAST_EXAMPLES, LEAST_SEEDS, Claim
+from headscope.report.claims import LEAST_SEEDS, MOST_NAMED, Claim, examples_wanted
 from headscope.report.parts import Finding
+from headscope.report.shared_findings import unlearned
 
 Verdict = Literal["holds", "fails", "undecided", "not measured"]
 VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
-# A difference that wants more than so many times the examples is too small to be told.
-MOST_TIMES = 1000
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,13 @@ class Judgement:
 
     @property
     def wanted(self) -> int | None:
-        """The number of examples that would decide an undecided claim, from the variance seen; None if not known."""
+        """The number of examples that would decide an undecided claim in five samples of six; None if not known."""
         if self.verdict != "undecided" or self.test is None or self.lacks:
             return None
         if RULES[self.claim.rule].over or self.claim.procedure:
             return None
-        return examples_to_decide(self.test)
+        wanted = examples_wanted(self.test)
+        return wanted if wanted is None or wanted <= MOST_NAMED else None
 
     def record(self) -> dict[str, Any]:
         """The verdict for programs."""
@@ -84,7 +83,8 @@ class Judgement:
 def judge(model: MeasuredModel, papers: Iterable[Paper]) -> list[Judgement]:
     """The verdict of a model's results on each claim, in the order of the papers.
 
-    Of several results that could decide a claim the one with the most examples does.
+    Of several results that could decide a claim the one with the most examples does; of a model that has not learned
+    its task nothing is said.
 
     Raises `HeadscopeError` for a claim whose number does not fit its rule.
     """
@@ -95,7 +95,9 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
     if not claim.study:
         return Judgement(paper, claim, lacks=f"headscope would need {claim.needs}")
     mine = [source for source in sources if _fits(source.result, claim)]
-    for source in sorted(mine, key=lambda source: -int(source.result.attrs["n_examples"])):
+    for source in sorted(
+        mine, key=lambda source: (bool(_open(source, claim)), -int(source.result.attrs["n_examples"]))
+    ):
         try:
             with _refusing(claim):
                 test, words = _tested(source.result, claim)
@@ -165,23 +167,8 @@ def _open(source: Source, claim: PaperClaim) -> str:
     seeds = int(source.result.sizes.get("seed", 1))
     if claim.procedure and seeds < LEAST_SEEDS:
         return f"a claim about training needs {LEAST_SEEDS} seeds, here {seeds}"
-    return ""
+    return "the task is not learned" if unlearned(source.result) else ""
 
 
 def _command(claim: PaperClaim) -> str:
     return f"headscope {claim.command or claim.study.replace('_', '-') + ' MODEL CORPUS'}"
-
-
-def examples_to_decide(test: Claim) -> int | None:
-    """How many examples would put the interval of a difference of this size on one side of 0; None where it is tiny.
-
-    >>> from headscope.report.wording import Estimate
-    >>> examples_to_decide(Claim(0.48, 0.5, Estimate(-0.02, -0.06, 0.02), 100))
-    400
-    """
-    difference = test.difference
-    if not difference.tested or difference.value == 0:
-        return None
-    half = difference.value - difference.lower if difference.value > 0 else difference.upper - difference.value
-    wanted = max(test.n + 1, LEAST_EXAMPLES, ceil(round(test.n * (half / difference.value) ** 2, 6)))
-    return wanted if wanted <= MOST_TIMES * test.n else None

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
+from headscope.report.claims import two_digits
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
 from headscope.results.cells import markdown_cell
@@ -61,8 +62,9 @@ def _open(judgement: Judgement) -> str:
         return "; more seeds would tell"
     test = judgement.test
     if judgement.wanted:
-        return f"; some {judgement.wanted:,} examples would decide it"
-    return "; too close to tell" if test and test.difference.tested else "; too few examples to tell"
+        return f"; some {two_digits(judgement.wanted):,} examples would decide it, in five samples of six"
+    tested = test and test.difference.tested
+    return "; how many would decide it is more than can be told from these" if tested else "; too few examples to tell"
 
 
 def details(judgement: Judgement) -> str:

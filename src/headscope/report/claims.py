@@ -21,6 +21,8 @@ Verdict = Literal["holds", "fails", "undecided"]
 POINT = 0.01
 LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
 MOST_NAMED = 1_000_000  # beyond so many cases that would decide no number is named
+# The error within which five samples of six stay, on one side.
+SURE = float(norm.ppf(5 / 6))
 # From the least that is shown to the most.
 STRENGTH: tuple[Verdict, ...] = ("fails", "undecided", "holds")
 # The standard deviation of normal numbers by their median distance from the median.
@@ -48,16 +50,20 @@ class Claim:
     def verdict(self) -> Verdict:
         """Whether the difference is above 0 and large enough, surely not that large, or neither.
 
+        An interval that ends at exactly 0 is of few answers, of which none was won: it does not say that none can be.
+
         >>> Claim(0.09, 0.33, Estimate(-0.24, -0.26, -0.22), 900).verdict
         'fails'
         >>> Claim(0.5, 0.4, Estimate(0.1, -0.1, 0.3), 12).verdict, Claim(0.5, 0.4, Estimate(0.1), 1).verdict
         ('undecided', 'undecided')
+        >>> Claim(0.5, 0.6, Estimate(-0.1, -0.2, 0.0), 30, least=0.01).verdict
+        'undecided'
         """
         if not self.difference.tested or self.n < LEAST_EXAMPLES:
             return "undecided"
         if self.difference.lower > 0 and self.difference.value >= self.least and not self.q >= RATE:
             return "holds"
-        return "fails" if self.difference.upper <= self.least else "undecided"
+        return "fails" if self.difference.upper < self.least and self.difference.upper != 0 else "undecided"
 
     @property
     def effect(self) -> float:
@@ -240,57 +246,66 @@ def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
 
 
 def examples_wanted(claim: Claim) -> int | None:
-    """How many cases would make a difference of this size sure; None where none would, or there is no interval.
+    """How many cases would decide on the side of the difference, in five samples of six; None if nobody can tell.
 
-    Where a corrected rate is too large, so many that a normal test of this size would have a small one.
+    The difference that was seen may be too large by chance: so the plan is for one that is smaller by the error which
+    five samples of six stay within, and leaves so much room again. Where a corrected rate is too large, it is for one
+    that would be small enough. A bound at exactly 0 is of answers that have not occurred: their rate is not known.
 
-    >>> examples_wanted(no_worse(Estimate(-0.01, -0.03, 0.01), 0.02, 300))
-    1200
-    >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, 0.02, 0.18), 100, q=0.2))
-    234
+    >>> examples_wanted(no_worse(Estimate(-0.004, -0.024, 0.016), 0.02, 300))
+    7129
+    >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, 0.03, 0.17), 100, q=0.2))
+    523
+    >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, -0.2, 0.4), 100)) is None
+    True
     """
-    difference = claim.difference
-    if not difference.tested or difference.value <= 0 or claim.q >= 1:
+    difference, upwards = claim.difference, claim.difference.value >= claim.least
+    if not difference.tested or 0 in (difference.lower, difference.upper) or claim.q >= 1:
         return None
-    stretch = float(norm.isf(RATE / 2) / norm.isf(claim.q / 2)) if claim.q >= RATE else 1.0
-    wanted = _narrowing(claim, difference.value - difference.lower, difference.value)
-    return wanted and max(wanted, ceil(claim.n * stretch**2))
+    half, room = difference.value - difference.lower, difference.value
+    if not upwards:
+        half, room = difference.upper - difference.value, claim.least - difference.value
+    error = sqrt(max(half**2 - claim.fixed**2, 0.0)) / norm.isf(RATE / 2)
+    room -= SURE * error
+    if error == 0 or room <= claim.fixed:
+        return None
+    level = RATE / 2
+    if upwards and claim.q >= RATE:
+        level *= 2 * norm.sf(difference.value / error) / claim.q
+    needed = (norm.isf(level) + SURE) * error
+    return max(ceil(round(claim.n * needed**2 / (room**2 - claim.fixed**2), 6)), claim.n + 1)
 
 
 def wanted_in_words(claim: Claim, unit: str) -> str:
-    """How many cases would decide an undecided claim if the difference stays as it is; empty if that is not known.
+    """How many cases would decide an undecided claim, as far as that can be told from these.
 
-    >>> wanted_in_words(above(Estimate(0.5, 0.3, 0.7), 0.4, 100), "words")
-    ' About 400 words would do.'
+    >>> wanted_in_words(above(Estimate(0.5, 0.38, 0.62), 0.4, 100), "words")
+    ' About 2,000 words would settle this, in five samples of six.'
+    >>> wanted_in_words(above(Estimate(0.5, 0.25, 0.75), 0.4, 100), "words")
+    ' How many words would settle this is more than can be told from these.'
     >>> wanted_in_words(above(Estimate(0.5), 0.4, 1), "words"), wanted_in_words(above(Estimate(0.5), 0.4, 90), "words")
     (' 10 words are the least.', '')
     """
     if claim.n < LEAST_EXAMPLES:
         return f" {LEAST_EXAMPLES} {unit} are the least."
-    wanted = examples_wanted(claim) if claim.difference.value >= claim.least else _to_fail(claim)
-    if wanted is None:
+    if not claim.difference.tested:
         return ""
+    wanted = examples_wanted(claim)
+    if wanted is None:
+        return f" How many {unit} would settle this is more than can be told from these."
     if wanted > MOST_NAMED:
         return f" More than {MOST_NAMED:,} {unit} would be needed."
-    wanted = max(wanted, claim.n)
-    unit_of_two_digits = 10 ** max(len(str(wanted)) - 2, 0)
-    return f" About {ceil(wanted / unit_of_two_digits) * unit_of_two_digits:,} {unit} would do."
+    return f" About {two_digits(wanted):,} {unit} would settle this, in five samples of six."
 
 
-def _to_fail(claim: Claim) -> int | None:
-    """How many cases would show that a difference is smaller than the smallest one that is spoken of."""
-    difference = claim.difference
-    if not difference.tested:
-        return None
-    return _narrowing(claim, difference.upper - difference.value, claim.least - difference.value)
+def two_digits(number: int) -> int:
+    """A number rounded up to two digits.
 
-
-def _narrowing(claim: Claim, half: float, room: float) -> int | None:
-    """How many cases would narrow half of the interval to some room; None where its fixed part is wider."""
-    if room <= claim.fixed:
-        return None
-    ratio = (half**2 - claim.fixed**2) / (room**2 - claim.fixed**2)
-    return ceil(round(claim.n * max(ratio, 0.0), 6))
+    >>> two_digits(1234), two_digits(7)
+    (1300, 7)
+    """
+    unit = 10 ** max(len(str(number)) - 2, 0)
+    return ceil(number / unit) * unit
 
 
 def tied(means: dict[int, Estimate]) -> list[int]:

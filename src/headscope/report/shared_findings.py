@@ -5,11 +5,14 @@ from math import isnan
 
 import xarray as xr
 
-from headscope.report.claims import LEAST_SEEDS, above, above_random_weights, below
+from headscope.report.claims import LEAST_SEEDS, Claim, above, above_random_weights, below
 from headscope.report.parts import Finding
-from headscope.report.wording import Estimate, number
+from headscope.report.wording import Estimate, measured, n_examples, number, of_array
 from headscope.statistics.interval_tests import standard_error
-from headscope.statistics.significance import POWER, smallest_change, smallest_fall
+from headscope.statistics.significance import LOWER_IS_BETTER, POWER, smallest_change, smallest_fall
+
+# The score of the whole model in a result of its parts, and where it stands.
+WHOLE: dict[str, dict[str, float]] = {"baseline": {}, "pruned_score": {"share_removed": 0.0}, "whole_score": {}}
 
 
 def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False) -> Finding | None:
@@ -34,25 +37,49 @@ def not_learned(score: Estimate, chance: float, n: int, *, is_loss: bool = False
     return None if claim.verdict == "holds" else finding
 
 
-def beside_random_seeds(what: str, trained: Estimate, random: Iterable[float], n: int, text: str, unit: str) -> Finding:
-    """A finding whose topic says whether the model scores higher than random weights do, if that is sure.
+def unlearned(result: xr.Dataset) -> Finding | None:
+    """The finding that the whole model has not learned its task; None where it has, or that is not known.
+
+    The one gate of pages, cards of models and claims of papers: nothing is said of the parts of such a model. A model
+    that follows shortcuts is no better than always the same answer, and passes.
+    """
+    if "case_score" in result or "chance" not in result or result["chance"].dims != ("metric",):
+        return None
+    metric = str(result["metric"].values[0])
+    for name, labels in WHOLE.items():
+        if (score := measured(result, name, metric=metric, **labels)) is not None:
+            n = n_examples(score) or (int(result.attrs["n_examples"]),)
+            chance = float(result["chance"].sel(metric=metric))
+            return not_learned(of_array(score), chance, n[0], is_loss=metric in LOWER_IS_BETTER)
+    return None
+
+
+def beside_random_seeds(
+    what: str, trained: Estimate, random: Iterable[float], beside: Claim, text: str, unit: str
+) -> Finding:
+    """A finding whose topic says whether the model scores higher than random weights and than baselines, if it is sure.
+
+    What is no better than a baseline does not come from training, however far below it random weights are.
 
     * `what`: what is scored, in the singular.
     * `random`: one score for each seed of random weights; fewer than three are compared with nothing.
-    * `n`: how many cases the score of the model rests on; `unit`: of these.
+    * `beside`: the claim that the model is better than the best baseline; `unit`: of its cases.
 
-    >>> of_random = [0.3, 0.31, 0.32]
-    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, 99, "7%.", "words").topic
+    >>> of_random, better = [0.3, 0.31, 0.32], Claim(0.5, 0.4, Estimate(0.1, 0.05, 0.15), 99)
+    >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, better, "7%.", "words").topic
     'Syntax in attention: random weights do as well'
     """
     scores = list(random)
+    over_random = above_random_weights(trained, scores, beside.n)
+    claim = beside if over_random.verdict == "holds" != beside.verdict else over_random
+    other = "random weights do" if claim is over_random else "a baseline does"
     few = f" Random weights of {LEAST_SEEDS} seeds are wanted for a comparison; this result has {len(scores)}."
     return Finding.judged(
-        above_random_weights(trained, scores, n),
+        claim,
         text + (few if len(scores) < LEAST_SEEDS else ""),
         holds=f"{what} comes from training",
-        fails=f"{what}: random weights do as well",
-        undecided=f"{what}: trained and random weights could not be told apart",
+        fails=f"{what}: {other} as well",
+        undecided=f"{what}: it could not be told from {'random weights' if claim is over_random else 'a baseline'}",
         unit=unit,
     )
 

@@ -37,6 +37,7 @@ from headscope.report import default_parts
 from headscope.report.claims import Verdict
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
+from headscope.statistics.intervals import TOO_FEW
 
 Hook = Callable[[xr.Dataset], Iterable[Any]]
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
@@ -81,8 +82,12 @@ class StudyPage:
         """The three to five findings that matter most: claims that hold first, the largest effect before the others."""
         if self._is_empty() or self._hook("findings", "highlights") is None:
             return self.findings()[:HIGHLIGHTS]
-        own = self._hook("findings", "no_claim")
-        return strongest_first(self._made("findings", "highlights"), own(self.result) if own else NO_CLAIM)
+        if TOO_FEW in self.result.attrs.get("resampled", ""):
+            first = Finding("Undecided: too few documents", few_documents(self.result))
+        else:
+            own = self._hook("findings", "no_claim")
+            first = own(self.result) if own else NO_CLAIM
+        return strongest_first(self._made("findings", "highlights"), first)
 
     def findings(self) -> list[Finding]:
         """All findings with their intervals and tests, in the order of the page."""
@@ -171,6 +176,12 @@ def study_page(result: xr.Dataset) -> StudyPage:
     """The page of a result; that of `default_parts` where its study is not one of headscope's."""
     study = str(result.attrs["study"])  # looked up, never imported as it is: a result file may hold anything
     return StudyPage(result, study if study in [*catalog.names("studies"), "_template"] else None)
+
+
+def few_documents(result: xr.Dataset) -> str:
+    """Why a result of few documents decides nothing."""
+    why = "Sentences of one document depend on each other, so that no interval can be told from so few."
+    return f"{why} Read: {result.attrs['resampled']}."
 
 
 def strongest_first(findings: list[Finding], no_claim: Finding) -> list[Finding]:

@@ -18,12 +18,16 @@ from headscope.errors import HeadscopeError
 from headscope.results import hub, netcdf
 from headscope.results.saved_check import check_attributes, check_labels, check_values
 from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
+from headscope.statistics.intervals import TOO_FEW
 from headscope.storage.files import opening, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MEASURED = ("lower", "upper", "n_examples")
+
+# The endings of variables that say how sure a number is.
+SURE = ("_ci", "p_value", "q_value", "_q", "special")
 
 
 def means(result: xr.Dataset) -> list[str]:
@@ -96,6 +100,8 @@ def check(result: xr.Dataset) -> xr.Dataset:
 
     Raises `ValueError` where a dimension is unknown, a variable has no `long_name`, `units` or `source`, a variable
     has intervals without their two bounds, or an attribute of `ATTRIBUTES` is missing.
+
+    A result of too few documents has no intervals and no rates.
     """
     if unknown := set(map(str, result.dims)) - set(DIMENSIONS):
         raise ValueError(f"result: dimensions {sorted(unknown)} are not in the vocabulary {sorted(DIMENSIONS)}")
@@ -112,7 +118,12 @@ def check(result: xr.Dataset) -> xr.Dataset:
             raise ValueError(f"result: attributes {wrong} of variable '{name}' are not text")
         if str(name).endswith("_ci"):
             _check_interval(result, str(name))
-    return result
+    return _without_intervals(result) if TOO_FEW in result.attrs.get("resampled", "") else result
+
+
+def _without_intervals(result: xr.Dataset) -> xr.Dataset:
+    """The result of too few documents: bounds and rates, which would say more than so few can, are missing."""
+    return result.assign({name: result[name] * np.nan for name in map(str, result.data_vars) if name.endswith(SURE)})
 
 
 def _check_study(result: xr.Dataset) -> None:

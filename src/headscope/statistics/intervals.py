@@ -10,6 +10,8 @@ from scipy.stats import norm, t
 CONFIDENCE = 0.95
 # Below this number of units, which may be estimated from the resamples, there is one.
 ONE_UNIT = 1.5
+# What is said of a corpus of so few documents that a result of it has no intervals.
+TOO_FEW = "too few for intervals"
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Score:
 
     * `units`: how many examples (documents) were resampled; infinite where intervals are the plain percentiles.
     * `of_answers`: whether it is a mean of zeros and ones, whose interval has a bound at 0 and at 1.
+    * `of_gains`: whether it is a difference of two such means, see `of_differences`.
     * `of_pairs`: whether it is a mean over pairs of units, whose interval is that of `of_standard_error`.
     """
 
@@ -26,6 +29,7 @@ class Score:
     count: int
     units: float = np.inf
     of_answers: bool = False
+    of_gains: bool = False
     of_pairs: bool = False
 
     @property
@@ -36,6 +40,8 @@ class Score:
         if self.of_pairs:
             return of_standard_error(self.mean, self.resampled, self.units)
         bounds = interval(self.resampled, self.units)
+        if self.of_gains:
+            return of_differences(bounds, self.units)
         return of_shares(bounds, self.mean, self.units) if self.of_answers else bounds
 
     def __getitem__(self, spaces: slice) -> "Score":
@@ -45,7 +51,8 @@ class Score:
     def __sub__(self, other: "Score") -> "Score":
         """The gain in each space, on the same sentences and resamples."""
         resampled = self.resampled - other.resampled
-        return replace(self, mean=self.mean - other.mean, resampled=resampled, of_answers=False)
+        of_gains = self.of_answers and other.of_answers
+        return replace(self, mean=self.mean - other.mean, resampled=resampled, of_answers=False, of_gains=of_gains)
 
 
 def mean_of(scores: Sequence[Score]) -> Score:
@@ -107,14 +114,13 @@ def of_shares(
 def of_differences(
     bounds: Float[np.ndarray, "*dims 2"], units: float | Float[np.ndarray, "*few_dims"] | Int[np.ndarray, "*few_dims"]
 ) -> Float[np.ndarray, "*dims 2"]:
-    """The interval of a mean of differences between answers: where no case differs, what n allows on both sides.
+    """The interval of a mean of differences between answers: a bound of 0, where none is won or lost, is what n allows.
 
-    >>> of_differences(np.array([[0.0, 0.0], [0.0, 0.4]]), 20).round(3).tolist()
-    [[-0.168, 0.168], [0.0, 0.4]]
+    >>> of_differences(np.array([[0.0, 0.0], [0.0, 0.4], [-0.3, 0.1]]), 20).round(3).tolist()
+    [[-0.168, 0.168], [-0.168, 0.4], [-0.3, 0.1]]
     """
     most = np.broadcast_to(1 - _least(units), bounds.shape[:-1])
-    alike = (bounds == 0).all(axis=-1, keepdims=True)
-    return np.where(alike, np.stack([-most, most], axis=-1), bounds)
+    return np.where(bounds == 0, np.stack([-most, most], axis=-1), bounds)
 
 
 def effective_units(resampled_count: Float[np.ndarray, "resample *dims"]) -> Float[np.ndarray, "*dims"]:

@@ -1,6 +1,8 @@
 """Tasks: GLUE's and those of tables, their labels, and what is refused."""
 
 import gzip
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -247,3 +249,21 @@ def test_parts_of_splits_are_found_as_the_hub_names_them(tmp_path, inner, name):
     (folder / "train-00001-of-00002.parquet").unlink()
     with pytest.raises(HeadscopeError, match=r"train-00001-of-00002\.parquet' does not exist"):
         read(name, tmp_path)
+
+
+def test_so_many_examples_of_a_sorted_split_are_drawn_from_all_of_it_and_the_name_says_so(tmp_path: Path) -> None:
+    """The first 40 of 120 rows that are sorted by genre and label would all be of one genre, and of one label."""
+    rows = [
+        (f"{genre} {number} it rained", label) for label in "ab" for genre in ("news", "web") for number in range(30)
+    ]
+    folder = tmp_path / "sorted"
+    folder.mkdir()
+    for split in ("train", "dev"):
+        (folder / f"{split}.tsv").write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in rows))
+    dev, again = (read("sorted", folder, Options(limit=40)).dev for _ in range(2))
+    genres = Counter((example.first[0].text.split()[0], str(example.label)) for example in dev)
+    assert dev.n_examples == 40 and min(genres.values()) >= 5 and len(genres) == 4
+    assert Counter(str(example.label) for example in dev) == {"a": 20, "b": 20}
+    assert dev.name.endswith("dev.tsv (40 of 120, drawn over labels, seed 0)")
+    assert [example.id for example in dev] == [example.id for example in again] and dev.sha256 == again.sha256
+    assert read("sorted", folder, Options(limit=120)).dev.name.endswith("dev.tsv")

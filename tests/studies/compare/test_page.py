@@ -70,6 +70,24 @@ def test_layers_changed_alike_that_surely_differ_by_less_than_a_point() -> None:
     assert "Layers 2 to 4 changed alike" in topics
 
 
+def test_heads_that_did_not_change_do_not_hide_the_one_that_did() -> None:
+    """Logarithms of what did not change at all spread so far that twelve times as much would be within them."""
+    change = 10.0 ** np.random.default_rng(0).uniform(-12, -7, (4, 3))
+    change[2, 1], change[3, 0] = 0.6, 0.05
+    verdicts = {finding.topic: finding.verdict for finding in study_page(compare_result(change=change)).highlights()}
+    assert verdicts["Head 3-2 changed most"] == "holds"
+    change[3, 0] = 0.595
+    verdicts = {finding.topic: finding.verdict for finding in study_page(compare_result(change=change)).highlights()}
+    assert "holds" not in [verdict for topic, verdict in verdicts.items() if topic.endswith("changed most")]
+
+
+def test_layers_that_did_not_change_did_not_change_alike() -> None:
+    change = np.full((4, 3), 0.004)
+    change[:2] = 0.0
+    texts = texts_of(compare_result(change=change, spread=0.001))
+    assert "Layers 1 and 2 did not change." in texts["Layers 3 and 4 changed alike"]
+
+
 def test_rises_and_falls_are_counted_by_their_intervals() -> None:
     result = compare_result()
     array = result["difference_attention_to"].sel(model="after", token_class="sep")

@@ -160,5 +160,5 @@ def test_one_seed_of_random_weights_tells_nothing() -> None:
     findings = {finding.topic: finding for finding in study_page(result_of(seeds=1)).highlights()}
     assert (
         "3 seeds are wanted"
-        in findings["Syntax in the attention of all heads: trained and random weights could not be told apart"].text
+        in findings["Syntax in the attention of all heads: it could not be told from random weights"].text
     )

@@ -61,7 +61,7 @@ def test_values_are_what_the_definition_says(made: list[Example], block: int, se
     keys = list(zip(found.input.tolist(), found.relation.tolist(), strict=True))
     assert sorted(keys) == sorted(expected)
     for row, key in enumerate(keys):
-        for name in ("linked", "elsewhere", "others"):
+        for name in ("linked", "matched", "elsewhere", "others"):
             np.testing.assert_allclose(getattr(found, name)[row], expected[key][name], rtol=1e-6, err_msg=name)
 
 
@@ -96,7 +96,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
         ]
     )
     order = np.lexsort((batched.relation, batched.input))
-    for name in ("input", "length", "relation", "links", "linked", "elsewhere", "others"):
+    for name in ("input", "length", "relation", "links", "linked", "matched", "elsewhere", "others"):
         np.testing.assert_array_equal(getattr(batched[order], name), getattr(alone, name), err_msg=name)
     assert alone.relation.tolist() == ["Runner", "Seen", "Seer", "Experiencer"]
     assert alone.length.tolist() == [len(inputs[0])] * 3 + [len(inputs[1])]
@@ -159,4 +159,4 @@ def test_all_is_the_largest_of_all_relations(apart: tuple[str, ...]) -> None:
     assert overall.input.tolist() == [0, 1] and overall.links.tolist() == [len(its), 1]
     np.testing.assert_array_equal(overall.linked[0], found.linked[its].max(0))
     np.testing.assert_array_equal(overall.linked[1], relations["Experiencer"].linked[0])
-    np.testing.assert_array_equal(overall.elsewhere[0], found.elsewhere[its].max(0))
+    np.testing.assert_array_equal(overall.elsewhere[0], np.fmax.reduce(found.elsewhere[its]))

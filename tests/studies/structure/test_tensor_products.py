@@ -12,11 +12,14 @@ from headscope import Settings
 from headscope.encoding.parsed_sentences import Parsed
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import Score
 from headscope.studies.structure import study
 from headscope.studies.structure.tensor_products import (
     SCHEMES,
     DecomposedStates,
     TensorProducts,
+    _fillers,
+    _over_seeds,
     decompose,
     path,
     role_numbers,
@@ -129,6 +132,21 @@ def test_rare_roles_share_a_number() -> None:
     assert role_numbers([["a"] * 4 + ["b"] * 5]) == {"b": 1}
 
 
+def test_several_trainings_widen_the_interval() -> None:
+    scores = [Score(np.array([mean]), np.full((400, 1), mean), 9) for mean in (0.3, 0.4, 0.5)]
+    lower, upper = _over_seeds(scores, np.random.default_rng(0)).interval[0]
+    assert lower < 0.4 - 3 * 0.1 / 3**0.5 and upper > 0.4 + 3 * 0.1 / 3**0.5
+
+
+def test_signs_of_axes_are_not_left_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    eigh, vectors = torch.linalg.eigh, []
+    for sign in (1, -1):
+        monkeypatch.setattr(torch.linalg, "eigh", lambda matrix, s=sign: (eigh(matrix)[0], s * eigh(matrix)[1]))
+        vectors.append(_fillers([treebank("tree", 20, 0)]))
+    for one, other in zip(*vectors, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_the_study_has_errors_gain_and_a_claim() -> None:
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     options: dict[str, Any] = {"rank": "4", "epochs": 1, "random": False, "tensor_products": True}
@@ -142,17 +160,21 @@ def test_the_study_has_errors_gain_and_a_claim() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gain", "half", "title"),
+    ("gain", "half", "left", "title"),
     [
-        (0.1, 0.02, "Sentence vectors hold where words stand in the tree"),
-        (0.0, 0.005, "Sentence vectors are as well described by shuffled trees"),
-        (0.02, 0.05, "It cannot be told whether sentence vectors hold where words stand in the tree"),
+        (0.1, 0.02, 0.5, "Sentence vectors hold where words stand in the tree"),
+        (0.0, 0.005, 0.5, "Sentence vectors are as well described by shuffled trees or from an end"),
+        (0.02, 0.05, 0.5, "It cannot be told whether sentence vectors hold where words stand in the tree"),
+        (0.1, 0.02, -0.1, "Sentence vectors are as well described by shuffled trees or from an end"),
     ],
 )
-def test_the_claim_has_a_title_for_each_verdict(gain: float, half: float, title: str) -> None:
+def test_the_claim_has_a_title_for_each_verdict(gain: float, half: float, left: float, title: str) -> None:
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())
     options: dict[str, Any] = {"rank": "4", "epochs": 1, "random": False, "tensor_products": True}
     result: xr.Dataset = study.run(model, TREEBANK, Settings(resamples=20), training=TREEBANK, **options)
+    for scheme, error in (("tree", 0.4), ("left_to_right", 0.4 + left), ("right_to_left", 0.9)):
+        result["tensor_product_error"].loc[scheme] = error
+        result["tensor_product_error_ci"].loc[scheme] = np.array([error - 0.01, error + 0.01])
     result["tree_roles_gain"][:] = gain
     result["tree_roles_gain_ci"][:] = np.array([gain - half, gain + half])
     assert title in {finding.topic for finding in study_page(result).highlights()}

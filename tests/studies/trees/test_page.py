@@ -62,18 +62,16 @@ def test_a_corpus_without_phrases_has_none_on_the_page(model: headscope.Model) -
 def test_random_weights_of_three_seeds_that_do_as_well_are_said(result: xr.Dataset) -> None:
     assert result["random_score_by_seed"].sizes["seed"] == 3
     xr.testing.assert_allclose(result["random_score_by_seed"].mean("seed"), result["random_score"])
-    better, worse = (result.assign(random_score_by_seed=result["random_score_by_seed"] * 0 + s) for s in (0.1, 1.0))
+    better, worse = (result.assign(random_score_by_seed=result["random_score_by_seed"] * 0 + s) for s in (0.1, 1.1))
     assert "Syntax in the attention of single heads comes from training" in titles(better)
     assert "Syntax in the attention of single heads: random weights do as well" in titles(worse)
     older = result.drop_vars("random_score_by_seed")
-    assert "Syntax in the attention of single heads: trained and random weights could not be told apart" in titles(
-        older
-    )
+    assert "Syntax in the attention of single heads: it could not be told from random weights" in titles(older)
 
 
 def test_a_head_at_the_baseline_draws_no_better_trees(result: xr.Dataset) -> None:
     null = result.copy(deep=True)
-    for name, bounds in (("chosen_gain", (-0.05, 0.0)), ("gain_f1", (-0.05, 0.0))):
+    for name, bounds in (("chosen_gain", (-0.05, -0.01)), ("gain_f1", (-0.05, -0.01))):
         null[name] = result[name] * 0 - 0.02
         null[f"{name}_ci"] = result[f"{name}_ci"] * 0 + xr.DataArray(list(bounds), dims="bound")
     assert {

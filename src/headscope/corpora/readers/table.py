@@ -4,10 +4,11 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import BinaryIO
 
+from headscope.corpora.corpus import LEAST_DOCUMENTS
 from headscope.corpora.options import DEFAULTS, Options, existing
 from headscope.corpora.parsing import columns, parquet
 from headscope.corpora.parsing.json_lines import Record, records
@@ -80,6 +81,21 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield columns.example(Path(source).name, line, values, chosen)
         except Bad as bad:
             yield bad
+
+
+def more_documents(sources: Sequence[str], options: Options) -> str:
+    """The column that makes the most documents of a table, if it makes enough, as a remedy in words; else empty."""
+    values: dict[str, set[str]] = {}
+    n, rows = 0, (row for source in sources for row in _ROWS.get(suffix(source), tsv)(source, options, Cursor()))
+    for row in islice((row[1] for row in rows if isinstance(row, tuple)), options.limit):
+        n += 1
+        for name, value in row.items():
+            values.setdefault(name, set()).add(str(value))
+    chosen = columns.choose(list(values), options.columns, options.document or "", options.document)
+    others = [name for name in values if name not in (chosen.first, chosen.second, chosen.label, chosen.document)]
+    counts = {name: len(values[name]) for name in others if LEAST_DOCUMENTS <= len(values[name]) < n}
+    best = max(counts, key=lambda name: counts[name], default="")
+    return f"--document {best} makes {counts[best]:,}" if best else ""
 
 
 def tsv(source: str, options: Options = DEFAULTS, cursor: Cursor | None = None) -> Rows:

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from headscope.statistics import rank_correlation
 from headscope.statistics.intervals import interval, of_shares
+from headscope.statistics.significance import LOWER_IS_BETTER as LOWER_IS_BETTER
 
 Outputs = Float[np.ndarray, "*variant example output"]
 Targets = Float[np.ndarray, " example"]
@@ -89,7 +90,6 @@ METRICS: dict[str, Metric] = {
 } | AGREEMENTS
 SHARES = frozenset({"accuracy", "class_agreement"})
 CORRELATIONS = frozenset({"pearson", "spearman", "pearson_agreement", "spearman_agreement"})
-LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss"})
 
 
 def score(metric: str, outputs: Outputs, targets: Targets) -> Float[np.ndarray, "*variant"]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from headscope import corpora
 from headscope.corpora import Corpus, Options
-from headscope.corpora.corpus import part
+from headscope.corpora.corpus import evenly, part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.readers.table import SUFFIXES, split_file
@@ -47,9 +47,9 @@ def read(
     * `data`: for a task of GLUE its folder or the folder of all GLUE tasks; else a folder with `train` and `dev`
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
-    * `options`: options of the tables; `columns` names their columns, `limit` applies to each split, of a suite to
-      each condition of each phenomenon, and of "shortcuts" to each case. `keywords` are fields of these options by
-      name.
+    * `options`: options of the tables; `columns` names their columns, `limit` draws from each split; it applies to
+      each condition of each phenomenon of a suite, and to each case of "shortcuts". `keywords` are fields of these
+      options by name.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
@@ -132,7 +132,7 @@ def _shortcuts(options: Options) -> Task:
 
 def _halves(table: str | Path, options: Options) -> dict[str, Corpus | None]:
     """The examples of one table, a half for each split."""
-    corpus = corpora.read(table, replace(options, kind="table"))
+    corpus = _drawn(table, replace(options, kind="table"))
     drawn = np.array_split(np.random.default_rng(0).permutation(corpus.n_examples), len(SPLITS))
     return {
         split: part(corpus, half, f"{corpus.name} ({split} half)") for split, half in zip(SPLITS, drawn, strict=True)
@@ -142,13 +142,18 @@ def _halves(table: str | Path, options: Options) -> dict[str, Corpus | None]:
 def _split(task: str | None, data: str | Path, split: str, options: Options) -> Corpus | None:
     if task is None:
         path = _table(Path(data), split)
-        return corpora.read(path, replace(options, kind="table")) if path else None
+        return _drawn(path, replace(options, kind="table")) if path else None
     try:
-        return corpora.read(data, replace(options, kind="glue", task=task, split=split))
+        return _drawn(data, replace(options, kind="glue", task=task, split=split))
     except HeadscopeError as error:
         if f"no split '{split}'" in str(error) and split == "train":
             return None
         raise
+
+
+def _drawn(source: str | Path, options: Options) -> Corpus:
+    """The examples of a source, or so many as the limit says, drawn from all: splits of tasks are often sorted."""
+    return evenly(corpora.read(source, replace(options, limit=None)), options.limit)
 
 
 def _table(folder: Path, split: str) -> Path | None:

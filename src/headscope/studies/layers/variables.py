@@ -47,7 +47,7 @@ LABELS = {
     "mix_gain": Label("score of a mix of all spaces less that of the last layer", SHARE, OF_TASKS, TENNEY),
     "mix_weight": Label("weight of a space in the scalar mix of all", "share", ("task", "space"), TENNEY),
     "centre_of_gravity": Label("centre of gravity of the scalar mix, 0 for the embeddings", "layer", OF_TASKS, TENNEY),
-    "mix_concentration": Label("divergence of the scalar mix from equal weights", "nats", OF_TASKS, TENNEY),
+    "mix_concentration": Label("divergence of the trained scalar mix from equal weights", "nats", OF_TASKS, TENNEY),
     "error_by_pieces": Label(f"{ERROR}, by its pieces", OF_NUMBER, (*BY_LAYER, "pieces"), WALLACE),
     "error_by_pieces_embeddings": Label(f"{ERROR} from the embeddings, by its pieces", OF_NUMBER, BY_PIECES, WALLACE),
     "error_by_pieces_mean": Label(

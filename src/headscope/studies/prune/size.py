@@ -3,8 +3,9 @@
 import xarray as xr
 
 from headscope.outputs.size_and_speed import BATCH, TOKENS
+from headscope.report.shared_findings import unlearned
 from headscope.results.hub import plain
-from headscope.studies.prune.page.promise import promise, unlearned
+from headscope.studies.prune.page.promise import promise
 
 
 def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[float, float]) -> str:
@@ -34,7 +35,7 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
     promised = [lacks] if lacks else promise(result, share)
     return "\n".join(
         [
-            *(f"## Scores on {plain(task)} (dev)", ""),
+            *(f"## Scores on {plain(task)} (dev)", "", f"Scored on {plain(result.attrs['corpus'])}.", ""),
             *("| metric | before | after | change with 95% interval |", "| --- | --- | --- | --- |", *rows, ""),
             *(f"{said.topic}. {said.text}\n" for said in promised),
             *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),

@@ -3,7 +3,7 @@
 The baselines are a link of the same shape elsewhere, and other words at an end of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -30,8 +30,8 @@ class LinkAttention(Columns):
     * `input`: the number of the input, `unit`: of its document; `length`: how many tokens the input has.
     * `relation`, `links`: of how many links.
     * `linked`: the largest attention of any token of a source to any of its target (direction 0), and back (1).
-    * `elsewhere`: the same for links elsewhere; `others`: from other words to the same end (see `Baselines`); NaN where
-      one of the links has no baseline.
+    * `elsewhere`: the same for links elsewhere; `others`: from other words to the same end (see `Baselines`);
+      `matched`: of the links that these are compared with, by default all. NaN where no link has baselines.
     * `sink`: attention to special tokens, the mean over the tokens of the ends that look (sources in direction 0);
       `sink_others`: over the tokens of all other words; NaN where there is none, and of all relations together.
     """
@@ -46,6 +46,12 @@ class LinkAttention(Columns):
     others: Float[np.ndarray, "row head 2"]
     sink: Float[np.ndarray, "row head 2"]
     sink_others: Float[np.ndarray, "row head 2"]
+    matched: Float[np.ndarray, "row head 2"] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        """All links are compared, where no others are named."""
+        if self.matched is None:
+            object.__setattr__(self, "matched", self.linked)
 
     @property
     def compared(self) -> Bool[np.ndarray, " row"]:
@@ -63,7 +69,7 @@ class LinkAttention(Columns):
         return {"all": ranked} | {name: self[self.relation == name] for name in order}
 
     def by_input(self) -> "LinkAttention":
-        """One row for each input: the largest of all its links; no baseline if one of them has none."""
+        """One row for each input: the largest of all its links, and of those that have baselines."""
         inputs, starts = np.unique(self.input, return_index=True)
         if not len(inputs):
             return self
@@ -74,9 +80,10 @@ class LinkAttention(Columns):
             np.full(len(inputs), "all"),
             np.add.reduceat(self.links, starts),
             np.maximum.reduceat(self.linked, starts),
-            np.maximum.reduceat(self.elsewhere, starts),
-            np.maximum.reduceat(self.others, starts),
+            np.fmax.reduceat(self.elsewhere, starts),
+            np.fmax.reduceat(self.others, starts),
             *np.full((2, len(inputs), *self.sink.shape[1:]), np.nan),
+            np.fmax.reduceat(self.matched, starts),
         )
 
 
@@ -98,6 +105,9 @@ def with_either(values: Float[np.ndarray, "row head 2"]) -> Float[np.ndarray, "r
 class Baselines(NamedTuple):
     """Places in the sentence that a link is compared with; None where there is no such place.
 
+    Links and places are exchangeable for a head that knows nothing of links: as many pairs of tokens on both sides,
+    each place once, and what looks stands on the same side of what it looks at, so that a causal model sees as much.
+
     * `elsewhere`: both ends are moved by the same number of words, so that they are as far apart, in the same order: a
       head that only looks so far ahead or back gives it as much.
     * `other_source`, `other_target`: one end alone is moved, the other stays: a head in which all words look at the
@@ -110,11 +120,15 @@ class Baselines(NamedTuple):
 
 
 def baselines(
-    sentence: Sentence, random: Random, parts: Sequence[tuple[int, int]] | None = None
+    sentence: Sentence,
+    random: Random,
+    parts: Sequence[tuple[int, int]] | None = None,
+    pieces: Callable[[int], int] = lambda word: 1,
 ) -> tuple[Baselines, ...]:
-    """For each link of a sentence random others with as many words, where no link of the sentence stands.
+    """For each link of a sentence random others with as many words and tokens, where no link of the sentence stands.
 
     * `parts`: words [start, end), in one of which each end stays; by default the sentence.
+    * `pieces`: the number of tokens of each word; by default one.
 
     >>> sentence = Sentence("a b c d", ((0, 1), (2, 3), (4, 5), (6, 7)), links=(Link("x", (0,), (2,)),))
     >>> first = baselines(sentence, Random(0))[0]
@@ -123,13 +137,15 @@ def baselines(
     """
     taken = {ends for link in sentence.links for ends in ((link.source, link.target), (link.target, link.source))}
     steps = partial(_steps, random, parts or ((0, len(sentence.words)),))
-    compared = []
+    fits = partial(_as_many_pieces, pieces)
+    compared, used = [], [set(taken) for _ in Baselines._fields]
     for link in sentence.links:
         both = ((_by(link.source, step), _by(link.target, step)) for step in steps(link.source, link.target))
         sources = ((_by(link.source, step), link.target) for step in steps(link.source))
         targets = ((link.source, _by(link.target, step)) for step in steps(link.target))
-        apart = ((ends for ends in others if not _overlap(ends, link)) for others in (sources, targets))
-        compared.append(Baselines(*(_first(link, candidates, taken) for candidates in (both, *apart))))
+        apart = [[ends for ends in others if _is_apart(ends, link)] for others in (sources, targets)]
+        places = [filter(partial(fits, link), candidates) for candidates in (both, *apart)]
+        compared.append(Baselines(*map(partial(_first, link), places, used)))
     return tuple(compared)
 
 
@@ -146,12 +162,23 @@ def _by(end: Words, step: int) -> Words:
     return tuple(word + step for word in end)
 
 
-def _overlap(ends: tuple[Words, Words], link: Link) -> bool:
-    """True if the moved end has a word of the link."""
+def _is_apart(ends: tuple[Words, Words], link: Link) -> bool:
+    """Whether the moved end has no word of the link, and stands on the same side of the other one."""
     source, target = ends
     moved = source if target == link.target else target
-    return not {*moved}.isdisjoint({*link.source, *link.target})
+    same_side = (source > target) == (link.source > link.target)
+    return same_side and {*moved}.isdisjoint({*link.source, *link.target})
 
 
-def _first(link: Link, candidates: Iterable[tuple[Words, Words]], taken: set[tuple[Words, Words]]) -> Link | None:
-    return next((Link(link.relation, *ends, link.core) for ends in candidates if ends not in taken), None)
+def _as_many_pieces(pieces: Callable[[int], int], link: Link, ends: tuple[Words, Words]) -> bool:
+    before, after = ([[*map(pieces, words)] for words in both] for both in ((link.source, link.target), ends))
+    return before == after
+
+
+def _first(link: Link, candidates: Iterable[tuple[Words, Words]], used: set[tuple[Words, Words]]) -> Link | None:
+    """The first place that is not used, which is used from then on, in both directions."""
+    for ends in candidates:
+        if ends not in used:
+            used |= {ends, ends[::-1]}
+            return Link(link.relation, *ends, link.core)
+    return None

@@ -7,6 +7,7 @@ one (`as_coded`); here all pairs count.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from random import Random
 from typing import NamedTuple
@@ -23,8 +24,8 @@ from headscope.passes.observing import RowsObserver
 from headscope.studies.relations.link_attention import Baselines, LinkAttention, baselines
 from headscope.studies.relations.link_kinds import parts_of
 
-# A link, the same elsewhere, with another source, with another target.
-KINDS = 4
+# A link, the same elsewhere, with another source, with another target; and a link that has these three.
+KINDS = 5
 Pairs = list[tuple[int, int]]
 
 
@@ -115,6 +116,7 @@ class LinkObserver(RowsObserver):
             others=np.where(compared[:, None, None], np.stack([weights[:, 2, :, 0], weights[:, 3, :, 1]], -1), np.nan),
             sink=sinks[..., 0],
             sink_others=sinks[..., 1],
+            matched=np.where(compared[:, None, None], weights[:, 4], np.nan),
         )
 
     @property
@@ -134,22 +136,24 @@ class LinkObserver(RowsObserver):
         """The relations of an example that have a pair of tokens."""
         by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
         read = self.batch.examples[example]
-        for link, others, before in self._links(self.relink(read) if self.relink else read):
+        for link, others, before in self._links(self.relink(read) if self.relink else read, tokens):
             pairs = tuple(pairs_of(one, tokens, before, self.as_coded) for one in (link, *others))
             if pairs[0]:
                 by_relation[link.relation].append(pairs)
             else:
                 self.counts["links without a pair of tokens"] += 1
         for relation, links in by_relation.items():
-            kinds = tuple([pair for pairs in of_links for pair in pairs] for of_links in zip(*links, strict=True))
-            yield LinkRow(example, relation, kinds, len(links), all(map(all, links)))
+            matched = [(*pairs[1:], pairs[0]) for pairs in links if all(pairs)]
+            kinds = [[pairs[0] for pairs in links], *(zip(*matched, strict=True) if matched else [[]] * (KINDS - 1))]
+            pairs = tuple([pair for of_link in of_links for pair in of_link] for of_links in kinds)
+            yield LinkRow(example, relation, pairs, len(links), bool(matched))
 
-    def _links(self, example: Example) -> Iterator[tuple[Link, Baselines, int]]:
+    def _links(self, example: Example, tokens: dict[int, list[int]]) -> Iterator[tuple[Link, Baselines, int]]:
         """Each link, its baselines, and how many words of the example stand before its sentence."""
         before = 0
         for number, sentence in enumerate(example.sentences):
             random = Random(f"{self.seed} {number} {example.id}")
-            others = baselines(sentence, random, parts_of(example, sentence))
+            others = baselines(sentence, random, parts_of(example, sentence), partial(_pieces, tokens, before))
             yield from ((link, other, before) for link, other in zip(sentence.links, others, strict=True))
             before += len(sentence.words)
 
@@ -169,6 +173,10 @@ def _lookers(
                 else:
                     weights[number, direction, kind] = torch.nan
     return weights
+
+
+def _pieces(tokens: dict[int, list[int]], before: int, word: int) -> int:
+    return len(tokens.get(before + word, ()))
 
 
 def tokens_of(batch: Batch) -> list[dict[int, list[int]]]:

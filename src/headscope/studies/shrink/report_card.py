@@ -41,6 +41,8 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
             *(
                 "## Held-out scores",
                 "",
+                f"Scored on {plain(result.attrs['corpus'])}.",
+                "",
                 *_labels(facts),
                 "| metric | before | after | change with 95% interval |",
                 "| --- | --- | --- | --- |",

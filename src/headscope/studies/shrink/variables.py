@@ -118,7 +118,7 @@ class ShrinkOutcome:
         numbers = [step.size.by_layer(self.layers) for step in steps]
         variables.add("layer_neurons", self._by_layer([size.neurons for size in numbers]))
         variables.add("layer_heads", self._by_layer([size.heads for size in numbers]))
-        variables.add("whole_score", scores.values[0], interval=scores.bounds[0])
+        self._add(variables, "whole", scores.values[0], scores.bounds[0])
         variables.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
         self._add(variables, "shrunk", scores.values[-1], scores.bounds[-1])
         variables.add("shrunk_change", scores.changes[-1], interval=scores.change_bounds[-1])

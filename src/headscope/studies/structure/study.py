@@ -105,7 +105,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
-    decomposing = EPOCHS * len(SCHEMES) * tensor_products
+    decomposing = EPOCHS * len(SCHEMES) * SEEDS * tensor_products
     number = trained_on(corpus, training)
     settings.on_total(read + _steps(number, recipe, len(seeds)) + decomposing * number)
     models = chain([model], (untrained(model, seed) for seed in seeds))

@@ -8,7 +8,7 @@ that of a shuffled tree and than places from the left or the right, the states a
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,7 +16,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headscope.encoding.parsed_sentences import ROOT, Parsed
-from headscope.statistics.intervals import Score, effective_units
+from headscope.models.random_weights import SEEDS
+from headscope.statistics.intervals import Score, effective_units, mean_of
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates
 
 SCHEMES = ("bag_of_words", "left_to_right", "right_to_left", "bidirectional", "tree", "shuffled_tree")
@@ -117,6 +118,8 @@ def decompose(
 ) -> DecomposedStates:
     """Train the decompositions of all layers together, one scheme after the other; score them on other sentences.
 
+    Each is trained from three seeds, whose mean is scored: its intervals are over sentences and over trainings.
+
     * `draws`: of the tested sentences; `done` receives numbers of training sentences.
     """
     fillers = _fillers([train, test])
@@ -131,14 +134,28 @@ def decompose(
         names = [[roles(sentence, scheme, random) for sentence in part.sentences] for part in (train, test)]
         index = role_numbers(names[0])
         role_ids = [_role_ids(part, index, given[at][0].shape[1], device) for at, part in enumerate(names)]
-        model = TensorProducts(len(centre), given[0][0].shape[-1], len(index) + 1, centre.shape[-1], seed).to(device)
-        _fit(model, given[0], role_ids[0], targets[0], seed, done)
-        with torch.inference_mode():
-            parts = torch.arange(len(test), device=device).split(256)
-            guess = torch.cat([model(given[1][0][part], role_ids[1][part], given[1][1][part]) for part in parts], dim=1)
-        error[scheme] = _score((guess - targets[1]).square().sum(-1), targets[1].square().sum(-1), draws)
+        scores = []
+        for begun in range(seed, seed + SEEDS):
+            model = TensorProducts(len(centre), given[0][0].shape[-1], len(index) + 1, centre.shape[-1], begun).to(
+                device
+            )
+            _fit(model, given[0], role_ids[0], targets[0], begun, done)
+            with torch.inference_mode():
+                parts = torch.arange(len(test), device=device).split(256)
+                guesses = [model(given[1][0][part], role_ids[1][part], given[1][1][part]) for part in parts]
+            errors = (torch.cat(guesses, dim=1) - targets[1]).square().sum(-1)
+            scores.append(_score(errors, targets[1].square().sum(-1), draws))
+        error[scheme] = _over_seeds(scores, random)
         parameters[scheme], numbers[scheme] = model.size, len(index) + 1
     return DecomposedStates(error, parameters, numbers)
+
+
+def _over_seeds(scores: Sequence[Score], random: np.random.Generator) -> Score:
+    """The mean of several trainings; its resamples vary as its sentences do, and as trainings do (t distribution)."""
+    mean, count = mean_of(scores), len(scores)
+    error = np.std([score.mean for score in scores], axis=0, ddof=1) / np.sqrt(count)
+    drawn = random.standard_t(count - 1, size=(len(mean.resampled), 1))
+    return replace(mean, resampled=mean.resampled + error * drawn)
 
 
 def role_numbers(names: Sequence[Sequence[Hashable]]) -> Mapping[Hashable, int]:
@@ -167,6 +184,7 @@ def _fillers(treebanks: Sequence[TreebankStates]) -> list[Float[Tensor, "word ax
     table = torch.stack([vector / counts[form] for form, vector in sums.items()])
     table -= table.mean(0)
     energy, axes = torch.linalg.eigh(table.T @ table / len(table))
+    axes = axes * axes.gather(0, axes.abs().argmax(0, keepdim=True)).sign()  # which LAPACK leaves open
     table = table @ axes[:, -AXES:] / energy.mean().clamp_min(1e-12).sqrt()
     return [table[[number[form] for form in sentence.forms]] for sentence, _ in pairs]
 

@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.kinds import by_name, where_true
 from headscope.report.parts import Finding, HeadKind
-from headscope.report.shared_findings import least_found, not_learned
-from headscope.report.wording import Estimate, measured, n_examples, number, of_array, rate
+from headscope.report.shared_findings import least_found, unlearned
+from headscope.report.wording import Estimate, measured, number, rate
 from headscope.statistics.interval_tests import q_changed
 from headscope.statistics.significance import RATE
 from headscope.studies.ablate.page.head_sets import together
@@ -103,19 +102,6 @@ def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
     if "phenomenon_q_value" in result:
         loss = -result["phenomenon_gain"]
         yield from by_name(loss.where((loss > 0) & (result["phenomenon_q_value"] < RATE)), "phenomenon", "needed")
-
-
-def unlearned(result: xr.Dataset) -> Finding | None:
-    """The finding that the whole model has not learned the task; None where it has, or that is not known.
-
-    Of the shortcuts a model that follows them is no better than always the same answer.
-    """
-    metric = str(result["metric"].values[0])
-    score = measured(result, "baseline", metric=metric)
-    if score is None or "chance" not in result or "case_score" in result:
-        return None
-    n, chance = (n_examples(score) or (0, 0))[0], float(result["chance"].sel(metric=metric))
-    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
 
 
 def q_values(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:

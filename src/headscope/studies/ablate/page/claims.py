@@ -108,8 +108,10 @@ def _wanted(gains: xr.DataArray, tests: int) -> str:
     middle = flat[int(abs(flat - flat.median()).argmin("place"))]
     claim = no_worse(of_array(middle), POINT, (n_examples(gains) or (0, 0))[0])
     wanted = examples_wanted(claim)
-    if wanted is None:
+    if claim.difference.value <= 0:
         return ""
+    if wanted is None:
+        return "How many examples would show it of the median head is more than can be told from these."
     wanted = ceil(max(wanted * (norm.isf(RATE / tests) / norm.isf(0.025)) ** 2, -log(RATE / tests) / POINT))
     return f"About {wanted:,} examples would do for the median head (there are {claim.n:,})."
 

@@ -70,10 +70,12 @@ def _layers_apart(array: xr.DataArray, first: str, of_model: str) -> Finding:
     if not others:
         return Finding(f"Change of layer {most}{of_model}", f"{text}.")
     claims = {layer: apart(changes[most], changes[layer], _n(array)) for layer in others}
-    alike = [most, *(layer for layer, claim in claims.items() if claim.verdict == "fails")]
+    same = [layer for layer in changes if changes[layer].value < SAME]
+    alike = [most, *(layer for layer, claim in claims.items() if claim.verdict == "fails" and layer not in same)]
+    unchanged = f" {_layers_in_words(same)} did not change." if same else ""
     return Finding.judged(
         claims[others[0]],
-        f"{text}; of layer {others[0]}: {number(changes[others[0]].value)}.",
+        f"{text}; of layer {others[0]}: {number(changes[others[0]].value)}.{unchanged}",
         holds=f"Layer {most} changed most{of_model}",
         fails=f"{_layers_in_words(alike)} changed alike{of_model}",
         undecided=f"{_layers_in_words([*tied(changes), others[0]])} cannot be told apart{of_model}",
@@ -86,12 +88,20 @@ def _layers_in_words(layers: list[int]) -> str:
 
 
 def _head_apart(similarity: xr.DataArray, of_model: str) -> Finding:
-    """The head that changed more than the most of as many heads would without a head apart."""
-    most = strongest(change(similarity))[0]
+    """The head that changed more than the most of as many heads would without a head apart.
+
+    Heads that did not change do not say how far others differ; where most are such, it is compared with the next head.
+    """
+    changes, (most, *others) = change(similarity), strongest(change(similarity))
+    changed, n = changes.where(changes >= SAME), _n(similarity)
+    if 2 * int(changed.count()) > changes.size or not others:
+        claim = replace(most_of_many(changed, n), least=POINT)
+    else:
+        claim = apart(most.estimate, others[0].estimate, n)
     similar = 1 - most.value
     kept = number(similar) if similar < 0.99 else f"{similar:.4f}"
     return Finding.judged(
-        replace(most_of_many(change(similarity), _n(similarity)), least=POINT),
+        claim,
         f"Head {most.head} has the lowest cosine similarity, {kept}.",
         holds=f"Head {most.head} changed most{of_model}",
         fails=f"No head changed far more than the others{of_model}",

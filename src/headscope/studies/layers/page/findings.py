@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 import xarray as xr
 
-from headscope.report.claims import POINT, Claim, together, witness
+from headscope.report.claims import POINT, Claim, apart, paired, together, weakest, witness
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import Estimate, number, rate, several
@@ -133,7 +133,9 @@ def _random(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Findin
         least = min(summaries, key=lambda task: task.score.value - random[task.name].mean())
         scores = random[least.name]
         text = f"{_upper(least)}: {_bare(least.score.value)}, with random weights {_bare(scores.mean())}."
-        yield beside_random_seeds("What the layers know", least.score, scores.tolist(), _n(least), text, "cases")
+        n = _n(least)
+        beside = apart(least.score, least.majority, n), paired(least.score, least.embeddings, least.gain, n)
+        yield beside_random_seeds("What the layers know", least.score, scores.tolist(), weakest(beside), text, "cases")
 
 
 def _finding(task: TaskSummary) -> Finding:
@@ -197,7 +199,8 @@ def _concentration(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator
     if parts:
         most = np.log(result.sizes["space"])
         text = f"Divergence of the weights of a mix from equal ones, in nats (0 if equal, {most:.2f} for one layer): "
-        yield Finding("Concentration of the mix", f"{text}{', '.join(parts)}.")
+        depends = "It grows the longer a mix is trained: it compares tasks of one run, and no run with another."
+        yield Finding("Concentration of the mix where its training stopped", f"{text}{', '.join(parts)}. {depends}")
 
 
 def _rare(summaries: list[TaskSummary]) -> Iterator[Finding]:

@@ -46,15 +46,15 @@ def _alone(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
 
 
 def _random_seeds(result: xr.Dataset, scored: dict[str, Parser]) -> Iterator[Finding]:
-    alone, random = scored.get("attention"), scored.get("random_attention")
-    if alone and random:
+    alone, random, other = scored.get("attention"), scored.get("random_attention"), best_without(scored)
+    if alone and random and other:
         text = f"Attention alone gets {alone.uas.value:.0%} of the heads right, with random weights of the model "
         scores = result["uas_by_seed"].sel(probe="random_attention").dropna("seed").values.tolist()
         yield beside_random_seeds(
             "Syntax in the attention of all heads",
             alone.uas,
             scores,
-            _cases(result),
+            apart(alone.uas, other.uas, _cases(result)),
             f"{text}{random.uas.value:.0%}.",
             "words",
         )

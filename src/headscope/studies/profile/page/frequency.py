@@ -26,7 +26,8 @@ def by_frequency(result: xr.Dataset) -> Iterator[Finding]:
         f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in the "
         f"corpus: {_classes(result, array, 'frequency_least')}. Not counted are special tokens, '.' and ','. Below 1 "
         f"the rest goes to these.{_directions(ranks, 'frequency')} A correlation does not say why: rare pieces also "
-        f"are nouns, names and parts of words, frequent ones function words.{examples(ranks)}",
+        f"are nouns, names and parts of words, frequent ones function words. Classes are those of this corpus: another "
+        f"sample has others, which the intervals do not allow for.{examples(ranks)}",
     )
 
 

@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import ordinal
 from headscope.report.parts import Finding
-from headscope.studies.prune.page.promise import unlearned
+from headscope.report.shared_findings import unlearned
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from math import ceil
 
 import xarray as xr
 
@@ -10,23 +9,11 @@ from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
 from headscope.report.claims import Claim, examples_wanted, no_worse
 from headscope.report.parts import Finding
-from headscope.report.shared_findings import not_learned
+from headscope.report.shared_findings import unlearned
 from headscope.report.wording import estimate, measured, n_examples, number, of_array
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"
 IN_ORDER = "heads were ranked on other examples; on these each step was tested in its order, up to the first that fails"
-
-
-def unlearned(result: xr.Dataset) -> Finding | None:
-    """The finding that the whole model has not learned the task; None where it has, or that is not known."""
-    if "chance" not in result or "pruned_score" not in result:
-        return None
-    metric = str(result["metric"].values[0])
-    if (score := measured(result, "pruned_score", metric=metric, share_removed=0.0)) is None:
-        return None
-    n = (n_examples(score) or (0, 0))[0]
-    chance = float(result["chance"].sel(metric=metric))
-    return not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
 
 
 def promise(result: xr.Dataset, share: float) -> Iterator[Finding]:
@@ -100,12 +87,16 @@ def _claim(gain: xr.DataArray, tolerance: float) -> Claim:
 
 def _wanted(claim: Claim, in_order: bool) -> str:
     """How many examples would do; one half chooses unless all steps are tested in order."""
-    if (wanted := examples_wanted(claim)) is None:
+    if claim.difference.value <= 0:
         return " With a loss of this size no number of examples would do."
-    if claim.value == 0:  # the bound of what is not seen falls with n, not with its root
-        wanted = ceil(claim.n * (claim.difference.value - claim.difference.lower) / claim.difference.value)
-    wanted, there = (f"{wanted:,}", f"{claim.n:,}") if in_order else (f"{2 * wanted:,}", f"about {2 * claim.n:,}")
-    return f" About {wanted} examples would do if the loss is as it is here (there are {there})."
+    if (wanted := examples_wanted(claim)) is None:
+        return f" How many examples would do is more than can be told from these (there are {_there(claim, in_order)})."
+    wanted = wanted if in_order else 2 * wanted
+    return f" About {wanted:,} examples would do, in five samples of six (there are {_there(claim, in_order)})."
+
+
+def _there(claim: Claim, in_order: bool) -> str:
+    return f"{claim.n:,}" if in_order else f"about {2 * claim.n:,}"
 
 
 def _fewer(tested: xr.DataArray, tolerance: float) -> str:

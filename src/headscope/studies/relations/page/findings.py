@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.report.best_heads.chosen import ChosenHead, by_gain, options, special_claim, special_heads, tests_made
 from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside_thresholds, counted, of_all_cases
+from headscope.report.claims import above
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.wording import agree, first_of, mean_of_heads, number, several
@@ -115,7 +116,9 @@ def _random_weights(result: xr.Dataset) -> Iterator[Finding]:
         beside = f"; with random weights {_points(sum(random) / len(random))}" if random else ""
         text = f"The average head gives linked words {_points(trained.value)} more attention than others{beside}."
         n = int(result["gain_n_examples"].sel(relation="all"))
-        yield beside_random_seeds("Attention between linked words", trained, random, n, text, "sentences")
+        yield beside_random_seeds(
+            "Attention between linked words", trained, random, above(trained, 0.0, n), text, "sentences"
+        )
 
 
 def _points(share: float) -> str:

@@ -6,12 +6,11 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
+from headscope.report import shared_findings
 from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
-from headscope.report.shared_findings import not_learned
-from headscope.report.wording import examples, layers_named, measured, n_examples, number, of_array, several
+from headscope.report.wording import estimate, examples, layers_named, measured, n_examples, number, of_array, several
 from headscope.studies.shrink.page import fine, gates
 from headscope.studies.shrink.page.eight_bit import eight_bit, met_by_file
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
@@ -73,21 +72,27 @@ def times(result: xr.Dataset) -> float:
 
 def unlearned(result: xr.Dataset) -> Finding | None:
     """The finding that the whole model has not learned the task, or answers all alike; None for no such task."""
-    metric = str(result["metric"].values[0])
-    score = measured(result, "whole_score", metric=metric)
-    if score is None or "chance" not in result:
-        return None
-    behind = measured(result, "shrunk_score", metric=metric)
-    n = ((n_examples(behind) if behind is not None else None) or (0, 0))[0]
-    chance = float(result["chance"].sel(metric=metric))
-    lacks = not_learned(of_array(score), chance, n, is_loss=metric in LOWER_IS_BETTER)
-    return too_alike(of_array(score).text, chance) if lacks and of_answers(facts(result)) else lacks
+    lacks = shared_findings.unlearned(result)
+    if lacks is None or not of_answers(facts(result)):
+        return lacks
+    metric = {"metric": str(result["metric"].values[0])}
+    return too_alike(estimate(result, "whole_score", **metric).text, float(result["chance"].sel(metric)))
+
+
+def removed_nothing(result: xr.Dataset) -> bool:
+    """Whether the saved model is as large as the whole one."""
+    before, after = facts(result)["megabytes"]
+    return after >= before
 
 
 def _lost(result: xr.Dataset) -> Iterator[Finding]:
     """The test that no more than the tolerance is lost, on held-out examples."""
     if lacks := unlearned(result):
         yield lacks
+        return
+    if removed_nothing(result):
+        text = "No part could go: the saved model is the whole one, so that nothing is promised of a smaller one."
+        yield Finding("Nothing was removed", text)
         return
     gain = measured(result, "shrunk_gain")
     if gain is None:

@@ -44,7 +44,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
 
 def _best(result: xr.Dataset) -> Iterator[Finding]:
     """The gold root alone would put a random tree above a fixed word, so that trees with their own root are judged."""
-    for head in [head for head in chosen(result, "uas") if head.labels["root"] == "best"][:1]:
+    for head in _with_own_root(result):
         other = baseline(result, "uas", "fixed_word").value
         beside = f"; the best fixed word gives {other:.0%}" if isfinite(other) else ""
         share = f"{head.score.value:.0%} of the words their syntactic head"
@@ -58,8 +58,12 @@ def _best(result: xr.Dataset) -> Iterator[Finding]:
         )
 
 
+def _with_own_root(result: xr.Dataset) -> list[ChosenHead]:
+    return [head for head in chosen(result, "uas") if head.labels["root"] == "best"][:1]
+
+
 def _random(result: xr.Dataset) -> Iterator[Finding]:
-    for head in chosen(result, "uas")[:1]:
+    for head in _with_own_root(result):
         if head.random is not None:
             share = (
                 f"{head.random.value:.0%} of the words their syntactic head, head {head.head} {head.score.value:.0%}"
@@ -69,7 +73,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
                 "Syntax in the attention of single heads",
                 head.score,
                 random_scores(result, "uas", head),
-                head.held_out,
+                head.claim,
                 text,
                 "held-out words",
             )
