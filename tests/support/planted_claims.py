@@ -27,7 +27,7 @@ COORDS: Mapping[str, list[Any]] = {
     "baseline": ["nearest", "head_match", "rules", "decay"],
     "metric": ["accuracy", "pearson", "uas"],
     "head_kind": ["positional", "positional, syntactic or rare words"],
-    "head_source": ["relations", "syntax", "profile: same word"],
+    "head_source": ["relations: highest", "syntax", "profile: same word"],
     "half": ["first", "second"],
     "share_removed": [0.0, 0.1, 0.2, 0.3],
     "gap": ["same", "17+"],
