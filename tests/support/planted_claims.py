@@ -56,6 +56,7 @@ COORDS: Mapping[str, list[Any]] = {
     "attribution": ["attention", "gradient_input"],
     "control": ["shuffled"],
     "restored": [0, 1],
+    "head_number": ["importance", "similarity", "kind", "entropy"],
     "init": ["random", "frozen", "finetuned", "adapters"],
     "model": ["tuned"],
     "seed": [0, 1, 2],
@@ -88,6 +89,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "finetune": {
         **{name: ("task", "init", "metric") for name in ("score", "seed_spread", "early_correlation", "way_gain")},
         **{"score_by_seed": ("task", "init", "seed", "metric"), "last_layer_per_update": ("task", "init")},
+        **{"head_agreement": ("task", "init", "head_number")},
     },
     "landscape": {"width": ("init",)},
     "ablate": {

@@ -101,3 +101,18 @@ def test_every_run_is_a_command_of_its_study(paper: str, real_data: Path, tmp_pa
 def test_a_model_that_was_not_trained_is_not_read(data: Path, tmp_path: Path) -> None:
     plans = {one.run.name: one for one in planned(read_reproduction("michel2019"), "minilm", data, tmp_path)}
     assert "GLUE" in plans["tuned"].lacks and "GLUE" in plans["heads"].lacks
+
+
+def test_a_run_beside_another_reads_its_result_and_keeps_a_seed_of_its_own(data: Path, tmp_path: Path) -> None:
+    from headscope.front.reproduce.runs import _options
+
+    glue = tmp_path / "glue" / "MRPC"
+    glue.mkdir(parents=True)
+    (glue / "dev.tsv").write_text("", encoding="utf-8")
+    entry = read_reproduction("prasanna2020")
+    plans = {one.run.name: one for one in planned(entry, "minilm", tmp_path, tmp_path / "out")}
+    words = plans["heads"].words
+    assert words[words.index("--beside") + 1] == str(tmp_path / "out" / "other_heads")
+    assert _options(plans["other"], {"seed": 7, "resamples": 50}) == ["--resamples", "50"]
+    assert _options(plans["seeds"], {"seed": 7}) == ["--seed", "7"]
+    assert "--no-baselines" in plans["seeds"].words
