@@ -13,7 +13,7 @@ from headscope.front.cli.output_folder import writable
 from headscope.front.cli.printing import cell, escaped, print_json, printable
 
 if TYPE_CHECKING:
-    from headscope.front.reproduce.certificate import Row
+    from headscope.front.reproduce.certificate import RunPlan
     from headscope.front.reproduce.plan import PlannedRun
 
 PASSED_ON = ("seed", "device", "resamples", "figures", "no_figures")
@@ -33,7 +33,7 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
     *,
     paper: Paper,
     model: str,
-    every: All = False,
+    all_papers: All = False,
     data: Data = None,
     out: Path | None,
     plan: Plan = False,
@@ -50,7 +50,7 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
     """Reproduce a paper: its tables and figures for a model, each number beside the paper's."""
     given = {name: value for name, value in locals().items() if name in PASSED_ON}
     with user_errors(debug):
-        if every:
+        if all_papers:
             if model != DEFAULTS["model"]:
                 raise HeadscopeError(f"--all takes a model alone, here '{paper}' and '{model}'; name no paper")
             _reproduce_all(paper, data, out or Path("out") / "certificate", limit, given, plan, quiet, json)
@@ -111,7 +111,7 @@ def _reproduce_all(
         typer.echo(f"certificate: {escaped(written)}")
 
 
-def _print_all(runs: "Sequence[Row]", assumed: bool, *, json: bool) -> None:
+def _print_all(runs: "Sequence[RunPlan]", assumed: bool, *, json: bool) -> None:
     """The plan of all papers, and the time and space of all together."""
     seconds, memory, disk = sum(one.seconds for one in runs), max(one.memory for one in runs), sum(x.disk for x in runs)
     if json:

@@ -14,7 +14,7 @@ from headscope.storage.files import write_atomically
 FILE = "certificate.md"
 
 
-class Row(NamedTuple):
+class RunPlan(NamedTuple):
     """A run of a paper: whether it runs, its command or what it lacks, seconds on one core, and MiB."""
 
     paper: str
@@ -31,15 +31,15 @@ def all_planned(model: str, data: Path | None, out: Path, limit: int | None) -> 
     return {name: planned(read_reproduction(name), model, data, out / name, limit) for name in papers()}
 
 
-def rows(plans: Mapping[str, Sequence[PlannedRun]], model: str, limit: int | None) -> tuple[list[Row], bool]:
+def rows(plans: Mapping[str, Sequence[PlannedRun]], model: str, limit: int | None) -> tuple[list[RunPlan], bool]:
     """The runs of all papers, and whether the shape of BERT-base was assumed."""
     config, assumed = config_of(model)
-    made: list[Row] = []
+    made: list[RunPlan] = []
     for paper, runs in plans.items():
         for run in runs:
             cost = None if run.lacks else estimate(run, config, limit)
             numbers = (cost.seconds, cost.memory, cost.disk) if cost else (0.0, 0, 0)
-            made.append(Row(paper, run.run.name, not run.lacks, run.lacks or " ".join(run.words), *numbers))
+            made.append(RunPlan(paper, run.run.name, not run.lacks, run.lacks or " ".join(run.words), *numbers))
     return made, assumed
 
 
