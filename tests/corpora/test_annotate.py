@@ -7,6 +7,7 @@ import pytest
 
 from headscope.corpora import Options
 from headscope.errors import HeadscopeError
+from headscope.front import from_options
 from support.written import corpus
 
 
@@ -67,6 +68,21 @@ def test_annotated_sentences_are_left_as_they_are(pipeline):
     content = "1\tDogs\t_\tX\t_\t_\t0\troot\t_\t_\n2\tbark\t_\tX\t_\t_\t1\tdep\t_\t_\n"
     plain = corpus("x.conllu", content)
     assert list(corpus("x.conllu", content, Options(annotate=str(pipeline / "parser")))) == list(plain)
+
+
+def test_the_examples_of_a_task_are_annotated(pipeline, tmp_path):
+    (tmp_path / "dev.tsv").write_text("sentence\tlabel\nDogs bark.\t1\nCats sleep.\t0\n", encoding="utf-8")
+    given = {"task": "mine", "data": tmp_path, "corpora": (), "split": None, "regression": None, "limit": None}
+    given |= {"columns": None, "document": None, "skip_bad": False, "kind": None}
+    annotated, missing = ({**given, "annotate": name} for name in (str(pipeline / "parser"), "en_no"))
+    for read in (lambda given: from_options.task(given, {}).dev, lambda given: from_options.corpora(given, {})[0]):
+        assert [example.first[0].heads for example in read(annotated)] == [(2, 0, 2), (2, 0, 2)]
+        with pytest.raises(HeadscopeError, match="pipeline 'en_no' is not installed"):
+            read(missing)
+    beside = from_options.task({**missing, "other": "texts.txt"}, {})  # then it is that corpus that is annotated
+    assert [example.first[0].heads for example in beside.dev] == [(), ()]
+    with pytest.raises(HeadscopeError, match="items are scored as they are; leave out --annotate"):
+        from_options.task({**annotated, "task": "shortcuts", "data": None}, {})
 
 
 def test_a_pipeline_that_is_not_installed_is_an_error():

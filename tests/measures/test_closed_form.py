@@ -175,6 +175,12 @@ def test_attention_to_the_sink_is_told_by_the_part_of_speech_of_the_query() -> N
     assert at(UPOS, values(sink_by_part_of_speech, looks_at([1, 4, 1, 0, 0]), both), "NOUN") == 0.5
 
 
+def test_a_token_of_several_words_has_the_part_of_speech_of_each() -> None:
+    cannot = tokens("cooos", upos=["", "PRON", "AUX PART", "VERB VERB", ""])
+    found = values(sink_by_part_of_speech, looks_at([1, 1, 4, 1, 0]), cannot)
+    assert [at(UPOS, found, name) for name in ("PRON", "AUX", "PART", "VERB")] == [0, 1, 1, 0]
+
+
 def test_without_special_tokens_the_sink_is_the_first_token() -> None:
     tagged = tokens("ooo", upos=["DET", "NOUN", "NOUN"])
     assert at(UPOS, values(sink_by_part_of_speech, looks_at([0, 0, 2]), tagged), "NOUN") == 0.5

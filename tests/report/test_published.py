@@ -98,13 +98,16 @@ def test_ablations_are_told_in_points_beside_their_own_task() -> None:
     assert not [*of_ablate.figures(gains(3), LOSS)]
 
 
-def test_sinks_are_those_of_the_layer_that_gives_most() -> None:
+def test_delimiters_are_those_of_the_layer_that_gives_most_and_other_sinks_have_no_published_figure() -> None:
     shares = xr.DataArray([[0.1, 0.3], [0.8, 0.6], [0.2, 0.2]], HEADS)
-    at = xr.Variable("focus", [*of_induction.SINKS])
-    result = xr.Dataset({"sink_attention": xr.concat([shares, shares * 0.5, shares * np.nan], at)})
+    at = xr.Variable("focus", ["first", "delimiter", "punctuation"])
+    result = xr.Dataset({"sink_attention": xr.concat([shares, shares * 0.5, shares], at)})
     result["natural_attention"] = shares.expand_dims(relation=["previous"])
-    made = [(figure.here[0], figure.level) for figure in of_induction.figures(result)]
-    assert made == [("0.70 (layer 2)", "~"), ("0.35 (layer 2)", "~"), ("2 heads, in layers 2, 2", "P")]
+    made = [(figure.here[0], figure.paper, figure.level) for figure in of_induction.figures(result)]
+    assert made == [
+        ("0.35 (layer 2)", "0.575 (layer 9)", "~"),
+        ("2 heads, in layers 2, 2", "4 heads, in layers 2, 4, 7, 8", "P"),
+    ]
 
 
 def test_a_table_says_how_sure_a_figure_is() -> None:

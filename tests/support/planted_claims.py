@@ -27,7 +27,7 @@ COORDS: Mapping[str, list[Any]] = {
     "baseline": ["nearest", "head_match", "rules", "decay"],
     "metric": ["accuracy", "pearson", "uas"],
     "head_kind": ["positional", "positional, syntactic or rare words"],
-    "head_source": ["relations", "syntax", "profile: same word"],
+    "head_source": ["relations: highest", "syntax", "profile: same word"],
     "half": ["first", "second"],
     "share_removed": [0.0, 0.1, 0.2, 0.3],
     "gap": ["same", "17+"],
@@ -56,6 +56,7 @@ COORDS: Mapping[str, list[Any]] = {
     "attribution": ["attention", "gradient_input"],
     "control": ["shuffled"],
     "restored": [0, 1],
+    "head_number": ["importance", "similarity", "kind", "entropy"],
     "init": ["random", "frozen", "finetuned", "adapters"],
     "model": ["tuned"],
     "seed": [0, 1, 2],
@@ -88,6 +89,7 @@ DIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "finetune": {
         **{name: ("task", "init", "metric") for name in ("score", "seed_spread", "early_correlation", "way_gain")},
         **{"score_by_seed": ("task", "init", "seed", "metric"), "last_layer_per_update": ("task", "init")},
+        **{"head_agreement": ("task", "init", "head_number")},
     },
     "landscape": {"width": ("init",)},
     "ablate": {

@@ -140,7 +140,7 @@ def _sink_by_part_of_speech(read: Read) -> np.ndarray:
     sink = [*read.tokens("cls"), *read.tokens("sep")] or [0]
     nothing, columns = np.full(read.maps.shape[:2], np.nan), []
     for name in UPOS:
-        queries = [token for token in range(len(read.classes)) if read.upos.get(token) == name]
+        queries = [token for token in range(len(read.classes)) if name in read.upos.get(token, ())]
         columns.append(np.mean([read.maps[:, :, i, sink].sum(-1) for i in queries], axis=0) if queries else nothing)
     return np.stack(columns, axis=-1)
 

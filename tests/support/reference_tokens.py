@@ -12,7 +12,7 @@ from headscope.linguistics.sentence import Example, Mention, Sentence
 
 RELATIONS = ["verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_pronoun"]
 WORD = r"\w+(?:['’-]\w+)*|[^\w\s]"
-NEGATIONS = ["neither", "nor", "not", "never", "none", "nothing", "nowhere"]
+NEGATIONS = ["neither", "nor", "not", "never", "none", "nothing", "nowhere", "cannot"]
 
 
 class Word(NamedTuple):
@@ -33,7 +33,7 @@ class Read:
     features: list[set[str]]
     links: dict[str, set[tuple[int, int]]] = field(default_factory=lambda: {relation: set() for relation in RELATIONS})
     words: list[Word] = field(default_factory=list)
-    upos: dict[int, str] = field(default_factory=dict)
+    upos: dict[int, set[str]] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
     frequency: dict[int, str] = field(default_factory=dict)
 
@@ -101,7 +101,7 @@ def _annotate(read: Read, sentence: Sentence, tokens: list[set[int]]) -> None:
     for word, at in enumerate(words):
         for token in at:
             if sentence.upos:
-                read.upos.setdefault(token, sentence.upos[word])
+                read.upos.setdefault(token, set()).add(sentence.upos[word])
             read.features[token] |= _features(sentence, word)
     for start, end in _negations(sentence.text):
         for token in set[int]().union(*tokens[start:end]):

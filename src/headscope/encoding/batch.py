@@ -37,7 +37,7 @@ class Batch:
     * `link_ends`: how many rows of `links` belong to the examples before the one with that number.
     * `examples`: the examples themselves, and `pieces`: rows (example, word, token), words numbered through all
       sentences of an example; only where the words are asked for (`Words(aligned=True)`).
-    * `upos`: the number of the part of speech of each token in `results.UPOS`; -1 where it has none.
+    * `upos`: the parts of speech of the words of each token, as bits of a number in the order of `results.UPOS`.
     * `pair_words`: rows (example, word, form, segment, token) of the words of pairs of segments.
     * `count`: how often the piece of each token stands in the corpus; `frequency`: the number of its class in
       `results.FREQUENCIES`; -1 where it is not counted.

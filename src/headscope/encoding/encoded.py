@@ -32,7 +32,7 @@ class Encoded:
     * `inputs`: what the model is called with, each [token].
     * `token_class`: the number of each token's class in `results.TOKEN_CLASSES`.
     * `features`: rows (feature, token); `links`: rows (relation, query token, key token).
-    * `upos`: the number of the part of speech of each token in `results.UPOS`, of its first word; -1 where it has none.
+    * `upos`: the parts of speech of the words of each token, as bits of a number in the order of `results.UPOS`.
     * `count`: how often the piece of each token stands in the corpus, `frequency`: the number of its class in
       `results.FREQUENCIES`; -1 where it is not counted, nothing where none is (see `frequencies`).
     * `predicted`, `predicted_class`: the same of how often the model predicts the piece.
@@ -156,15 +156,15 @@ def _annotations(example: Example, encoding: Encoding) -> tuple[list[tuple[int, 
 
 
 def _upos(example: Example, encoding: Encoding) -> Int[np.ndarray, " token"]:
-    """The part of speech of each token; none where the example is not annotated."""
+    """The parts of speech of each token, which several words may share; none where the example is not annotated."""
     if not any(sentence.upos for sentence in example.sentences):
         return NO_UPOS
-    numbers = np.full(len(encoding.ids), -1)
+    bits = np.zeros(len(encoding.ids), dtype=np.int64)
     for sentence, tokens, base in located(example, encoding):
-        tagged = list(zip(sentence.words, sentence.upos, strict=False))
-        for span, upos in reversed(tagged):  # words may share a token: the first one counts
-            numbers[tokens.covering(span, base)] = UPOS_NUMBER.get(upos, -1)
-    return numbers
+        for span, upos in zip(sentence.words, sentence.upos, strict=False):
+            if upos in UPOS_NUMBER:
+                bits[tokens.covering(span, base)] |= 1 << UPOS_NUMBER[upos]
+    return bits
 
 
 def pieces(example: Example, encoding: Encoding) -> Int[np.ndarray, "piece_row 2"]:

@@ -58,7 +58,8 @@ def scored_task(given: Given, made: Given) -> Any:
     if found := task(given, made):
         return found
     if tasks.is_table(given["corpus"]) and not has_words_head(_checkpoint(given)):
-        return _read_task(Path(given["corpus"]).name.partition(".")[0], {**given, "data": given["corpus"]})
+        of_table = {**given, "data": given["corpus"], "corpus": "sample"}
+        return _read_task(Path(given["corpus"]).name.partition(".")[0], of_table)
     return tasks.masked(_read_corpus(given["corpus"], given))
 
 
@@ -84,7 +85,10 @@ def _read_task(name: str, given: Given) -> Any:
     from headscope import corpora
     from headscope.corpora import tasks
 
-    options = corpora.Options(**{option: given[option] for option in ("columns", "limit", "skip_bad")})
+    # A corpus that is named beside the task has the options that say how texts are read.
+    beside = given.get("other") is not None or given.get("corpus", "sample") != "sample"
+    names = ("columns", "limit", "skip_bad", *(() if beside else ("kind", "document", "annotate")))
+    options = corpora.Options(**{option: given[option] for option in names if option in given})
     return tasks.read(name, given["data"], options, regression=given["regression"])
 
 
@@ -139,7 +143,8 @@ def corpora(given: Given, made: Given) -> Any:
     from headscope import corpora
     from headscope.corpora import tasks
 
-    options = corpora.Options(**{name: given[name] for name in ("columns", "limit", "skip_bad", "split")})
+    names = ("columns", "document", "limit", "skip_bad", "split", "annotate")
+    options = corpora.Options(**{name: given[name] for name in names})
     return tuple(tasks.texts(name, given["data"], options) for name in _names(given))
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from headscope.linguistics.sentence import Mention, Sentence
 from headscope.results.vocabulary import FEATURES, RELATIONS
 
-# Footnote 6 of the paper; words ending in n't (any auxiliary) stand for its list of contractions.
-# MRPC writes them with a blank: doesn 't.
-NEGATION = re.compile(r"\b(?:neither|nor|not|never|none|nothing|nowhere)\b|n ?['’]t\b", re.IGNORECASE)
+# Footnote 6 of the paper; words ending in n't (any auxiliary) stand for its list of contractions, and cannot is as
+# much a negation as its can't. MRPC writes contractions with a blank: doesn 't.
+NEGATION = re.compile(r"\b(?:neither|nor|not|never|none|nothing|nowhere|cannot)\b|n ?['’]t\b", re.IGNORECASE)
 BY_UPOS = {"NOUN": "noun", "PROPN": "noun", "VERB": "verb", "PRON": "pron", "PUNCT": "punct"}
 BY_RELATION = {"nsubj": "subj", "csubj": "subj", "obj": "obj", "iobj": "obj"}
 NUMBER = {name: number for number, name in enumerate(FEATURES)}

@@ -5,9 +5,8 @@ tokens of the words of a part of speech; of a model without special tokens, atte
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import one_hot
 
 from headscope.encoding.batch import Batch, BlockIndex, Rows, Values
 from headscope.results.variables import Variable
@@ -30,16 +29,16 @@ def observe(rows: Rows) -> Float[Tensor, "example head part_of_speech"]:
 
 def finish(observed: Float[Tensor, "example head part_of_speech"], batch: Batch) -> Values:
     """The means; examples without the part of speech, or without annotation, are not valid."""
-    counts = _one_hot(batch.upos).sum(1)
+    counts = _members_of(batch.upos).sum(1)
     return Values(observed / counts.clamp_min(1)[:, None], counts > 0)
 
 
 def _members(block: BlockIndex) -> Float[Tensor, "example query part_of_speech"] | None:
     upos = block.batch.upos[block.examples, block.queries]
     # A GPU multiplies by zeros rather than wait.
-    return _one_hot(upos) if upos.is_cuda or bool((upos >= 0).any()) else None
+    return _members_of(upos) if upos.is_cuda or bool(upos.any()) else None
 
 
-def _one_hot(upos: Tensor) -> Float[Tensor, "example token part_of_speech"]:
-    """1 for the part of speech of each token, of which some have none."""
-    return one_hot(upos + 1, len(UPOS) + 1)[..., 1:].to(torch.float32)
+def _members_of(upos: Int[Tensor, "example token"]) -> Float[Tensor, "example token part_of_speech"]:
+    """1 for the parts of speech of the words of each token."""
+    return (upos[..., None] >> torch.arange(len(UPOS), device=upos.device) & 1).to(torch.float32)

@@ -23,7 +23,7 @@ def read_papers(*files: str | Path) -> list[Paper]:
     Raises `HeadscopeError` for a file that is no list of claims, and for an id that comes twice.
 
     >>> [paper.name for paper in read_papers()]
-    ['clark2019', 'kovaleva2019', 'michel2019', 'rogers2020']
+    ['clark2019', 'kovaleva2019', 'michel2019', 'prasanna2020', 'rogers2020']
     """
     papers = [*map(_own, sorted(ENTRIES.glob("*.yaml"))), *(_read(Path(path)) for path in files)]
     seen: dict[str, str] = {}

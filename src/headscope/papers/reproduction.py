@@ -27,6 +27,7 @@ class Run:
     * `tasks`: tasks of GLUE, of which those are read that the folder has; `trains`: whether it needs their train split.
     * `options`: options of the study.
     * `model`, `other`: a model that another run trains, RUN/FOLDER, in the place of the given one, or beside it.
+    * `results`: other runs whose result an option takes, such as `beside`.
     * `method`: what it does, in words; `deviations`: from the paper.
     """
 
@@ -40,7 +41,13 @@ class Run:
     options: Mapping[str, Any] = field(default_factory=dict)
     model: str = ""
     other: str = ""
+    results: Mapping[str, str] = field(default_factory=dict)
     deviations: tuple[str, ...] = ()
+
+    @property
+    def reads(self) -> list[str]:
+        """The runs that it reads the model or the result of."""
+        return [one.partition("/")[0] for one in (self.model, self.other, *self.results.values()) if one]
 
 
 @dataclass(frozen=True)
@@ -141,14 +148,14 @@ def read_file(path: Path) -> Reproduction:
     bad = partial(_bad, path)
     data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
     runs = tuple(_run(entry, partial(_of_entry, bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))
-    known = [run.name for run in runs]
+    known: list[str] = [run.name for run in runs]
     items = tuple(
         _item(entry, known, partial(_of_entry, bad, f"item {index}")) for index, entry in enumerate(data["items"], 1)
     )
     for run in runs:
-        for other in filter(None, (run.model, run.other)):
-            if other.partition("/")[0] not in known:
-                raise bad(f"run '{run.name}' reads the model of '{other}', which is no run")
+        for other in run.reads:
+            if other not in known[: known.index(run.name)]:
+                raise bad(f"run '{run.name}' reads what '{other}' makes, which is no run before it")
     texts = {name: tuple(map(str, data.get(name, ()))) for name in ("scope", "easy", "hard")}
     return Reproduction(str(data["paper"]), str(data["title"]), str(data["model"]), runs=runs, items=items, **texts)
 

@@ -117,7 +117,7 @@ def collate(
         examples,
         rows([encoded.pieces for encoded in group], 3) if examples else None,
         rows([encoded.pair_words for encoded in group], 5),
-        padded([encoded.upos for encoded in group], -1),
+        padded([encoded.upos for encoded in group], 0),
         padded([encoded.count for encoded in group], -1),
         padded([encoded.frequency for encoded in group], -1),
         padded([encoded.seen for encoded in group], -1),

@@ -47,7 +47,8 @@ def tokens(
     """An input from the class of each token (c: cls, s: sep, p: punct, o: other), its features and its links.
 
     * `pair`: for a pair of segments, whose second one begins behind the first separator, a letter for each token: the
-      form of a word of one token, or "." for a token of no word; `upos`: the part of speech of each token, or "".
+      form of a word of one token, or "." for a token of no word; `upos`: for each token the parts of speech of its
+      words, with blanks between them.
     * `counts`: how often the piece of each token stands in a corpus, or -1; its class is this, at most 4.
     * `causal`: whether a token sees only those up to itself.
     """
@@ -62,7 +63,7 @@ def tokens(
         pair_words=np.array([(word, ord(form), *at) for word, (form, *at) in enumerate(words)], dtype=np.int64).reshape(
             -1, 4
         ),
-        upos=np.array([UPOS_NUMBER.get(name, -1) for name in upos], dtype=np.int64),
+        upos=np.array([sum(1 << UPOS_NUMBER[name] for name in {*names.split()}) for names in upos], dtype=np.int64),
         count=np.array(counts, dtype=np.int64),
         seen=np.arange(1, len(classes) + 1) if causal else np.full(len(classes), len(classes)),
         frequency=np.minimum(np.array(counts, dtype=np.int64), len(FREQUENCIES) - 1),

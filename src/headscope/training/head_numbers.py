@@ -10,7 +10,7 @@ from torch import Tensor
 from headscope.corpora.tasks import Task
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.encoding.block_parts import BlockParts
-from headscope.measures import attention_offset, attention_to
+from headscope.measures import attention_offset, attention_to, entropy
 from headscope.measures.comparisons.similarity import cosine
 from headscope.models import Model, wrap
 from headscope.outputs.gradient_importance import gate_gradients
@@ -23,7 +23,7 @@ from headscope.training.loop import TaskExamples, plain_forward
 
 # What a head may look at, in the order of `focus`: the offsets of `attention_offset`, then classes of tokens.
 FOCUS = ("previous", "itself", "next", "cls", "sep", "punct")
-MEASURES = {"offset": attention_offset, "classes": attention_to}
+MEASURES = {"offset": attention_offset, "classes": attention_to, "entropy": entropy}
 
 
 class _BatchMaps(RowsObserver):
@@ -65,14 +65,16 @@ class HeadNumbers:
 
         * `importance`: mean over examples of the derivative of the loss in the head's gate (Michel et al. 2019, 4.1).
         * `similarity`: mean cosine of its maps with those at the start (Kovaleva et al. 2019, section 4.3).
-        * `focus`: its shares of attention, in the order of `FOCUS` (Clark et al. 2019, section 3).
+        * `focus`: its shares of attention, in the order of `FOCUS`; `entropy`: of its attention, in nats (Clark et al.
+          2019, section 3).
         """
-        similarity, focus = [], []
+        similarity, focus, entropies = list[Tensor](), list[Tensor](), list[Tensor]()
         with plain_forward(self.model.network):
-            for before, (maps, shares) in zip(self.before, self._read(), strict=True):
+            for before, (maps, values) in zip(self.before, self._read(), strict=True):
                 sums = [(one * other).sum((2, 3)) for one, other in ((maps, before), (maps, maps), (before, before))]
                 similarity.append(cosine(torch.stack(sums, dim=-1)))
-                focus.append(shares)
+                focus.append(_shares(values))
+                entropies.append(values["entropy"].values)
             importance = torch.cat(
                 [
                     gradients.sum(1).abs()
@@ -84,17 +86,18 @@ class HeadNumbers:
             "importance": _mean(importance),
             "similarity": _mean(torch.cat(similarity)),
             "focus": _mean(torch.cat(focus)),
+            "entropy": _mean(torch.cat(entropies)),
             "heads": np.array(self.model.capture.heads),
         }
 
-    def _read(self) -> Iterator[tuple[Tensor, Float[Tensor, "example head focus"]]]:
-        """The maps of each batch, and its shares of attention."""
+    def _read(self) -> Iterator[tuple[Tensor, dict[str, Values]]]:
+        """The maps of each batch, and its measures."""
         maps, measures = _BatchMaps(), MeasureObserver(MEASURES)
         forward = Forward(self.model, RowObservers([maps, measures]))
         with plain_forward(self.model.network):
             for inputs in self.inputs:
                 forward.observe(list(inputs.inputs))
-                yield maps.finish(), _shares(measures.finish())
+                yield maps.finish(), measures.finish()
 
 
 def _shares(values: Mapping[str, Values]) -> Float[Tensor, "example head focus"]:

@@ -1,5 +1,6 @@
 """Pairs of neighbouring sentences and others; a planted head for next sentences is right, and not in reverse order."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ from transformers import BertForNextSentencePrediction, BertForPreTraining
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.corpora.tasks import read
+from headscope.corpora.tasks import Task, read
 from headscope.corpora.tasks.shortcuts.templates import LEXICON
+from headscope.front import from_options
 from support.planted_overlap import overlap_model, overlap_tokenizer
 
 NOUNS, VERBS = LEXICON["noun"], LEXICON["verb"]
@@ -45,6 +47,22 @@ def test_of_one_document_the_other_sentence_is_not_near(tmp_path: Path) -> None:
         one, other = (int(segment[0].text[5:-1]) for segment in example.segments)
         assert (other == one + 1) == (example.label == "next")
         assert example.label == "next" or abs(other - one) >= 2
+
+
+def test_a_text_may_be_packed_of_any_suffix_and_of_any_kind(text: Path, tmp_path: Path) -> None:
+    def firsts(task: Task) -> list[str]:
+        return [example.first[0].text for example in task.dev]
+
+    expected = firsts(read("next-sentence", text))
+    packed = tmp_path / "wiki.test.raw.gz"
+    packed.write_bytes(gzip.compress(text.read_bytes()))
+    other = text.rename(tmp_path / "text.lines")
+    assert firsts(read("next-sentence", packed)) == expected == firsts(read("next-sentence", f"text:{other}"))
+    given = {"data": other, "columns": None, "skip_bad": False, "regression": None, "kind": "text", "limit": 4}
+    task = from_options.task(given | {"task": "next-sentence", "corpus": "sample"}, {})
+    assert firsts(task) == firsts(read("next-sentence", packed, limit=4))
+    with pytest.raises(HeadscopeError, match="does not exist"):
+        read("next-sentence", tmp_path / "none.txt")
 
 
 def test_a_text_without_neighbours_is_refused(tmp_path: Path) -> None:

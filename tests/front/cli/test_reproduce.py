@@ -35,7 +35,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def folder(model: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reproduction of the runs that read paragraphs."""
-    out = tmp_path_factory.mktemp("out") / "clark"
+    out = tmp_path_factory.mktemp("out") / "clark2019"
     words = ("reproduce", "clark2019", model, "--data", data, "--limit", "8", "--resamples", "20", "--no-figures")
     ended = run_command(*words, "-o", out)
     assert ended.exit_code == 0, ended.output
@@ -101,3 +101,62 @@ def test_every_run_is_a_command_of_its_study(paper: str, real_data: Path, tmp_pa
 def test_a_model_that_was_not_trained_is_not_read(data: Path, tmp_path: Path) -> None:
     plans = {one.run.name: one for one in planned(read_reproduction("michel2019"), "minilm", data, tmp_path)}
     assert "GLUE" in plans["tuned"].lacks and "GLUE" in plans["heads"].lacks
+
+
+def test_a_run_beside_another_reads_its_result_and_keeps_a_seed_of_its_own(data: Path, tmp_path: Path) -> None:
+    from headscope.front.reproduce.runs import _options
+
+    glue = tmp_path / "glue" / "MRPC"
+    glue.mkdir(parents=True)
+    (glue / "dev.tsv").write_text("", encoding="utf-8")
+    entry = read_reproduction("prasanna2020")
+    plans = {one.run.name: one for one in planned(entry, "minilm", tmp_path, tmp_path / "out")}
+    words = plans["heads"].words
+    assert words[words.index("--beside") + 1] == str(tmp_path / "out" / "other_heads")
+    assert _options(plans["other"], {"seed": 7, "resamples": 50}) == ["--resamples", "50"]
+    assert _options(plans["seeds"], {"seed": 7}) == ["--seed", "7"]
+    assert "--no-baselines" in plans["seeds"].words
+
+
+def test_all_papers_are_planned_with_time_and_space_and_nothing_runs(model: Path, data: Path, tmp_path: Path) -> None:
+    words = ("reproduce", "--all", "bert-base-uncased", "--data", data, "-o", tmp_path / "out", "--plan")
+    printed = json.loads(run_command(*words, "--json").stdout)
+    runs = {(one["paper"], one["run"]): one for one in printed["plan"]}
+    assert {paper for paper, _ in runs} == set(papers()) and not (tmp_path / "out").exists()
+    profile, trained = runs["clark2019", "surface"], runs["prasanna2020", "seeds"]
+    assert profile["runs"] and profile["seconds"] > 0 and profile["memory"] > 800
+    assert not trained["runs"] and trained["seconds"] == 0 and "needs the tasks of GLUE" in trained["reads"]
+    assert printed["seconds"] == pytest.approx(sum(one["seconds"] for one in runs.values()))
+    assert "the shape of BERT-base is assumed. Nothing was run." in run_command(*words).stdout
+    refused = run_command("reproduce", "--all", "clark2019", model, "--plan")
+    assert refused.exit_code == 2 and "name no paper" in refused.stderr
+
+
+def test_the_cost_of_a_run_grows_with_texts_trainings_and_the_model(tmp_path: Path) -> None:
+    from headscope.front.reproduce.costs import ASSUMED, estimate
+    from headscope.front.reproduce.plan import PlannedRun
+    from headscope.papers.reproduction import Run
+
+    def cost(study: str, lines: int, limit: int | None = None, **options: object) -> float:
+        texts = tmp_path / f"{lines}.txt"
+        texts.write_text("The cat slept on the mat all day.\n" * lines, encoding="utf-8")
+        return estimate(PlannedRun(Run("x", study, options=options), (study, "m", str(texts))), ASSUMED, limit).seconds
+
+    one = cost("profile", 100)
+    assert cost("profile", 1000) - 1 == pytest.approx(10 * (one - 1))  # a second is not of the texts
+    assert cost("profile", 1000, 100) == pytest.approx(one) == pytest.approx(cost("profile", 1000, limit=100))
+    once, twice, thrice = (cost("finetune", 1000, weight_seeds=seeds) for seeds in (1, 2, 3))
+    assert twice - once == pytest.approx(thrice - twice) and twice > once
+
+
+def test_all_claims_are_judged_by_the_results_that_are_there(
+    model: Path, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.front.reproduce.certificate.papers", lambda: ["clark2019"])
+    options = ("--data", data, "--limit", "8", "--resamples", "20", "--no-figures", "-o", folder.parent)
+    ended = run_command("reproduce", "--all", model, *options)
+    assert ended.exit_code == 0 and "surface: headscope profile" not in ended.stderr, ended.output
+    rows = (folder.parent / "certificate.md").read_text(encoding="utf-8").splitlines()
+    verdicts = {row.split(" | ")[0].strip("| "): row.split(" | ")[3] for row in rows if row.startswith("| ")}
+    assert verdicts["C1"] == "undecided" and verdicts["C14"] == verdicts["K1"] == "not measured"
+    assert any("read in the paper" in row for row in rows)

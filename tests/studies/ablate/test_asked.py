@@ -195,6 +195,8 @@ def test_results_that_mark_no_head_or_others_are_refused(tmp_path: Path) -> None
         special_heads([marked(tmp_path / "big", (2, 4))], (4, 3), 2, 0)
     with pytest.raises(HeadscopeError, match="marks no head as same word; leave it out"):
         special_heads([f"{tmp_path / 'big'}:same word"], COUNTS, 2, 0)
+    with pytest.raises(HeadscopeError, match="of ablate has no highest heads; name one of relations"):
+        special_heads([f"{tmp_path / 'big'}:highest"], COUNTS, 2, 0)
     with pytest.raises(HeadscopeError, match="no kind of heads 'neded'; did you mean 'needed'"):
         special_heads([f"{tmp_path / 'big'}:neded"], COUNTS, 2, 0)
     with pytest.raises(HeadscopeError, match=r"^(?!.*kind of heads)"):
@@ -208,3 +210,21 @@ def test_heads_of_one_kind_are_those_that_the_result_marks_so(tmp_path: Path) ->
     alone, of_kind = special_heads([folder, f"{folder}:needed"], COUNTS, 2, 0)
     assert (alone.name, of_kind.name) == ("ablate", "ablate: needed")
     assert np.argwhere(of_kind.heads).tolist() == np.argwhere(alone.heads).tolist() == [[0, 0], [1, 2]]
+
+
+def test_of_relations_without_a_special_head_the_highest_heads_may_be_named(tmp_path: Path) -> None:
+    dims = ("layer", "head", "relation", "direction")
+    at = {"layer": [1, 2], "head": [1, 2, 3, 4], "relation": ["all"], "direction": ["source_to_target"]}
+    links = np.full((2, 4, 1, 1), 0.1)
+    links[1, 2] = 0.4
+    texts = {"long_name": "attention", "units": "share", "source": "made"}
+    arrays = {
+        "link_attention": xr.DataArray(links, at, dims, attrs=texts),
+        "percentile": xr.DataArray([[0.38]], {dim: at[dim] for dim in dims[2:]}, dims[2:], attrs=texts),
+        "special": xr.DataArray(np.zeros((2, 4, 1, 1)), at, dims, attrs=texts),
+    }
+    results.save(xr.Dataset(arrays, attrs=ATTRIBUTES | {"study": "relations"}), tmp_path)
+    (found,) = special_heads([f"{tmp_path}:highest"], COUNTS, 3, 0)
+    assert found.name == "relations: highest" and np.argwhere(found.heads).tolist() == [[1, 2]]
+    with pytest.raises(HeadscopeError, match=r"no head as special; leave it out of --heads-of, or name '.*:highest'"):
+        special_heads([str(tmp_path)], COUNTS, 3, 0)

@@ -64,6 +64,7 @@ def test_findings_say_what_helps_what_hurts_and_what_is_noise():
     assert "lowers accuracy: -0.20 [-0.21, -0.19], beyond chance" in said["A random head"]
     assert "layer 2: -0.20 [-0.25, -0.15]" in said["Whole layers"]
     assert "Michel et al. 0.60 [0.50, 0.70]" in said["Importance by gradient"]
+    assert ".25 to .46 between two seeds" in said["The importance of heads is that of one training"]
 
 
 def shown(made):

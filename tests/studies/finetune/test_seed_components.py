@@ -66,7 +66,13 @@ def test_stopping_is_judged_by_the_main_metric_after_a_third_of_the_epochs() -> 
 def test_agreement_of_heads_is_the_mean_over_pairs_of_runs() -> None:
     rng = np.random.default_rng(0)
     runs = [
-        {"importance": rng.random(12), "similarity": np.arange(12.0), "focus": rng.random((12, 6)), "heads": [4, 8]}
+        {
+            "importance": rng.random(12),
+            "similarity": np.arange(12.0),
+            "focus": rng.random((12, 6)),
+            "heads": [4, 8],
+            "entropy": -np.arange(12.0),
+        }
         for _ in range(4)
     ]
     made = head_agreement(runs)  # type: ignore[arg-type]
@@ -75,7 +81,7 @@ def test_agreement_of_heads_is_the_mean_over_pairs_of_runs() -> None:
         for number, one in enumerate(runs)
         for other in runs[:number]
     ]
-    assert made["head_agreement"][:2] == pytest.approx([np.mean(naive), 1.0])
+    assert made["head_agreement"][[0, 1, 3]] == pytest.approx([np.mean(naive), 1.0, 1.0])
     assert made["head_agreement_ci"][1].tolist() == [1.0, 1.0]
     assert made["important_runs"].shape == (2, 8) and np.isnan(made["important_runs"][0, 4:]).all()
     assert np.nansum(made["important_runs"]) == pytest.approx(1.0)  # a head of 12 in each run

@@ -80,6 +80,7 @@ def test_the_cost_says_whether_it_may_be_chance(loss: float, sure: str) -> None:
         "than 1."
     )
     assert texts["Removed first"].startswith("By importance, in the order of removal: 1-1, 1-2, 1-3, 2-1.")
+    assert ".25 to .46 between two seeds" in texts["The importance of heads is that of one training"]
     assert texts["Size"].startswith("4,000,000 parameters became 3,000,000 (25% fewer).")
 
 

@@ -12,6 +12,7 @@ from headscope import corpora
 from headscope.corpora import Corpus, Options
 from headscope.corpora.corpus import evenly, part
 from headscope.corpora.options import DEFAULTS, with_keywords
+from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.readers.glue import GLUE, glue_name
 from headscope.corpora.readers.table import SUFFIXES, split_file
 from headscope.corpora.suites import read_suites
@@ -48,8 +49,8 @@ def read(
       (or `validation`) as .tsv, .csv, .jsonl or .parquet, also gzipped; or one such table, of which a half, drawn
       with seed 0, is `train`, and the other `dev`. A suite that is a file needs none.
     * `options`: options of the tables; `columns` names their columns, `limit` draws from each split; it applies to
-      each condition of each phenomenon of a suite, and to each case of "shortcuts". `keywords` are fields of these
-      options by name.
+      each condition of each phenomenon of a suite, and to each case of "shortcuts"; `kind` is that of the text of
+      "next-sentence". `keywords` are fields of these options by name.
     * `regression`: labels are scores to be predicted; None decides by the labels: fractions, or more than
       20 distinct numbers.
 
@@ -57,12 +58,16 @@ def read(
     dev alone.
     """
     options = with_keywords(options, keywords)
+    if options.annotate and (name.startswith(CLOZE) or (plain_name(name) == SHORTCUTS and data is None)):
+        raise HeadscopeError(f"task '{name}': its items are scored as they are; leave out --annotate")
     if name.startswith(CLOZE):
         return _cloze(name, data, options)
     if plain_name(name) == SHORTCUTS and data is None:
         return _shortcuts(options)
-    if plain_name(name) == plain_name(NEXT) and data is not None and Path(data).is_file():
-        return next_sentence(corpora.read(data, replace(options, limit=None)), options.limit)
+    if plain_name(name) == plain_name(NEXT) and data is not None and not Path(data).is_dir():
+        # WikiText's files have this suffix; elsewhere it may name anything, so that its kind has to be given.
+        kind = options.kind or ("text" if suffix(str(data)) == ".raw" else None)
+        return next_sentence(corpora.read(data, replace(options, kind=kind, limit=None)), options.limit)
     if data is None:
         raise HeadscopeError(f"task '{name}': its examples are missing; name their folder with --data")
     is_table = Path(data).is_file()

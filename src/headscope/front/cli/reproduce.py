@@ -8,15 +8,20 @@ import typer
 
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice, user_errors
+from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.output_folder import writable
 from headscope.front.cli.printing import cell, escaped, print_json, printable
 
 if TYPE_CHECKING:
+    from headscope.front.reproduce.certificate import RunPlan
     from headscope.front.reproduce.plan import PlannedRun
 
 PASSED_ON = ("seed", "device", "resamples", "figures", "no_figures")
 Paper = Annotated[
     str, typer.Argument(metavar="PAPER", help="clark2019, kovaleva2019, ...: --plan lists what each runs.")
+]
+All = Annotated[
+    bool, typer.Option("--all", help="Reproduce all papers, of the one MODEL that is named, and judge every claim.")
 ]
 Data = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Folder of the data sets, known by their usual names.")
@@ -28,6 +33,7 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
     *,
     paper: Paper,
     model: str,
+    all_papers: All = False,
     data: Data = None,
     out: Path | None,
     plan: Plan = False,
@@ -44,6 +50,11 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
     """Reproduce a paper: its tables and figures for a model, each number beside the paper's."""
     given = {name: value for name, value in locals().items() if name in PASSED_ON}
     with user_errors(debug):
+        if all_papers:
+            if model != DEFAULTS["model"]:
+                raise HeadscopeError(f"--all takes a model alone, here '{paper}' and '{model}'; name no paper")
+            _reproduce_all(paper, data, out or Path("out") / "certificate", limit, given, plan, quiet, json)
+            return
         from headscope.front.reproduce.plan import planned
         from headscope.papers.reproduction import read_reproduction
         from headscope.papers.reproduction_record import ReproductionRecord
@@ -65,6 +76,61 @@ def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, given: Mappin
 
     with run_lock(writable(folder), "headscope reproduce", on_no_lock=notice):
         make(plans, record, folder, given, lambda line: None if quiet else notice(line))
+
+
+def _reproduce_all(
+    model: str,
+    data: Path | None,
+    folder: Path,
+    limit: int | None,
+    given: Mapping[str, Any],
+    plan: bool,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Print the plan of all papers with time and space; or run them, each in its folder, and write the verdicts."""
+    from headscope.front.reproduce.certificate import all_planned, rows, write_document
+    from headscope.papers.reproduction_page import write_reproduction
+    from headscope.papers.reproduction_record import ReproductionRecord
+
+    plans = all_planned(model, data, folder, limit)
+    if plan:
+        _print_all(*rows(plans, model, limit), json=json)
+        return
+    if all(one.lacks for runs in plans.values() for one in runs):
+        raise HeadscopeError("no run of any paper has its data; name its folder with --data, see --plan")
+    for paper, runs in plans.items():
+        _run(runs, ReproductionRecord(paper, model, limit, ()), folder / paper, given, quiet=quiet)
+        page = write_reproduction(folder / paper)
+        if not quiet:
+            notice(f"{paper}: {escaped(page)}")
+    written = write_document(folder, model)
+    if json:
+        print_json({"model": model, "certificate": str(written)})
+    else:
+        typer.echo(f"certificate: {escaped(written)}")
+
+
+def _print_all(runs: "Sequence[RunPlan]", assumed: bool, *, json: bool) -> None:
+    """The plan of all papers, and the time and space of all together."""
+    seconds, memory, disk = sum(one.seconds for one in runs), max(one.memory for one in runs), sum(x.disk for x in runs)
+    if json:
+        print_json({"plan": [one._asdict() for one in runs], "seconds": seconds, "memory": memory, "disk": disk})
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("Paper", "Run", "Runs", "Hours", "Reads, or needs", box=SIMPLE_HEAD)
+    for one in runs:
+        hours = f"{one.seconds / 3600:.1f}" if one.runs else ""
+        table.add_row(one.paper, cell(one.run), "yes" if one.runs else "no", hours, cell(one.reads))
+    Console().print(table)
+    shape = " The model is not on this machine: the shape of BERT-base is assumed." if assumed else ""
+    typer.echo(
+        f"About {seconds / 3600:.0f} hours on one core of a processor, {memory:,} MiB of memory and {disk:,} MiB of "
+        f"models on disk; a GPU takes a small part of the time.{shape} Nothing was run."
+    )
 
 
 def _finish(folder: Path, *, quiet: bool, json: bool) -> None:

@@ -52,16 +52,17 @@ def _planned(
             return PlannedRun(
                 run, lacks=f"needs {DATA_SETS[name].words}: {DATA_SETS[name].source}; name its folder with --data"
             )
-    for other in filter(None, (run.model, run.other)):
-        if before[other.partition("/")[0]].lacks:
-            return PlannedRun(run, lacks=f"needs the model that '{other.partition('/')[0]}' trains")
+    for other in run.reads:
+        if before[other].lacks:
+            return PlannedRun(run, lacks=f"needs what '{other}' makes")
     tasks = [task for task in run.tasks if _has(found[run.data["data"]].path, task, run.trains)]
     missing = [task for task in run.tasks if task not in tasks]
     if run.tasks and not tasks:
         return PlannedRun(
             run, lacks=f"needs one of the tasks {', '.join(run.tasks)} (GLUE); name their folder with --data"
         )
-    words = (*_models(run, model, out), *_data(run, found), *_options(run, tasks, limit))
+    results = (word for name, other in run.results.items() for word in (f"--{name}", str(out / other)))
+    words = (*_models(run, model, out), *_data(run, found), *results, *_options(run, tasks, limit))
     deviations = [found[name].deviation for name in run.data.values() if name in found and found[name].deviation]
     deviations += [f"Without {', '.join(missing)}, of which the folder has no file."] if missing else []
     return PlannedRun(run, (catalog.command_name(run.study), *words), tuple(map(_sentence, dict.fromkeys(deviations))))
@@ -93,8 +94,8 @@ def _options(run: Run, tasks: list[str], limit: int | None) -> Iterator[str]:
         if "train" in run.data:
             options["training_limit"] = limit
     for name, value in options.items():
-        flag = f"--{FLAGS.get(name, name).replace('_', '-')}"
-        yield from [flag] if value is True else [flag, str(value)]
+        flag = f"--{'no-' if value is False else ''}{FLAGS.get(name, name).replace('_', '-')}"
+        yield from [flag] if isinstance(value, bool) else [flag, str(value)]
 
 
 def _has(folder: Path, task: str, train: bool) -> bool:

@@ -47,7 +47,7 @@ def _made(
     if plan.lacks:
         return MadeRun(name, lacks=plan.lacks)
     if lacking := next(_failed(plan, before), ""):
-        return MadeRun(name, deviations=plan.deviations, lacks=f"needs the model that '{lacking}' trains")
+        return MadeRun(name, deviations=plan.deviations, lacks=f"needs what '{lacking}' makes")
     words = [*plan.words, *_options(plan, given), "-o", str(out / name)]
     command = f"headscope {shlex.join(words)}"
     try:
@@ -59,7 +59,7 @@ def _made(
 
 
 def _options(plan: PlannedRun, given: Mapping[str, Any]) -> list[str]:
-    """The options, of those that are given, that the study of a run has and that are not at their defaults."""
+    """The options, of those that are given, that a study has, that its run leaves open, and that are no defaults."""
     from headscope.front.cli.compute import function_of
     from headscope.front.cli.options import DEFAULTS
     from headscope.front.cli.study import OF_STUDIES
@@ -69,6 +69,7 @@ def _options(plan: PlannedRun, given: Mapping[str, Any]) -> list[str]:
     unknown = next((name for name in given if name not in DEFAULTS), "")
     if unknown:
         raise HeadscopeError(f"there is no option '{unknown}' of studies; {suggest(unknown, list(DEFAULTS))}")
+    known -= {*plan.run.options}  # what sets a run apart, such as the seed of another training
     kept = {name: value for name, value in given.items() if name in known and value != DEFAULTS[name]}
     return [
         word for name, value in kept.items() for word in ([flag(name)] if value is True else [flag(name), str(value)])
@@ -76,6 +77,6 @@ def _options(plan: PlannedRun, given: Mapping[str, Any]) -> list[str]:
 
 
 def _failed(plan: PlannedRun, before: Sequence[MadeRun]) -> Iterator[str]:
-    """The runs that this one reads a model of, and that were not made."""
+    """The runs that this one reads a model or a result of, and that were not made."""
     lacking = {run.name for run in before if run.lacks}
-    return (name for other in (plan.run.model, plan.run.other) if (name := other.partition("/")[0]) and name in lacking)
+    return (name for name in plan.run.reads if name in lacking)

@@ -11,7 +11,8 @@ from jaxtyping import Bool
 from headscope import results
 from headscope.errors import HeadscopeError, suggest
 from headscope.models.heads import existing
-from headscope.report.kinds import NAMES
+from headscope.report.kinds import NAMES, where_true
+from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
 from headscope.results.variables import PAIRED, Count, Label, Variables
 from headscope.statistics.intervals import equal_units, interval
@@ -21,6 +22,9 @@ from headscope.studies.ablate.gains import Gains
 Heads = Bool[np.ndarray, "layer head"]
 SOURCE = "after Kovaleva et al. 2019, section 5, and Voita et al. 2019, section 5"
 DIMS = ("head_source", "metric")
+# Of a result of relations: its heads above the 99th percentile, which the paper takes (section 4.2).
+HIGHEST = "highest"
+KINDS = NAMES | {HIGHEST: HIGHEST}
 SPECIAL, RANDOM = "the special heads of a result", "as many random heads of the same layers"
 LABELS = {
     "special_heads": Label(f"number of {SPECIAL}", "heads", DIMS[:1]),
@@ -54,7 +58,8 @@ class SpecialHeads:
 def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, seed: int) -> list[SpecialHeads]:
     """The special heads of the results in some folders.
 
-    * `folders`: each with `:KIND` behind it if heads of one kind are meant (`out/profile:same_word`).
+    * `folders`: each with `:KIND` behind it if heads of one kind are meant (`out/profile:same_word`); of a result of
+      relations also `:highest`.
     * `counts`: the number of heads of each layer of the model; `draws`: how many random sets there are for each result.
 
     Raises `HeadscopeError` for a result that marks no head, for an unknown kind, and for a result of a model with other
@@ -65,7 +70,7 @@ def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, s
         path, kind = _with_kind(folder)
         result = results.read(path)
         heads = _marked(result, folder, kind, counts)
-        name = str(result.attrs["study"]) + (f": {NAMES[kind]}" if kind else "")
+        name = str(result.attrs["study"]) + (f": {KINDS[kind]}" if kind else "")
         name = f"{name} ({Path(path).name})" if name in (other.name for other in found) else name
         random = np.random.default_rng([seed, number])
         found.append(SpecialHeads(name, heads, tuple(_drawn(heads, counts, random) for _ in range(draws))))
@@ -81,15 +86,15 @@ def _with_kind(folder: str) -> tuple[str, str]:
     if not colon or "/" in kind or Path(folder).exists():  # hf://USER/NAME names no kind
         return folder, ""
     kind = kind.strip().replace(" ", "_")
-    if kind not in NAMES:
-        raise HeadscopeError(f"no folder '{folder}', and no kind of heads '{kind}'; {suggest(kind, NAMES)}")
+    if kind not in KINDS:
+        raise HeadscopeError(f"no folder '{folder}', and no kind of heads '{kind}'; {suggest(kind, KINDS)}")
     return path, kind
 
 
 def _marked(result: xr.Dataset, folder: str, kind: str, counts: tuple[int, ...]) -> Heads:
     """The heads that the page of a result gives a kind, or this kind."""
     there, heads = existing(counts), np.zeros((len(counts), max(counts)), dtype=bool)
-    for marked in study_page(result).kinds():
+    for marked in _highest(result, folder) if kind == HIGHEST else study_page(result).kinds():
         if kind not in ("", marked.kind):
             continue
         layer, head = marked.layer - 1, marked.head - 1
@@ -101,8 +106,21 @@ def _marked(result: xr.Dataset, folder: str, kind: str, counts: tuple[int, ...])
         heads[layer, head] = True
     if not heads.any():
         study, marks = result.attrs["study"], NAMES[kind] if kind else "special"
-        raise HeadscopeError(f"result '{folder}' of {study} marks no head as {marks}; leave it out of --heads-of")
+        highest = f", or name '{folder}:{HIGHEST}'" if not kind and "percentile" in result else ""
+        raise HeadscopeError(
+            f"result '{folder}' of {study} marks no head as {marks}; leave it out of --heads-of{highest}"
+        )
     return heads
+
+
+def _highest(result: xr.Dataset, folder: str) -> list[HeadKind]:
+    """The heads whose attention along links is above the 99th percentile of all heads, whether or not it is special."""
+    if "percentile" not in result:
+        study = result.attrs["study"]
+        raise HeadscopeError(f"result '{folder}' of {study} has no {HIGHEST} heads; name one of relations")
+    links = {"relation": "all", "direction": "source_to_target"}
+    above = result["link_attention"].sel(links) > result["percentile"].sel(links)
+    return where_true(above, HIGHEST, HIGHEST)
 
 
 def _drawn(heads: Heads, counts: tuple[int, ...], random: np.random.Generator) -> Heads:

@@ -103,7 +103,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `metrics`: Scores, separated by commas; by default those of the task and its loss.
     * `importance`: Also rank heads by gradient, on training examples.
     * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
-      those of one kind, as out/profile:same_word; may be repeated.
+      those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
     * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
     * `pairs`: Folder of a clusters result, whose most alike heads are disabled in pairs; or all, for any pairs.
     * `most_pairs`: Number of pairs.

@@ -11,7 +11,7 @@ from headscope.results.variables import Label, by_layer
 from headscope.statistics.rank_correlation import spearman
 from headscope.studies.finetune.seeds import Values
 
-NUMBERS = ("importance", "similarity", "kind")
+NUMBERS = ("importance", "similarity", "kind", "entropy")
 SOURCE = "heads of the kept models of several runs, on the same dev examples"
 HEADS = ("task", "init", "layer", "head")
 AGREEMENT = ("task", "init", "head_number")
@@ -39,19 +39,22 @@ def head_agreement(runs: Sequence[Mapping[str, np.ndarray]]) -> Values:
 
     * `runs`: the numbers of heads of each run, see `training.head_numbers`.
 
-    >>> numbers = {"importance": np.arange(4.0), "similarity": np.arange(4.0), "focus": np.eye(4), "heads": [2, 2]}
+    >>> numbers = dict.fromkeys(("importance", "similarity", "entropy"), np.arange(4.0))
+    >>> numbers |= {"focus": np.eye(4), "heads": [2, 2]}
     >>> made = head_agreement([numbers, numbers | {"importance": -np.arange(4.0)}])
     >>> made["head_agreement"].tolist(), made["important_runs"].tolist()
-    ([-1.0, 1.0, 1.0], [[0.5, 0.0], [0.0, 0.5]])
+    ([-1.0, 1.0, 1.0, 1.0], [[0.5, 0.0], [0.0, 0.5]])
     """
     measured = [one for one in runs if one]
     if len(measured) < 2:
         return {}
-    importance, similarity, focus = (
-        np.stack([one[name] for one in measured]).astype(float) for name in ("importance", "similarity", "focus")
+    importance, similarity, focus, entropy = (
+        np.stack([one[name] for one in measured]).astype(float)
+        for name in ("importance", "similarity", "focus", "entropy")
     )
     heads, kinds = tuple(int(number) for number in measured[0]["heads"]), kinds_of(focus)
     of_pairs = [_pairs(importance, spearman), _pairs(similarity, spearman), _pairs(kinds, _same)]
+    of_pairs.append(_pairs(entropy, spearman))
     bounds = [jackknife(matrix) for matrix in of_pairs]
     first = importance >= np.sort(importance, axis=1)[:, -max(importance.shape[1] // TOP, 1), None]
     commonest = np.max([(kinds == kind).mean(0) for kind in range(MIXED, focus.shape[-1])], axis=0)

@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `loading`: Set the device, the revision and remote code of the encoder.
     * `tuned`: Name the folder of the fine-tuned model.
     * `random`: Name the folder of the model that was trained from random weights.
-    * `split`: Compute the loss on train, which the models have seen, or on dev.
+    * `split`: Compute the loss on train, from which the training drew its examples, or on dev.
     * `loss_examples`: Compute it on this number of examples, drawn at random.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
     * `beyond`: Follow the line this far before its start and behind its end, in lengths of the line.

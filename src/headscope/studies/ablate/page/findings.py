@@ -7,6 +7,7 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
+from headscope.report.one_training import one_training
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import unlearned
 from headscope.report.wording import (
@@ -159,3 +160,4 @@ def _importance(result: xr.Dataset) -> Iterator[Finding]:
     )
     text = f"Rank correlation of importance by gradient with the measured loss of {label('metric', metric)}: {texts}."
     yield Finding("Importance by gradient", text)
+    yield one_training()

@@ -7,6 +7,7 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.report.claims import above
+from headscope.report.one_training import PUBLISHED
 from headscope.report.parts import Finding
 from headscope.report.tables import Column, Table
 from headscope.report.wording import estimate, first_of, number, several
@@ -130,14 +131,15 @@ def _heads(result: xr.Dataset, task: str, init: str) -> Iterator[Finding]:
         name: estimate(result, "head_agreement", task=task, init=init, head_number=name).text
         for name in result["head_number"].values.tolist()
     }
+    entropy = f", entropy {found['entropy']}" if "entropy" in found else ""
     share = result["important_runs"].sel(task=task, init=init)
     always, once = (_named(share.where(chosen)) for chosen in (share == 1, (share > 0) & (share < 1)))
     yield Finding(
         f"{task}: heads of all seeds",
         f"Rank correlation of two runs over heads: importance {found['importance']}, similarity to the start "
-        f"{found['similarity']}; {found['kind']} of the heads are of one kind. Among the tenth that matters most in "
-        f"all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs alone: "
-        f"{first_of(once, MOST_HEADS) or 'no head'}.",
+        f"{found['similarity']}{entropy}; {found['kind']} of the heads are of one kind. Among the tenth that matters "
+        f"most in all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs alone: "
+        f"{first_of(once, MOST_HEADS) or 'no head'}. {PUBLISHED}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Published shares of attention to sinks and to the previous token (Clark et al. 2019), beside a result."""
+"""Published shares of attention to separators and to the previous token (Clark et al. 2019), beside a result."""
 
 from collections.abc import Iterator
 
@@ -13,20 +13,14 @@ CAPTION = (
     "model on this corpus. For repeated random tokens, planted pairs and copying no published figure of an encoder was "
     "found that could stand here."
 )
-SINKS = {
-    "first": ("the first token", "0.25 (layer 2)"),
-    "delimiter": ("delimiters", "0.575 (layer 9)"),
-    "punctuation": ("periods and commas", "0.57 (layer 12)"),
-}
 
 
 def figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
-    """The layer with most attention to each sink, and the heads that look at the previous token."""
-    for focus, (words, paper) in SINKS.items():
-        shares = measured(result, "sink_attention", focus=focus)
-        if shares is not None:
-            text = f"largest mean attention of a layer to {words}"
-            yield PublishedFigure((text,), most_of_layers(shares), paper, PLOT, "~")
+    """The layer with most attention to delimiters, and the heads that look at the previous token."""
+    shares = measured(result, "sink_attention", focus="delimiter")
+    if shares is not None:
+        text = "largest mean attention of a layer to delimiters"
+        yield PublishedFigure((text,), most_of_layers(shares), "0.575 (layer 9)", PLOT, "~")
     previous = measured(result, "natural_attention", relation="previous")
     if previous is not None:
         text = "heads with more than half of their attention to the previous token"

@@ -1,7 +1,8 @@
 """Classifier of the five patterns of a map: a small convolutional network on its grid, and numbers of its lines.
 
-Kovaleva et al. 2019, section 4.1, whose network of 8 convolutional layers with ReLU was never released. A second
-branch takes what the eye judges lines by: with a few hundred labelled maps it tells more than convolutions alone.
+Kovaleva et al. 2019, section 4.1, have 8 convolutional layers with ReLU (code and labelled maps: Prasanna, Rogers and
+Rumshisky 2020; no weights). The layers here are other ones. A second branch takes what the eye judges lines by: with a
+few hundred labelled maps it tells more than convolutions alone.
 """
 
 import json

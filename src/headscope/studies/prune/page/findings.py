@@ -10,6 +10,7 @@ from headscope.errors import HeadscopeError
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
+from headscope.report.one_training import one_training
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import least_found, unlearned
 from headscope.report.wording import estimate, examples, measured, n_examples, number, of_array, several
@@ -122,6 +123,8 @@ def _order(result: xr.Dataset) -> Iterator[Finding]:
         names = ", ".join(head_name(row["layer"], row["head"]) for row in order[:FIRST])
         text = f"By importance, in the order of removal: {names}."
         yield Finding("Removed first", f"{text} This order is not a test; 'headscope ablate' tests single heads.")
+        if json.loads(result.attrs["pruning"])["by"] == "importance":
+            yield one_training()
 
 
 def _choice(result: xr.Dataset) -> Finding:
