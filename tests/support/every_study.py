@@ -20,6 +20,7 @@ from transformers import (
 from typer.testing import CliRunner
 
 from headscope import catalog
+from headscope.corpora.readers import sample
 from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
 from headscope.studies.attributions import altered_inputs
@@ -31,7 +32,8 @@ from support.reference_rates import rates_compared
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 STUDIES = catalog.names("studies")
-SAMPLE = ("sample", "--limit", "9")
+# First sentences of so many documents of the built-in corpus: fewer than five, in a half, have no intervals.
+SAMPLE, DOCUMENTS = ("documents.conllu",), 12
 TOKENS = 200  # to which `compare --as-coded` pads
 # A case: the model, the corpus, and the folder of the task.
 CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
@@ -132,7 +134,10 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     takes = signature(catalog.load("studies", study).run).parameters
     several = bool({"models", "steps"} & set(takes))
     models = [model, "other" if model == "bert" else model] if several else [model]
-    source, limit = [str(folder / corpus[0]) if corpus[0].endswith(".txt") else corpus[0]], list(corpus[1:])
+    source, limit = (
+        [str(folder / corpus[0]) if corpus[0].endswith((".txt", ".conllu")) else corpus[0]],
+        list(corpus[1:]),
+    )
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
     predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
@@ -178,6 +183,7 @@ def run(*given: str | Path, out: Path | None = None, page: bool = True) -> Run:
 def prepare(folder: Path) -> Path:
     """Write the models, the texts and the tasks of `CASES`; return the folder."""
     (folder / "plain.txt").write_text("\n".join([*PLAIN, ""]), encoding="utf-8")
+    (folder / "documents.conllu").write_text(_beginnings(), encoding="utf-8")
     (folder / "words.txt").write_text("\n".join([*WORDS[:2], ""]), encoding="utf-8")
     for name, train, dev in (("task", ROWS, ROWS), ("one", ROWS, ROWS[:1]), ("two", ROWS, ROWS[:2])):
         _table(folder / name, train, dev)
@@ -203,6 +209,13 @@ def prepare(folder: Path) -> Path:
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
     assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
     return folder
+
+
+def _beginnings() -> str:
+    """The first sentence of some documents of the built-in corpus, as CoNLL-U."""
+    files = [(sample.FOLDER / f"{name}.conllu").read_text(encoding="utf-8") for name in ("conversation", "knowledge")]
+    blocks = [block for text in files for block in text.strip().split("\n\n") if "# newdoc" in block]
+    return "\n\n".join([*blocks[:DOCUMENTS], ""])
 
 
 def _table(

@@ -20,4 +20,6 @@ def served_app(app: ASGIApp) -> Iterator[str]:
             yield f"http://127.0.0.1:{socket.getsockname()[1]}/"
         finally:
             server.should_exit = True
+            thread.join(timeout=5)
+            server.force_exit = True  # a browser may hold a connection open
             thread.join()

@@ -27,6 +27,7 @@ class Case:
     dtype: torch.dtype = torch.float32
 
 
+# Triton's interpreter has no products of bfloat16; benchmarks/gpu.py has.
 CASES = {
     "grouped keys": Case(),
     "several blocks, a width that is no power of 2": Case(tokens=130, width=24, key_heads=1),

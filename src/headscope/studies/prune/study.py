@@ -122,7 +122,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
     how |= {"held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
-    notes = scores_and_size(xr.Dataset(variables, attrs=pruning), task.name, path.share, (before, after))
+    read = {"corpus": task.dev.name, **pruning}
+    notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))
     saved = _saved(path.kept.model, directory / "model", notes)
     variables |= {"reloaded_score": path.reloaded(answers(saved))}
     attributes = provenance("prune", model, task.dev, settings) | interrupted
