@@ -38,7 +38,7 @@ from transformers import (
 from headscope import wrap
 from headscope.capture.attention_statistics import attention_statistics
 from headscope.capture.fused.band import ALL, FAR, Band
-from headscope.capture.fused.layer_attention import LayerAttention, Marks, offset_blocks
+from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks, offset_blocks
 from headscope.catalog import load as load_module
 from headscope.encoding.encoded import Encoded
 from headscope.measures import SURFACE
@@ -102,7 +102,7 @@ def errors(case: Case, device: str = "cuda") -> dict[str, float]:
     offsets = new(shape[0], 4, 3, offset_blocks(case.tokens, query), dtype=torch.float32)
     layer = LayerAttention(query, key, lengths, case.width**-0.5, case.softcap, case.band)
     output = layer.attend(value, lse, entropy, offsets=offsets)
-    layer.receive(lse, Marks(nothing), received)
+    layer.receive(lse, TokenMarks(nothing), received)
     maps, right = reference(layer, value)
     real = (torch.arange(case.tokens, device=device) < lengths[:, None])[:, None]
     at = torch.stack([maps.diagonal(offset, 2, 3).sum(-1) for offset in (-1, 0, 1)], -1)

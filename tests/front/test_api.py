@@ -53,8 +53,9 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     study = catalog.load("studies", name)
     signature, given = inspect.signature(study.run), {}
 
-    def run(*args: Any, **kwargs: Any) -> None:
+    def run(*args: Any, **kwargs: Any) -> xr.Dataset:
         given.update(kwargs)
+        return xr.Dataset()
 
     run.__signature__ = signature  # type: ignore[attr-defined]
     run.__annotations__ = study.run.__annotations__

@@ -16,7 +16,7 @@ from headscope.models.unsaved_buffers import fill_buffers
 from support.loading import edit, refusal
 from support.tiers import in_turn
 from support.tiny import save_tiny, tiny_bert
-from support.tiny_families import INTERFACE, TAP, WHOLE_MASKS, tiny_family
+from support.tiny_families import EXACT, tiny_family
 
 FREQUENCIES = 1.0 / 100 ** (torch.arange(24) / 24)
 CODE = """
@@ -86,7 +86,7 @@ def test_a_buffer_that_is_computed_from_weights_is_refused(tmp_path: Path) -> No
     )
 
 
-@pytest.mark.parametrize("family", in_turn([*INTERFACE, *WHOLE_MASKS, *TAP]))
+@pytest.mark.parametrize("family", in_turn([*EXACT]))
 def test_classes_of_transformers_fill_their_buffers_themselves(family: str, tmp_path: Path) -> None:
     """So that only a class of other code is built once more."""
     with quiet():

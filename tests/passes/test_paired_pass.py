@@ -236,7 +236,7 @@ def test_an_error_in_a_comparison_leaves_the_models_as_before(
 
     before = threading.active_count()
     with pytest.raises(error):
-        paired(models, inputs, {}, {"broken": SimpleNamespace(observe=fails)}, QUICK)  # type: ignore[dict-item]
+        paired(models, inputs, {}, {"broken": SimpleNamespace(observe=fails, __name__="headscope.broken")}, QUICK)  # type: ignore[dict-item]
     assert threading.active_count() == before
     for model in models:
         assert not model.network._forward_pre_hooks and not model.network._forward_hooks

@@ -49,6 +49,7 @@ def attention_statistics(  # noqa: PLR0913
     On a GPU two fused kernels read them tile by tile (triton; float32, bfloat16, float16), elsewhere torch does in
     blocks; memory grows with the length, not with its square. With P = exp(score - lse) no map is needed.
 
+    * `query`: Queries of all heads, with positions in them; `key`: Keys, of as many heads or of fewer that share them.
     * `lse`: of the same attention by a fused kernel, natural logarithm; with more in it, such as an attention sink, the
       rows of P sum to less than 1. By default it is computed.
     * `scale`: of scores, by default 1 / sqrt(width); `softcap`: scores become softcap * tanh(score / softcap).
@@ -84,7 +85,7 @@ def attention_statistics(  # noqa: PLR0913
 def _by_kernels(
     query: Tensor, key: Tensor, lse: Tensor | None, members: Tensor | None, *, lengths: Tensor, **given: Any
 ) -> dict[str, Any]:
-    from headscope.capture.fused.layer_attention import LOG2_E, LayerAttention, Marks
+    from headscope.capture.fused.layer_attention import LOG2_E, LayerAttention, TokenMarks
 
     query, key = (states if states.stride(-1) == 1 else states.contiguous() for states in (query, key))
     layer = LayerAttention(query, key, lengths.to(torch.int32), **given)
@@ -93,7 +94,7 @@ def _by_kernels(
     mass = layer.attend(value, own, entropy, largest=largest).transpose(1, 2)
     base = own if lse is None else (lse * LOG2_E).to(torch.float32).contiguous()
     received = query.new_empty(*query.shape[:2], 4, query.shape[2], dtype=torch.float32)
-    layer.receive(base, Marks(torch.zeros_like(query[:, 0, :, 0], dtype=torch.int32)), received)
+    layer.receive(base, TokenMarks(torch.zeros_like(query[:, 0, :, 0], dtype=torch.int32)), received)
     share = ((own - base) / LOG2_E).exp()  # of the rows of P, where lse has more in it
     return {
         "entropy": share * (entropy - (own - base) / LOG2_E),

@@ -65,9 +65,6 @@ def collate(
     """One batch, padded on the right with the token `pad`, to the length of the longest or to `pad_to`."""
     length = max(pad_to, *map(len, group))
 
-    lengths = np.array([len(encoded) for encoded in group])
-    inside = np.arange(length) < lengths[:, None]
-
     def moved(shape: tuple[int, ...], fill: Callable[[np.ndarray], object]) -> torch.Tensor:
         # From other memory a transfer to a GPU would wait for all that it has to do.
         host = torch.empty(shape, dtype=torch.long, pin_memory=device.type == "cuda")
@@ -75,10 +72,9 @@ def collate(
         return host.to(device, non_blocking=True)
 
     def padded(arrays: list[np.ndarray], value: int) -> torch.Tensor:
-        if not any(map(len, arrays)):
-            return torch.full((len(group), length), value, device=device)
-        sized = zip(arrays, lengths, strict=True)
-        arrays = [array if len(array) else np.full(size, value) for array, size in sized]
+        inside = np.arange(length) < np.fromiter(map(len, arrays), int, len(arrays))[:, None]
+        if not inside.any():
+            return torch.full(inside.shape, value, device=device)
         if inside.all():
             return moved(inside.shape, lambda rows: np.concatenate(arrays, out=rows.reshape(-1)))
 

@@ -11,7 +11,7 @@ from support.interpreted import refuse_without_triton
 
 refuse_without_triton()
 
-from headscope.capture.fused.layer_attention import LayerAttention, Marks, offset_blocks  # noqa: E402
+from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks, offset_blocks  # noqa: E402
 
 pytestmark = pytest.mark.always
 
@@ -65,7 +65,10 @@ def test_statistics_are_those_of_maps(case: Case) -> None:
     lse, entropy, largest, marked = torch.full((4, 2, heads, case.tokens), torch.nan)
     received = torch.full((2, heads, 4, case.tokens), torch.nan)
     offsets, linked = torch.full((2, heads, 3, offset_blocks(case.tokens, query)), torch.nan), torch.empty(3, heads)
-    layer, marks = LayerAttention(query, key, lengths, case.width**-0.5, case.softcap, case.band), Marks(groups.int())
+    layer, marks = (
+        LayerAttention(query, key, lengths, case.width**-0.5, case.softcap, case.band),
+        TokenMarks(groups.int()),
+    )
 
     output = layer.attend(value, lse, entropy, largest=largest, marked=marked, marks=marks, offsets=offsets)
     sums = layer.receive(lse, marks, received, weights)
@@ -94,7 +97,7 @@ def test_statistics_are_those_of_maps(case: Case) -> None:
 
 def test_the_same_bits_twice() -> None:
     query, lengths = torch.randn(1, 2, 100, 16, generator=torch.Generator().manual_seed(1)), torch.tensor([90])
-    layer, marks = LayerAttention(query, query, lengths.int(), 0.25), Marks(torch.zeros(1, 100, dtype=torch.int32))
+    layer, marks = LayerAttention(query, query, lengths.int(), 0.25), TokenMarks(torch.zeros(1, 100, dtype=torch.int32))
 
     def read() -> Tensor:
         lse, entropy = torch.empty(2, 1, 2, 100)

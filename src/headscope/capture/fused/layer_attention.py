@@ -22,7 +22,7 @@ PAIRS = 64
 
 
 @dataclass(frozen=True)
-class Marks:
+class TokenMarks:
     """Numbers of tokens, most of them 0: of kinds of queries, or of keys that are marked."""
 
     numbers: Int[Tensor, "example token"]
@@ -73,7 +73,7 @@ class LayerAttention:
         *,
         largest: Float[Tensor, "example head token"] | None = None,
         marked: Float[Tensor, "example head token"] | None = None,
-        marks: Marks | None = None,
+        marks: TokenMarks | None = None,
         offsets: Float[Tensor, "example head offset block"] | None = None,
     ) -> Float[Tensor, "example token head value_width"]:
         """The output; `lse` (of base 2), `entropy` and what else is there are written."""
@@ -96,7 +96,7 @@ class LayerAttention:
     def receive(
         self,
         lse: Float[Tensor, "example head token"],
-        groups: Marks,
+        groups: TokenMarks,
         received: Float[Tensor, "example head 4 token"],
         weights: Float[Tensor, "example sum token token"] | None = None,
     ) -> Float[Tensor, "example head sum block"] | None:

@@ -66,7 +66,7 @@ class FusedStatistics:
 
         Raises `NeedsMap` for scores with a bias that is no mask of padding and of a band, and for other shapes.
         """
-        from headscope.capture.fused.layer_attention import LayerAttention, Marks
+        from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks
 
         given = [(name, bias) for name, bias in biases.items() if bias is not None]
         seen = [vars(bias).get("visible") for _, bias in given]
@@ -76,7 +76,7 @@ class FusedStatistics:
         if max(width, value.shape[-1]) > WIDEST or tokens != key.shape[2] or heads != self.heads[self.layers]:
             raise NeedsMap(f"queries {tuple(query.shape)} and values {tuple(value.shape)} do not fit into tiles")
         if not self.layers:
-            self.read, self.kinds = self._memory(query), (Marks(self.groups), Marks(self.marks))
+            self.read, self.kinds = self._memory(query), (TokenMarks(self.groups), TokenMarks(self.marks))
         unpadded = torch.full((examples,), tokens, dtype=torch.int32, device=query.device), ALL
         lengths, band = seen[0] if given else unpadded
         query, key, value = (part if part.stride(-1) == 1 else part.contiguous() for part in (query, key, value))

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 
 from headscope.corpora.parsing.lines import lines
 from headscope.errors import HeadscopeError
@@ -15,14 +17,20 @@ CHUNKS, TREEBANK, ONTONOTES = 3, 10, 12
 
 def refuse_columns(source: str) -> None:
     """Raise `HeadscopeError` for a text whose lines are words in columns: to read it as prose, one has to say so."""
-    rows = [line.rstrip() for _, line in islice(lines(source), LINES)]
-    if not (kind := kind_of_columns(rows)):
+    state = Path(source).stat()
+    if not (kind := _kind_of(source, state.st_mtime_ns, state.st_size)):
         return
     remedy = "save its words as sentences, one a line" if kind == "text" else f"name its kind, '{kind}', with --kind"
     raise HeadscopeError(
         f"corpus '{source}' has a word with its annotation on each line, and would be read as prose; {remedy}, or "
         "'text' if each line is a text of its own"
     )
+
+
+@lru_cache(maxsize=64)
+def _kind_of(source: str, modified: int, size: int) -> str:
+    """The kind of a file in a state, whose lines are looked at once."""
+    return kind_of_columns([line.rstrip() for _, line in islice(lines(source), LINES)])
 
 
 def kind_of_columns(rows: Sequence[str]) -> str:
