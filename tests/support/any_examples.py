@@ -52,8 +52,8 @@ def spoken(made: Example, kind: str = "wordpiece") -> dict[str, list]:
 def overlapping(made: Example, said: dict[str, list]) -> Iterator[tuple[Sentence, list[set[int]]]]:
     """For each sentence the tokens of each word: those that have a character in common with it."""
     for number, segment in enumerate(made.segments):
-        base = 0
-        for sentence in segment:
+        for index, sentence in enumerate(segment):
+            base = len(segment_text(segment[: index + 1])) - len(sentence.text)
             yield (
                 sentence,
                 [
@@ -65,4 +65,3 @@ def overlapping(made: Example, said: dict[str, list]) -> Iterator[tuple[Sentence
                     for start, end in sentence.words
                 ],
             )
-            base += len(sentence.text) + 1

@@ -46,8 +46,8 @@ def unlearned(result: xr.Dataset) -> Finding | None:
     if "case_score" in result or "chance" not in result or result["chance"].dims != ("metric",):
         return None
     metric = str(result["metric"].values[0])
-    for name, labels in WHOLE.items():
-        if (score := measured(result, name, metric=metric, **labels)) is not None:
+    for name in filter(result.data_vars.__contains__, WHOLE):
+        if (score := measured(result, name, metric=metric, **WHOLE[name])) is not None:
             n = n_examples(score) or (int(result.attrs["n_examples"]),)
             chance = float(result["chance"].sel(metric=metric))
             return not_learned(of_array(score), chance, n[0], is_loss=metric in LOWER_IS_BETTER)

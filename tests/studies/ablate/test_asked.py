@@ -95,7 +95,7 @@ def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
     verdicts = topics(found)
     assert verdicts["The heads of ablate cost 0.010 of accuracy or more"] == "fails"
     assert verdicts["The heads of ablate (else) are not shown to cost less than 0.010 of accuracy"] == "undecided"
-    assert verdicts["No two heads replace each other"] == "fails"
+    assert verdicts["No two heads are shown to replace each other"] == "undecided"  # none did, of 40 examples
     assert verdicts["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
     names = [table.name for table in study_page(found).tables()]
     assert names == ["heads", "layers", "special", "pairs", "parts", "published"]

@@ -57,7 +57,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def sample() -> Corpus:
-    return read("sample", Options(limit=14))
+    return replace(read("sample", Options(limit=14)), n_documents=0)  # as if its examples were independent
 
 
 @pytest.fixture(scope="module")

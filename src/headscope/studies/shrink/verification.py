@@ -48,10 +48,11 @@ def verified(
     """
     known = recorded(result, str(folder.parent))
     _refuse_other_folders(folder, known)
-    model, task = judged_by(model, task, corpus, pseudo_labels=known.pseudo_labels)
+    pseudo_labels = task is None and known.pseudo_labels  # beside a task they are those of the training texts
+    model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
     head = task is not None or known.words_head
     saved = load(str(folder.absolute()), head=head, device=str(model.device))
-    if task is None or known.pseudo_labels:
+    if task is None or pseudo_labels:
         task, texts = labelled_splits(model, corpus, task, settings, known.max_tokens)
     else:
         texts = of_dev(task)
