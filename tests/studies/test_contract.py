@@ -74,7 +74,9 @@ def winobias(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+def written(
+    ended: Callable[[str, str], Run], cases: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[Path]]:
     """The folders of results of each study that have, together, all variables that it writes."""
     folder = tmp_path_factory.mktemp("contract")
     save_tiny(folder / "model")
@@ -82,8 +84,10 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     for source in ((gap(folder), "--kind", "gap"), (winobias(folder), "--kind", "winobias", "--task", "type1")):
         words = ("coreference", folder / "model", *source, "--resamples", "20")
         found["coreference"].append(run(*words, out=folder / f"out-{source[2]}", page=False))
-    (folder / "phrases.mrg").write_text(BRACKETS * 4, encoding="utf-8")
-    words = ("trees", folder / "model", folder / "phrases.mrg", "--resamples", "20")
+    (folder / "phrases").mkdir()
+    for name in "abcd":  # a document each: of one document there is no interval
+        (folder / "phrases" / f"{name}.mrg").write_text(BRACKETS, encoding="utf-8")
+    words = ("trees", folder / "model", folder / "phrases", "--kind", "brackets", "--resamples", "20")
     found["trees"].append(run(*words, out=folder / "out-phrases", page=False))
     for name, lines in FACTS.items():
         (folder / f"{name}.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
@@ -91,7 +95,7 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     words = ("cloze", folder / "words", folder / "trex_pairs.jsonl", folder / "pararel_patterns.jsonl")
     found["cloze"].append(run(*words, "--resamples", "20", out=folder / "out-facts", page=False))
     quick = ("--sequences", "4", "--copy", "6", "--texts", "4", "--resamples", "20")
-    words = ("induction", save_tiny(folder / "local", with_window(8)), "sample", "--limit", "9", *quick)
+    words = ("induction", save_tiny(folder / "local", with_window(8)), cases / "documents.conllu", *quick)
     found["induction"].append(run(*words, out=folder / "out-local", page=False))
     pairs = [
         f'{{"good": "the {noun} was old", "bad": "the {noun} old was"}}' for noun in ("cat", "dog", "book", "house")
@@ -101,7 +105,7 @@ def written(ended: Callable[[str, str], Run], tmp_path_factory: pytest.TempPathF
     found["ablate"].append(run(*words, out=folder / "out-suite", page=False))
     # A word that is predicted is a decision.
     quick = ("--limit", "4", "--scored", "1", "--flow", "0", "--altered", "2", "--resamples", "20")
-    words = ("attributions", folder / "words", "sample", *quick)
+    words = ("attributions", folder / "words", cases / "documents.conllu", *quick)
     found["attributions"].append(run(*words, out=folder / "out-words", page=False))
     # Several ways, and seeds of new weights and of the order apart.
     (folder / "task").mkdir()
