@@ -29,7 +29,7 @@ def claims(results: Results, *, files: Iterable[str | Path] = ()) -> pd.DataFram
     Raises `HeadscopeError` if there is no result, or a file is no list of claims.
 
     >>> import headscope
-    >>> verdicts = headscope.claims(headscope.profile("minilm", headscope.read("sample", limit=12)))
+    >>> verdicts = headscope.claims(headscope.profile("minilm", headscope.read("sample", limit=40)))
     >>> verdicts.set_index("id").loc["C1", ["verdict", "where"]].tolist()
     ['holds', 'head 1-3']
     """

@@ -118,8 +118,9 @@ class Lines:
             self.phase, self.began, self.said = phase, now, now
         if done and now - self.said >= self.seconds:
             self.said = now
-            known = total is not None and done <= total  # else it is that of another phase
-            left = f" of {total:,}, {duration((now - self.began) * (total - done) / done)} left" if known else ""
+            left = ""
+            if total is not None and done <= total:  # else it is that of another phase
+                left = f" of {total:,}, {duration((now - self.began) * (total - done) / done)} left"
             self.say(f"{phase}: {done:,}{left}")
 
 

@@ -16,7 +16,7 @@ READ = ("Transformer", "Pooling", "Normalize")
 def pooling_of(folder: Path) -> Pooling:
     """How the modules of a folder pool states; "mean" for a folder without modules.
 
-    Raises `HeadscopeError` for modules or ways that are not read.
+    Raises `HeadscopeError` for modules or modes that are not read.
     """
     listed = folder / "modules.json"
     try:
@@ -24,23 +24,23 @@ def pooling_of(folder: Path) -> Pooling:
         kinds = {str(module["type"]).rpartition(".")[2]: folder / str(module["path"]) for module in modules}
         path = kinds.get("Pooling", folder / "1_Pooling") / "config.json"
         options: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        ways = _ways(options)
+        modes = _modes(options)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise HeadscopeError(
             f"'{folder}': its modules of sentence-transformers cannot be read; save it anew"
         ) from error
     if other := next((kind for kind in kinds if kind not in READ), ""):
         raise HeadscopeError(f"'{folder}': the module '{other}' of sentence-transformers is not read; give a --task")
-    if not all(way in NAMES for way in ways) or len(ways) > 1:
+    if not all(mode in NAMES for mode in modes) or len(modes) > 1:
         raise HeadscopeError(
-            f"'{folder}': it pools states by {' and '.join(ways)}, which is not read; use a model that pools by one of "
-            f"{', '.join(get_args(Pooling))}, or give a --task"
+            f"'{folder}': it pools states by {' and '.join(modes)}, which is not read; use a model that pools by "
+            f"one of {', '.join(get_args(Pooling))}, or give a --task"
         )
-    return NAMES[ways[0]] if ways else "mean"
+    return NAMES[modes[0]] if modes else "mean"
 
 
-def _ways(options: dict[str, Any]) -> list[str]:
-    """The names of the ways of a configuration: one key with names, or a key for each way."""
+def _modes(options: dict[str, Any]) -> list[str]:
+    """The modes of pooling of a configuration: one key with names, or a key for each."""
     named = options.get("pooling_mode")
     if named:
         return [named] if isinstance(named, str) else list(map(str, named))

@@ -53,7 +53,9 @@ def _claims(entries: Iterable[Any], bad: Refuse) -> Iterator[PaperClaim]:
         for name in NAMES:
             if not values.get(name):
                 raise of_entry(f"it has no {name}")
-        numbers = {name: number(values[name], of_entry) for name in ("number", "than") if name in values}
+        numbers: dict[str, Any] = {
+            name: number(values[name], of_entry) for name in ("number", "than") if name in values
+        }
         yield _complete(PaperClaim(**values | numbers), of_entry)
 
 

@@ -265,14 +265,14 @@ def examples_wanted(claim: Claim) -> int | None:
     half, room = difference.value - difference.lower, difference.value
     if not upwards:
         half, room = difference.upper - difference.value, claim.least - difference.value
-    error = sqrt(max(half**2 - claim.fixed**2, 0.0)) / norm.isf(RATE / 2)
+    error = sqrt(max(half**2 - claim.fixed**2, 0.0)) / float(norm.isf(RATE / 2))
     room -= SURE * error
     if error == 0 or room <= claim.fixed:
         return None
     level = RATE / 2
     if upwards and claim.q >= RATE:
         level *= 2 * norm.sf(difference.value / error) / claim.q
-    needed = (norm.isf(level) + SURE) * error
+    needed = (float(norm.isf(level)) + SURE) * error
     return max(ceil(round(claim.n * needed**2 / (room**2 - claim.fixed**2), 6)), claim.n + 1)
 
 

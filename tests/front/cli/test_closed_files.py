@@ -35,7 +35,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Inputs of all kinds: models, corpora, task, suite, vectors, a result, an index, maps, labels and a classifier."""
     folder = tmp_path_factory.mktemp("shelf")
     save_tiny(folder / "model", tiny_bert(0, **SIZE))
-    save_tiny(folder / "scorer", tiny_bert(0, BertForSequenceClassification, **SIZE))
+    labels = {"id2label": {0: "0", 1: "1"}, "label2id": {"0": 0, "1": 1}}
+    save_tiny(folder / "scorer", tiny_bert(0, BertForSequenceClassification, **SIZE, **labels))
     shutil.copytree(folder / "model", folder / "other")
     (folder / "texts.txt").write_text("It rained.\nWe stayed in.\n", encoding="utf-8")
     shutil.copy(sample.FOLDER / "stories.conllu", folder / "bank.conllu")

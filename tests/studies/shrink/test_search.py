@@ -115,9 +115,9 @@ def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original
     stored = record(tmp_path, seed="0").read()
     assert stored and stored.steps == first
     assert record(tmp_path, lines, seed="1").read() is None and "was begun with seed 0, now it is 1" in lines[-1]
-    whole = path.read_text()
-    for damaged in (whole[:-9], whole.replace('"layers": 3', '"layers": 2'), whole.partition("\n")[0] + "\n", "{}"):
-        assert damaged != whole
+    text = path.read_text()
+    for damaged in (text[:-9], text.replace('"layers": 3', '"layers": 2'), text.partition("\n")[0] + "\n", "{}"):
+        assert damaged != text
         path.write_text(damaged)
         assert record(tmp_path, lines, seed="0").read() is None and "is damaged" in lines[-1]
     lines_of_others = [line_of({"headscope": FORMAT, "run": {"seed": "0"}}), line_of({"state": {"prices": 1}})]

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from headscope.corpora import Corpus
 from headscope.corpora.readers.glue import NAMES, glue_name
@@ -113,7 +114,7 @@ def named_order(task: Task, outputs: Sequence[str]) -> tuple[str, ...] | None:
     return None
 
 
-def aligned(task: Task, id2label: Mapping[int, str], model: str) -> Task:
+def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
     """The task with its labels in the order of a model's outputs.
 
     * `id2label`: the names of the outputs, from the model's configuration; default names ("LABEL_0") stand for the
@@ -144,7 +145,7 @@ def aligned(task: Task, id2label: Mapping[int, str], model: str) -> Task:
     return task
 
 
-def names_of(id2label: Mapping[int, str]) -> list[str]:
+def names_of(id2label: Mapping[Any, str]) -> list[str]:
     """The names of a model's outputs in their order."""
     return [str(id2label[number]) for number in sorted(id2label)]
 

@@ -23,7 +23,8 @@ def made_from(given: Mapping[str, Any], inputs: Mapping[str, Any]) -> Fingerprin
     hashes = {name: _joint(_of_texts(value)) for name, value in inputs.items()}
     hashes |= {name: _joint(_of_models(_listed(given.get(name)), given)) for name in ("model", "models")}
     hashes |= {name: _joint(_of_paths(_listed(value))) for name, value in options.items() if not hashes.get(name)}
-    return {"headscope": __version__} | {name: found for name, found in hashes.items() if found}
+    release: Fingerprint = {"headscope": __version__}
+    return release | {name: found for name, found in hashes.items() if found}
 
 
 def _joint(hashes: Iterable[str]) -> str:

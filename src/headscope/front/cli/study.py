@@ -113,9 +113,9 @@ def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[s
         run_brief(study, words)
         return
     _, given = parsed(study, words)
-    whole = report.is_whole(given["out"])
-    say(" is kept" if whole else " is kept; its page is written")
-    if not whole:
+    has_page = report.is_whole(given["out"])
+    say(" is kept" if has_page else " is kept; its page is written")
+    if not has_page:
         files = formats(given["figures"], given["no_figures"])
         with output_folder(given["out"], study, overwrite=False, on_no_lock=notice):
             with numbers_kept(given["out"] / "result.nc", given["debug"]):
@@ -130,9 +130,9 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
 
     result.attrs["command"] = json.dumps(words)
     maps = given.get("examples") and "interrupted" not in result.attrs
-    whole = {ATTRIBUTE: json.dumps(made_from(given, ready))}
+    provenance = {ATTRIBUTE: json.dumps(made_from(given, ready))}
     # Without its maps a result is not whole, and so not kept.
-    saved = results.save(result if maps else result.assign_attrs(whole), directory)
+    saved = results.save(result if maps else result.assign_attrs(provenance), directory)
     with numbers_kept(saved, given["debug"]):
         from headscope import report
         from headscope.front.cli import terminal
@@ -141,7 +141,7 @@ def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
             from headscope.passes.typical_inputs import with_maps_of
 
             result = with_maps_of(result, ready, given["examples"])
-            results.save(result.assign_attrs(whole), directory)
+            results.save(result.assign_attrs(provenance), directory)
         if "interrupted" not in result.attrs:
             journal.remove()
         clock.stop(study)

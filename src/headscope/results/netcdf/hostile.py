@@ -16,7 +16,7 @@ MOST_VARIABLES = 1000
 # Texts may take so many times the file, with the room of the longest, beyond the first bytes.
 PADDED, UNPADDED = 100, 64 * 2**20
 # Bytes that a block of texts may take if each is as long as the file, and how many texts a block has.
-BLOCK, LEAST, MOST = 256 * 2**20, 16, 4096
+BLOCK, LEAST_TEXTS, MOST_TEXTS = 256 * 2**20, 16, 4096
 SMALLER = "; use fewer layers, heads or examples"
 
 
@@ -89,7 +89,7 @@ def _text_bytes(name: str, dataset: h5py.Dataset, held: int) -> int:
     Raises `ValueError` if they have more bytes than the file: then many are one and the same.
     """
     longest = total = 0
-    for block in _blocks(dataset, min(max(LEAST, BLOCK // held), MOST)):
+    for block in _blocks(dataset, min(max(LEAST_TEXTS, BLOCK // held), MOST_TEXTS)):
         sizes = [len(text) for text in np.ravel(block)]
         longest, total = max(longest, *sizes), total + sum(sizes)
         if total > max(held, UNPACKED):

@@ -83,7 +83,7 @@ class LinkAttention(Columns):
             np.fmax.reduceat(self.elsewhere, starts),
             np.fmax.reduceat(self.others, starts),
             *np.full((2, len(inputs), *self.sink.shape[1:]), np.nan),
-            np.fmax.reduceat(self.matched, starts),
+            matched=np.fmax.reduceat(self.matched, starts),
         )
 
 
@@ -179,6 +179,6 @@ def _first(link: Link, candidates: Iterable[tuple[Words, Words]], used: set[tupl
     """The first place that is not used, which is used from then on, in both directions."""
     for ends in candidates:
         if ends not in used:
-            used |= {ends, ends[::-1]}
+            used |= {ends, (ends[1], ends[0])}
             return Link(link.relation, *ends, link.core)
     return None

@@ -41,8 +41,10 @@ def _refuse_other_reading(
     """Raise `HeadscopeError` unless the tokenizer with the pieces `kept` reads each input and added token as now."""
     smaller = replace(model, tokenizer=with_pieces(model.tokenizer, kept, model.max_tokens))
     after = encode(smaller, examples)
-    places, added = {old: new for new, old in enumerate(kept)}, smaller.tokenizer.get_added_vocab()
-    wrong = [token for token, old in model.tokenizer.get_added_vocab().items() if added.get(token) != places[old]]
+    tokenizers: list[Any] = [model.tokenizer, smaller.tokenizer]
+    current, added = (tokenizer.get_added_vocab() for tokenizer in tokenizers)
+    places = {old: new for new, old in enumerate(kept)}
+    wrong = [token for token, old in current.items() if added.get(token) != places[old]]
     for old, new in zip(_pieces(before), _pieces(after), strict=True):
         if not wrong and [places[number] for number in old] != new:
             names = (one.tokenizer.convert_ids_to_tokens(ids) for one, ids in ((model, old), (smaller, new)))

@@ -145,8 +145,8 @@ def decompose(
                 guesses = [model(given[1][0][part], role_ids[1][part], given[1][1][part]) for part in parts]
             errors = (torch.cat(guesses, dim=1) - targets[1]).square().sum(-1)
             scores.append(_score(errors, targets[1].square().sum(-1), draws))
-        error[scheme] = _over_seeds(scores, random)
-        parameters[scheme], numbers[scheme] = model.size, len(index) + 1
+            parameters[scheme] = model.size
+        error[scheme], numbers[scheme] = _over_seeds(scores, random), len(index) + 1
     return DecomposedStates(error, parameters, numbers)
 
 
