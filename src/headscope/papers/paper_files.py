@@ -53,10 +53,8 @@ def _claims(entries: Iterable[Any], bad: Refuse) -> Iterator[PaperClaim]:
         for name in NAMES:
             if not values.get(name):
                 raise of_entry(f"it has no {name}")
-        numbers: dict[str, Any] = {
-            name: number(values[name], of_entry) for name in ("number", "than") if name in values
-        }
-        yield _complete(PaperClaim(**values | numbers), of_entry)
+        values |= {name: number(values[name], of_entry) for name in ("number", "than") if name in values}
+        yield _complete(PaperClaim(**values), of_entry)
 
 
 def _complete(claim: PaperClaim, bad: Refuse) -> PaperClaim:
