@@ -11,13 +11,13 @@ from headscope.front.cli.survey_pass import read_shared
 from headscope.front.from_options import models_kept
 from headscope.front.survey.costs import SHARING
 from headscope.passes import pass_journal, shards
-from headscope.passes.forward import Forward
+from headscope.passes.forward import Check, Forward
 from headscope.storage.lines import read_lines
 from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn
 
-FEW = ("--limit", "40", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
+FEW = ("--limit", "80", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
     "probe": ("--epochs", "1", "--seeds", "1", "--no-random"),
     "structure": ("--epochs", "1", "--rank", "2", "--no-random"),
@@ -41,10 +41,10 @@ def passes_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """A function that counts the batches that were shown to observers since its last call."""
     kept, seen = Forward._show, list[object]()
 
-    def show(forward: Forward, group: list) -> None:
+    def show(forward: Forward, group: list) -> Check:
         if forward._at(group).shown is False:
             seen.append(group)
-        kept(forward, group)
+        return kept(forward, group)
 
     monkeypatch.setattr(Forward, "_show", show)
 
@@ -98,13 +98,14 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(model: str, tmp_path: Path, m
     monkeypatch.setattr(pass_journal, "SECONDS", 0)
     monkeypatch.setattr(pass_journal, "TIMES", 0)
     shown, kept = passes_of(monkeypatch), Forward._show
-    some = {study: words for study, words in commands(model, tmp_path).items() if study in ("profile", "syntax")}
+    fewer = commands(model, tmp_path, "--limit", "40")
+    some = {study: fewer[study] for study in ("profile", "syntax")}
     left = iter([True] * 5)
 
-    def show(forward: Forward, group: list) -> None:
+    def show(forward: Forward, group: list) -> Check:
         if not forward._at(group).shown and not next(left, False):
             raise KeyboardInterrupt
-        kept(forward, group)
+        return kept(forward, group)
 
     with models_kept():
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
