@@ -10,9 +10,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from headscope.capture.fused import kernels
+from headscope.capture.fused import kernels as compiled
 from headscope.capture.fused.band import ALL, Band
 
+kernels: Any = compiled  # no type describes how they are launched
 LOG2_E = math.log2(math.e)
 # Numbers of queries and keys of a tile, warps and stages of a kernel, by bytes of a number: the fastest on an H100.
 ATTEND = {2: (128, 64, 4, 3), 4: (64, 64, 4, 2)}

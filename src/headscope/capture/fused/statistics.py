@@ -69,7 +69,7 @@ class FusedStatistics:
         from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks
 
         given = [(name, bias) for name, bias in biases.items() if bias is not None]
-        seen = [vars(bias).get("visible") for _, bias in given]
+        seen: list[Any] = [vars(bias).get("visible") for _, bias in given]
         if len(given) > 1 or None in seen:
             raise NeedsMap(f"scores have a {given[0][0]} of another shape")
         examples, heads, tokens, width = query.shape
