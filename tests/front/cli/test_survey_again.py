@@ -38,6 +38,7 @@ def marked_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headscope.front.cli.reproduce._finish", lambda *_, **__: None)
 
 
+@pytest.mark.always
 def test_a_result_is_kept_until_the_texts_the_model_or_the_version_change(
     survey: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
