@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
@@ -145,7 +146,7 @@ def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = 
 
     * `pages`: the page of each study, that the claim links to.
     """
-    lines = [summed_up(judgements), "", NOTE, ""]
+    lines = [summed_up(judgements), "", fill(NOTE, 120), ""]
     for name in dict.fromkeys(judgement.paper.name for judgement in judgements):
         mine = [one for one in judgements if one.paper.name == name]
         lines += [
