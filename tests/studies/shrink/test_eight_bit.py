@@ -34,7 +34,8 @@ QUICK = ("--size", "0.05MB", "--groups", "2", "--epochs", "0", "--batches", "1",
 
 @pytest.mark.parametrize("kind", [AutoModel, BertForMaskedLM], ids=["states", "words head"])
 def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path, kind: type) -> None:
-    words = ("shrink", save_tiny(tmp_path / "tiny", tiny_bert(0, kind)), "sample", "--limit", "40", *QUICK, "--eight-bit")
+    model = save_tiny(tmp_path / "tiny", tiny_bert(0, kind))
+    words = ("shrink", model, "sample", "--limit", "40", *QUICK, "--eight-bit")
     ended = run(*words, out=tmp_path / "out", page=True)
     assert ended.status == 0, ended.errors
     files = tmp_path / "out" / "model" / FOLDER

@@ -24,7 +24,6 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups, study
-from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.learning import Learning
 from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
 from headscope.studies.shrink.splits import encode, split
