@@ -24,7 +24,7 @@ def claim(share: float, n: int, rng: np.random.Generator) -> Claim:
 
 
 def row(effect: float, cases: int, rng: np.random.Generator) -> str:
-    """Of true differences of a size: how many claims are undecided, of how many a number is named, and how many held."""
+    """Of true differences of a size: how many claims are undecided, how many name a number, and how many keep it."""
     undecided, settled, as_seen = 0, [], []
     error = (LIMIT * (1 - LIMIT) / READ) ** 0.5
     for truth in np.clip(LIMIT + error * rng.normal(0, effect, cases), 0, 1):
