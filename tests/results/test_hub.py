@@ -162,7 +162,7 @@ def test_a_server_that_is_silent_is_given_up(
     words: tuple[str, ...], headscope: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headscope.results.hub.SECONDS", 0.2)
-    monkeypatch.setattr("headscope.storage.hub.SILENCE", 0.2)
+    monkeypatch.setattr("headscope.storage.limits.SILENCE", 0.2)
     close_session()  # a new one has the limit of this test
     with silent_server() as address:
         monkeypatch.setattr(constants, "ENDPOINT", address)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headscope.errors import HeadscopeError
 from headscope.storage.files import names_full_disk
-from headscope.storage.hub import SECONDS, limit_waiting
+from headscope.storage.limits import SECONDS, limit_waiting
 
 # Folders hold the same weights in other formats, except the numbered modules of sentence-transformers (1_Pooling).
 FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["[!0-9]*/*"]

@@ -16,7 +16,7 @@ import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.storage.files import files_within, write_atomically
-from headscope.storage.hub import SECONDS, limit_waiting
+from headscope.storage.limits import SECONDS, limit_waiting
 
 # A path has one slash where the address has two.
 ADDRESS = re.compile(r"hf:/{1,2}(?:datasets/)?([\w.-]+/[\w.-]+)/?((?:[\w.-]+/?)*)")

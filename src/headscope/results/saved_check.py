@@ -22,11 +22,9 @@ from headscope.results.vocabulary import (
     WHOLE_NUMBERS,
     WITHOUT_LABELS,
 )
+from headscope.storage.limits import LARGEST_EXPONENT, LONGEST_WORDS
 
-# Characters of the words of a variable, which stand on its figures and tables, and of a label: a path is the longest.
-LONGEST = 5000
-# No measure comes near it, and the squares of such numbers can still be added up.
-LARGEST = np.float64(1e100)
+LARGEST = np.float64(f"1e{LARGEST_EXPONENT}")
 
 
 def check_attributes(result: xr.Dataset) -> None:
@@ -41,9 +39,11 @@ def check_attributes(result: xr.Dataset) -> None:
         if wrong := [name for name, value in attributes.items() if isinstance(value, str) and not is_unicode(value)]:
             raise ValueError(f"result: attributes {wrong}{owner} are no UTF-8")
         if owner and (
-            wrong := [name for name, value in attributes.items() if isinstance(value, str) and len(value) > LONGEST]
+            wrong := [
+                name for name, value in attributes.items() if isinstance(value, str) and len(value) > LONGEST_WORDS
+            ]
         ):
-            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST} characters")
+            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST_WORDS} characters")
     for name, value in result.attrs.items():
         if name in NUMBERS and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
@@ -97,8 +97,8 @@ def check_labels(result: xr.Dataset) -> None:
             raise ValueError(f"coordinate '{name}' has the dimensions {array.dims}, not {dims}")
         if array.dtype.kind not in kind:
             raise ValueError(f"coordinate '{name}' has values of the type {array.dtype}")
-        if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST:
-            raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST:,} characters")
+        if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST_WORDS:
+            raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST_WORDS:,} characters")
 
 
 def _check_maps(result: xr.Dataset) -> None:

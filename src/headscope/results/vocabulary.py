@@ -1,5 +1,7 @@
 """The words of a result: its dimensions, their labels, and its attributes."""
 
+from headscope.storage.limits import LAST_LAYER
+
 BOUNDS = ("lower", "upper")
 TOKEN_CLASSES = ("cls", "sep", "punct", "other")
 OFFSETS = (-1, 0, 1)
@@ -113,7 +115,7 @@ DIMENSIONS = {
 # Dimensions whose labels are whole numbers, with the smallest and the largest; those whose labels are shares from 0
 # to 1; those whose labels are steps of any size; those without labels. All other labels are text.
 WHOLE_NUMBERS = {
-    **dict.fromkeys(("layer", "head", "other_layer", "other_head"), (1, 10_000)),
+    **dict.fromkeys(("layer", "head", "other_layer", "other_head"), (1, LAST_LAYER)),
     **dict.fromkeys(
         ("example", "query", "key", "kept_text", "axis", "rank", "dimension_rank", "probe_rank"), (1, 2**32 - 1)
     ),

@@ -16,9 +16,9 @@ from headscope.corpora.parsing import parquet as parquet_reader
 from headscope.corpora.parsing import xml
 from headscope.corpora.parsing.columns import check_header
 from headscope.corpora.parsing.json_lines import first_repeated
-from headscope.corpora.parsing.limits import LONGEST_TEXT, MOST_COLUMNS
 from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError
+from headscope.storage.limits import LONGEST_TEXT, MOST_COLUMNS
 from support.written import corpus, parquet, texts
 
 DIGITS = "9" * 5000

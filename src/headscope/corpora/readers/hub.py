@@ -11,7 +11,7 @@ from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.storage.files import names_full_disk
-from headscope.storage.hub import SECONDS, limit_waiting
+from headscope.storage.limits import SECONDS, limit_waiting
 
 SUFFIXES: tuple[str, ...] = ()
 PREFERRED = ("validation", "dev", "test", "train")
