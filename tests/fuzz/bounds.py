@@ -336,12 +336,12 @@ def _guarded(**variables: tuple[int, ...]) -> None:
 
 
 def _variable(size: int, _: Path) -> object:
-    with patch.object(hostile, "LARGEST_VARIABLE", SMALL):
+    with patch.object(limits, "LARGEST_VARIABLE", SMALL):
         return _guarded(many=(size,))
 
 
 def _all_variables(size: int, _: Path) -> object:
-    with patch.object(hostile, "LARGEST_RESULT", SMALL):
+    with patch.object(limits, "LARGEST_RESULT", SMALL):
         return _guarded(half=(size // 2,), rest=(size - size // 2,))
 
 
@@ -386,12 +386,12 @@ def _read_result(result: xr.Dataset, folder: Path) -> object:
     return results.read(folder)
 
 
-UNIT, LABEL = "an XML file, a packed Parquet file", "id, label, relation, part of speech, phenomenon or condition"
+UNIT, LABEL = "an XML file, a packed Parquet file", "id, label, relation, part of speech, phenomenon, condition"
 LEVELS, MADE, LABELS = "levels of XML elements or of a parse", "what config.json makes", "a label of a result"
 RESULT = "a variable of a result; all of them"
 BOUNDS: Mapping[str, Bound] = {
     "line": Bound("a line of text, a row of CSV", limits.LONGEST_LINE, _line),
-    "packed": Bound("a file that ends in .gz", SMALL, _unpacked),
+    "packed": Bound("a .gz file", SMALL, _unpacked),
     "row of csv": Bound("a line of text, a row of CSV", SMALL, _row_of_csv),
     "sentence": Bound("a text; a sentence of a treebank", limits.LONGEST_TEXT, _sentence),
     "xml": Bound(UNIT, SMALL, _xml),

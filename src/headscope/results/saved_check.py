@@ -7,21 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results.vocabulary import (
-    ATTRIBUTES,
-    BESIDE,
-    BOUNDS,
-    COUNTS,
-    DIMENSIONS,
-    LISTS,
-    MAPS,
-    NUMBERS,
-    OBJECTS,
-    SHARES,
-    STEPS,
-    WHOLE_NUMBERS,
-    WITHOUT_LABELS,
-)
+from headscope.results import vocabulary
 from headscope.storage.limits import LARGEST_EXPONENT, LONGEST_WORDS
 
 LARGEST = np.float64(f"1e{LARGEST_EXPONENT}")
@@ -45,13 +31,17 @@ def check_attributes(result: xr.Dataset) -> None:
         ):
             raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST_WORDS} characters")
     for name, value in result.attrs.items():
-        if name in NUMBERS and not _is_number(value):
+        if name in vocabulary.NUMBERS and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
-        if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
+        if name in vocabulary.ATTRIBUTES and name not in vocabulary.NUMBERS and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
-        if name in OBJECTS + LISTS and not isinstance(_parsed(value), dict if name in OBJECTS else list):
-            raise ValueError(f"result: attribute '{name}' is no JSON {'object' if name in OBJECTS else 'list'}")
-        if name in COUNTS and not all(map(_is_number, _parsed(value).values())):
+        if name in vocabulary.OBJECTS + vocabulary.LISTS and not isinstance(
+            _parsed(value), dict if name in vocabulary.OBJECTS else list
+        ):
+            raise ValueError(
+                f"result: attribute '{name}' is no JSON {'object' if name in vocabulary.OBJECTS else 'list'}"
+            )
+        if name in vocabulary.COUNTS and not all(map(_is_number, _parsed(value).values())):
             raise ValueError(f"result: attribute '{name}' has values that are no numbers")
 
 
@@ -88,11 +78,13 @@ def check_labels(result: xr.Dataset) -> None:
     for dim in map(str, result.dims):
         if dim in result.coords:
             _check_dimension(dim, result[dim].values)
-        elif dim not in WITHOUT_LABELS:
+        elif dim not in vocabulary.WITHOUT_LABELS:
             raise ValueError(f"dimension '{dim}' has no labels")
     _check_maps(result)
     for name, array in result.coords.items():
-        kind, dims = BESIDE.get(str(name), ("biufU", (name,) if name in DIMENSIONS else array.dims))
+        kind, dims = vocabulary.BESIDE.get(
+            str(name), ("biufU", (name,) if name in vocabulary.DIMENSIONS else array.dims)
+        )
         if set(array.dims) != set(dims) & set(result.dims):
             raise ValueError(f"coordinate '{name}' has the dimensions {array.dims}, not {dims}")
         if array.dtype.kind not in kind:
@@ -109,7 +101,7 @@ def _check_maps(result: xr.Dataset) -> None:
         raise ValueError("the maps of typical inputs have no tokens ('typical_token')")
     if "typical_map_maximum" not in result:
         raise ValueError("the maps of typical inputs have no largest attention ('typical_map_maximum')")
-    for name, (kind, dims) in MAPS.items():
+    for name, (kind, dims) in vocabulary.MAPS.items():
         array = result[name]
         if array.dtype.kind != kind or set(array.dims) != set(dims):
             raise ValueError(f"variable '{name}' has values of the type {array.dtype} along {array.dims}, not {dims}")
@@ -124,18 +116,18 @@ def _check_dimension(dim: str, labels: np.ndarray) -> None:
 
 def _misfit(dim: str, labels: np.ndarray) -> str:
     """Why these cannot be labels of a dimension; "" if they can."""
-    if dim in SHARES:
+    if dim in vocabulary.SHARES:
         fits = labels.dtype.kind == "f" and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no shares from 0 to 1 in ascending order"
-    if dim in STEPS:
+    if dim in vocabulary.STEPS:
         fits = labels.dtype.kind == "f" and (np.abs(labels) <= LARGEST).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no numbers in ascending order"
-    if dim in WHOLE_NUMBERS:
-        least, most = WHOLE_NUMBERS[dim]
+    if dim in vocabulary.WHOLE_NUMBERS:
+        least, most = vocabulary.WHOLE_NUMBERS[dim]
         fits = labels.dtype.kind in "iu" and ((labels >= least) & (labels <= most)).all()
         return "" if fits else f"no whole numbers from {least} to {most}"
-    if dim == "bound" and set(labels.tolist()) != set(BOUNDS):
-        return f"not {' and '.join(BOUNDS)}"
+    if dim == "bound" and set(labels.tolist()) != set(vocabulary.BOUNDS):
+        return f"not {' and '.join(vocabulary.BOUNDS)}"
     return "" if labels.dtype.kind == "U" else "no text"
 
 

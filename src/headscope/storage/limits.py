@@ -29,9 +29,7 @@ LONGEST_LINE = _limit("a line of text, a row of CSV", "{0.size}", 1 << 24)
 # A tokenizer takes some 250 bytes for each character.
 LONGEST_TEXT = _limit("a text; a sentence of a treebank: its lines, or its brackets", "{0:,} characters", 1_000_000)
 MOST_COLUMNS = _limit("columns of a table, fields of a JSON object", "{0:,}", 10_000)
-UNPACKED_TIMES, UNPACKED_LEAST = _limits(
-    "a file that ends in .gz", "unpacked {0} times as long as it is, or {1.size}", 100, 1 << 22
-)
+UNPACKED_TIMES, UNPACKED_LEAST = _limits("a .gz file, unpacked", "{0} times its bytes, or {1.size}", 100, 1 << 22)
 LARGEST_FILE = _limit("an XML file, a packed Parquet file", "{0.size} unpacked", 1 << 28)
 MOST_ELEMENTS = _limit("elements and attributes of an XML file", "{0:,}", 500_000)
 LONGEST_TAG = _limit("a tag of XML", "{0.size}", 1 << 20)
@@ -49,9 +47,7 @@ DEEPEST = _limit("levels of XML elements or of a parse", "{0}", 200)
 MOST_DIGITS = _limit("digits of a whole number", "{0}", 18)
 # A result stores these.
 LONGEST_NAME = _limit(
-    "id, label, relation, part of speech, phenomenon or condition",
-    "{0:,} characters, no NUL, no half of a surrogate pair",
-    1_000,
+    "id, label, relation, part of speech, phenomenon, condition", "{0:,} characters, no NUL, no surrogate", 1_000
 )
 MOST_NUMBERS = _limit("numbers of a word vector", "{0:,}", 10_000)
 LONGEST_WORD = _limit("bytes of a word with a vector", "{0:,}", 10_000)
@@ -104,9 +100,7 @@ LONGEST_WORDS = _limit("words of a variable of a result (`long_name`, `units`, `
 LAST_LAYER, _ = _limits(
     "a label of a result", "{1:,} characters; a layer or head from 1 to {0:,}", 10_000, LONGEST_WORDS
 )
-SECONDS, SILENCE = _limits(
-    "an answer of the hub", "{0} seconds for the first one, then {1} seconds without a byte", 5, 30
-)
+SECONDS, SILENCE = _limits("an answer of the hub", "{0} s for the first one, then {1} s without a byte", 5, 30)
 
 
 def limit_waiting() -> None:
