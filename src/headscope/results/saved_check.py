@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results import vocabulary
+from headscope.results.vocabulary import ATTRIBUTES, BESIDE, BOUNDS, COUNTS, LISTS, MAPS, NUMBERS, OBJECTS, dimensions
 from headscope.storage.limits import LARGEST_EXPONENT, LONGEST_WORDS
 
 LARGEST = np.float64(f"1e{LARGEST_EXPONENT}")
@@ -25,23 +25,17 @@ def check_attributes(result: xr.Dataset) -> None:
         if wrong := [name for name, value in attributes.items() if isinstance(value, str) and not is_unicode(value)]:
             raise ValueError(f"result: attributes {wrong}{owner} are no UTF-8")
         if owner and (
-            wrong := [
-                name for name, value in attributes.items() if isinstance(value, str) and len(value) > LONGEST_WORDS
-            ]
+            wrong := [name for name, text in attributes.items() if isinstance(text, str) and len(text) > LONGEST_WORDS]
         ):
             raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST_WORDS} characters")
     for name, value in result.attrs.items():
-        if name in vocabulary.NUMBERS and not _is_number(value):
+        if name in NUMBERS and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
-        if name in vocabulary.ATTRIBUTES and name not in vocabulary.NUMBERS and not isinstance(value, str | None):
+        if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
-        if name in vocabulary.OBJECTS + vocabulary.LISTS and not isinstance(
-            _parsed(value), dict if name in vocabulary.OBJECTS else list
-        ):
-            raise ValueError(
-                f"result: attribute '{name}' is no JSON {'object' if name in vocabulary.OBJECTS else 'list'}"
-            )
-        if name in vocabulary.COUNTS and not all(map(_is_number, _parsed(value).values())):
+        if name in OBJECTS + LISTS and not isinstance(_parsed(value), dict if name in OBJECTS else list):
+            raise ValueError(f"result: attribute '{name}' is no JSON {'object' if name in OBJECTS else 'list'}")
+        if name in COUNTS and not all(map(_is_number, _parsed(value).values())):
             raise ValueError(f"result: attribute '{name}' has values that are no numbers")
 
 
@@ -78,13 +72,11 @@ def check_labels(result: xr.Dataset) -> None:
     for dim in map(str, result.dims):
         if dim in result.coords:
             _check_dimension(dim, result[dim].values)
-        elif dim not in vocabulary.WITHOUT_LABELS:
+        elif dimensions()[dim].labels != "none":
             raise ValueError(f"dimension '{dim}' has no labels")
     _check_maps(result)
     for name, array in result.coords.items():
-        kind, dims = vocabulary.BESIDE.get(
-            str(name), ("biufU", (name,) if name in vocabulary.DIMENSIONS else array.dims)
-        )
+        kind, dims = BESIDE.get(str(name), ("biufU", (name,) if name in dimensions() else array.dims))
         if set(array.dims) != set(dims) & set(result.dims):
             raise ValueError(f"coordinate '{name}' has the dimensions {array.dims}, not {dims}")
         if array.dtype.kind not in kind:
@@ -101,7 +93,7 @@ def _check_maps(result: xr.Dataset) -> None:
         raise ValueError("the maps of typical inputs have no tokens ('typical_token')")
     if "typical_map_maximum" not in result:
         raise ValueError("the maps of typical inputs have no largest attention ('typical_map_maximum')")
-    for name, (kind, dims) in vocabulary.MAPS.items():
+    for name, (kind, dims) in MAPS.items():
         array = result[name]
         if array.dtype.kind != kind or set(array.dims) != set(dims):
             raise ValueError(f"variable '{name}' has values of the type {array.dtype} along {array.dims}, not {dims}")
@@ -116,18 +108,18 @@ def _check_dimension(dim: str, labels: np.ndarray) -> None:
 
 def _misfit(dim: str, labels: np.ndarray) -> str:
     """Why these cannot be labels of a dimension; "" if they can."""
-    if dim in vocabulary.SHARES:
-        fits = labels.dtype.kind == "f" and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
+    kind, numbers = dimensions()[dim], labels.dtype.kind == "f"
+    if kind.labels == "share":
+        fits = numbers and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no shares from 0 to 1 in ascending order"
-    if dim in vocabulary.STEPS:
-        fits = labels.dtype.kind == "f" and (np.abs(labels) <= LARGEST).all() and (np.diff(labels) > 0).all()
+    if kind.labels == "step":
+        fits = numbers and (np.abs(labels) <= LARGEST).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no numbers in ascending order"
-    if dim in vocabulary.WHOLE_NUMBERS:
-        least, most = vocabulary.WHOLE_NUMBERS[dim]
-        fits = labels.dtype.kind in "iu" and ((labels >= least) & (labels <= most)).all()
-        return "" if fits else f"no whole numbers from {least} to {most}"
-    if dim == "bound" and set(labels.tolist()) != set(vocabulary.BOUNDS):
-        return f"not {' and '.join(vocabulary.BOUNDS)}"
+    if kind.labels == "whole":
+        fits = labels.dtype.kind in "iu" and ((labels >= kind.least) & (labels <= kind.most)).all()
+        return "" if fits else f"no whole numbers from {kind.least} to {kind.most}"
+    if dim == "bound" and set(labels.tolist()) != set(BOUNDS):
+        return f"not {' and '.join(BOUNDS)}"
     return "" if labels.dtype.kind == "U" else "no text"
 
 
