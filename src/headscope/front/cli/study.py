@@ -36,9 +36,9 @@ def command(study: str) -> Callable[..., None]:
 
 def command_calling(study: str, call: Call) -> Callable[..., None]:
     """A command with the options of a study that calls a function with their values, and with the words of its line."""
-    options, without = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT"))
-    function, inputs = function_of(study)
-    return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without)
+    declared, (function, inputs) = catalog.study(study), function_of(study)
+    defaults = dict(declared.options)
+    return _command(function, inputs, call, OF_STUDIES, defaults=defaults, without=declared.without)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:

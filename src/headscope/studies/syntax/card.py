@@ -9,11 +9,13 @@ from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
 from headscope.report.best_heads.no_op import sink_of_head
 from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
 from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.wording import number
 from headscope.statistics.significance import LEAST_CASES, RATE
-from headscope.studies.syntax.page.tables import RELATIONS, as_coded, baseline, judged_on, with_fixed_words
+from headscope.studies.syntax.fixed_words import RELATIONS, as_coded, baseline, judged_on, with_fixed_words
 
 SHOWN = 8
 
@@ -34,8 +36,9 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"accuracy": result["q_value"]}
 
 
-def kinds(result: xr.Dataset) -> list[HeadKind]:
+def kinds(numbers: Numbers) -> list[HeadKind]:
     """Heads that are special for a relation, named after the one with the largest gain over its fixed word."""
+    result = numbers.result
     special = (result["special"] == 1) & (result["relation"] != "all")
     gain = (result["accuracy"] - result["baseline"]).where(special).max("direction")
     return by_name(gain, "relation", "relation")
@@ -80,3 +83,6 @@ def figures(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     attrs = {"long_name": "words whose syntactic head is picked", "units": "share of words"}
     caption = "The relations in which the head is furthest above the best fixed word, with 95% intervals."
     yield Figure("relations", "Relations", bars(both.assign_attrs(attrs)), caption, "accuracy")
+
+
+CARD = StudyCard(main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences, figures=figures)
