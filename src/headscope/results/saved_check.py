@@ -8,12 +8,10 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, MAPS, attribute_kinds, coordinates, dimensions
+from headscope.storage.limits import LARGEST_EXPONENT, LONGEST_WORDS
 
 JSON = {"object": dict, "counts": dict, "list": list}
-# Characters of the words of a variable, which stand on its figures and tables, and of a label: a path is the longest.
-LONGEST = 5000
-# No measure comes near it, and the squares of such numbers can still be added up.
-LARGEST = np.float64(1e100)
+LARGEST = np.float64(f"1e{LARGEST_EXPONENT}")
 
 
 def check_attributes(result: xr.Dataset) -> None:
@@ -28,9 +26,9 @@ def check_attributes(result: xr.Dataset) -> None:
         if wrong := [name for name, value in attributes.items() if isinstance(value, str) and not is_unicode(value)]:
             raise ValueError(f"result: attributes {wrong}{owner} are no UTF-8")
         if owner and (
-            wrong := [name for name, value in attributes.items() if isinstance(value, str) and len(value) > LONGEST]
+            wrong := [name for name, text in attributes.items() if isinstance(text, str) and len(text) > LONGEST_WORDS]
         ):
-            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST} characters")
+            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST_WORDS} characters")
     for name, value in result.attrs.items():
         kind = attribute_kinds().get(str(name), "text" if name in ATTRIBUTES else "")
         if kind == "number" and not _is_number(value):
@@ -85,8 +83,8 @@ def check_labels(result: xr.Dataset) -> None:
             raise ValueError(f"coordinate '{name}' has the dimensions {array.dims}, not {dims}")
         if array.dtype.kind not in kind:
             raise ValueError(f"coordinate '{name}' has values of the type {array.dtype}")
-        if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST:
-            raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST:,} characters")
+        if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST_WORDS:
+            raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST_WORDS:,} characters")
 
 
 def _check_maps(result: xr.Dataset) -> None:

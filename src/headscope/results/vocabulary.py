@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from headscope import catalog
+from headscope.storage.limits import LAST_LAYER
 from headscope.study import Dimension, Study
 
 BOUNDS = ("lower", "upper")
@@ -26,8 +27,8 @@ RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_p
 
 # Those that several studies have.
 DIMENSIONS = {
-    "layer": Dimension("layer of the model, from 1 at the input", "whole", 1, 10_000),
-    "head": Dimension("attention head within its layer, from 1", "whole", 1, 10_000),
+    "layer": Dimension("layer of the model, from 1 at the input", "whole", 1, LAST_LAYER),
+    "head": Dimension("attention head within its layer, from 1", "whole", 1, LAST_LAYER),
     "example": Dimension("example of the corpus", "whole", 1),
     "token_class": Dimension("class of a token: cls, sep, punct ('.' and ','), other"),
     "offset": Dimension("distance from the query to the key, in tokens", "whole", -1000000, 1_000_000),
@@ -71,8 +72,8 @@ DIMENSIONS = {
     "typical_input": Dimension("input of median length whose attention maps are kept"),
     "typical_query": Dimension("token of a typical input that looks", "none"),
     "typical_key": Dimension("token of a typical input that is looked at", "none"),
-    "other_layer": Dimension("layer of the second head of a pair", "whole", 1, 10_000),
-    "other_head": Dimension("second head of a pair", "whole", 1, 10_000),
+    "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
+    "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
     "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
     "axis": Dimension("axis of an embedding", "whole", 1),
