@@ -54,12 +54,6 @@ def test_gender_and_stereotypes_are_claimed_only_beyond_chance() -> None:
     assert verdicts_of(chance)["Stereotypes show in no head of 6 beyond chance"] == "undecided"
 
 
-def test_a_result_of_gap_without_held_out_baselines_names_their_passages() -> None:
-    saved = gap_result().drop_vars([name for name in gap_result() if str(name).startswith("chosen_baseline_")])
-    assert "The nearest name has 0.500 on all passages." in texts_of(saved)["Gender"]
-    assert "Nearest, on that other half" not in cells(study_page(saved).tables()[1])
-
-
 def test_the_chosen_head_stands_beside_all_baselines() -> None:
     bars = study_page(result_of()).figures()[0].chart.to_dict()
     values = next(iter(bars["datasets"].values())) if "datasets" in bars else bars["data"]["values"]
