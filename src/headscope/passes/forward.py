@@ -22,14 +22,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.batches import StateBatch, collator
-from headscope.passes.observing import (
-    BatchObserver,
-    Check,
-    FiniteAttention,
-    MeasureObserver,
-    RowsObserver,
-    nothing,
-)
+from headscope.passes.observing import BatchObserver, Check, FiniteAttention, MeasureObserver, RowsObserver, nothing
 
 Seen = TypeVar("Seen")
 
