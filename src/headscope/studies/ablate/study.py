@@ -138,8 +138,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
     elif importance:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
-        silent = replace(kept("importance"), on_progress=lambda done: None)
-        by_estimator = by_gradient(model, task, corpus, silent)
+        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
     if perturbations and task.kind == "classification":

@@ -108,7 +108,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         left_out["copying"] = circuit
     else:
         arrays |= more_variables.of_copying(circuit, heads)
-    norms = value_norms(bare, corpus, replace(settings, keep_interrupted=False, on_progress=lambda done: None))
+    norms = value_norms(bare, corpus, replace(settings.quiet, keep_interrupted=False))
     if isinstance(norms, str):
         left_out["value norms"] = norms
     else:
