@@ -27,9 +27,9 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.ablate import across_tasks
-from headscope.studies.ablate.asked_sets import AskedSets
 from headscope.studies.ablate.gains import by_phenomenon
 from headscope.studies.ablate.head_pairs import ALL
+from headscope.studies.ablate.head_sets import AskedSets
 from headscope.studies.ablate.one_head import variables as one_head_variables
 from headscope.studies.ablate.perturbed import by_perturbation
 from headscope.studies.ablate.shortcuts import by_case
