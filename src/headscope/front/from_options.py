@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -134,11 +133,6 @@ def treebanks(given: Given, made: Given) -> Any:
 
 def _corpora(given: Given) -> Any:
     return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
-
-
-def read_corpora(given: Given, made: Given) -> Any:
-    """A function that reads the corpora when it is called, for what may not need them."""
-    return partial(corpora, given, made)
 
 
 def corpora(given: Given, made: Given) -> Any:

@@ -87,5 +87,3 @@ Treebank = Annotated[Corpus, "of which whole documents are read, never the texts
 Training = Annotated[Corpus, "trained on; the other corpus is tested"]
 ComparedCorpus = Annotated[Corpus, "read by several models; by default the examples of the task"]
 OwnTexts = Annotated[Corpus, "read in the place of the task's train split; by default the examples of the task"]
-SeedSettings = Annotated[Settings, "of which the seed alone has an effect"]
-ReadingSettings = Annotated[Settings, "for passes without a bootstrap"]

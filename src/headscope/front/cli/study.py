@@ -36,10 +36,9 @@ def command(study: str) -> Callable[..., None]:
 
 def command_calling(study: str, call: Call) -> Callable[..., None]:
     """A command with the options of a study that calls a function with their values, and with the words of its line."""
-    constants = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT", "FORMER"))
-    options, without, former = constants
-    function, inputs = function_of(study)
-    return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without, former=dict(former))
+    declared, former = catalog.study(study), dict(catalog.constant("studies", study, "FORMER") or ())
+    (function, inputs), options = function_of(study), dict(declared.options)
+    return _command(function, inputs, call, OF_STUDIES, defaults=options, without=declared.without, former=former)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:

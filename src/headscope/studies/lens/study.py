@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,10 +23,6 @@ from headscope.studies.lens.reading import AffineMap, LayerReader, fit_maps, lay
 from headscope.studies.lens.texts import ReadTexts, split_texts
 from headscope.studies.lens.variables import add_agreement, to_variables
 
-ABOUT = "layers"
-EXAMPLE = "headscope lens bert-base-uncased wiki.txt --suite agreement --data DATA -o out/lens"
-REQUIRED = ("final_first",)
-WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 # Logits of the whole vocabulary are kept for the tokens of a batch.
 MOST_TOKENS = 512
 
@@ -39,21 +34,13 @@ def run(
     *,
     suite: str | None = None,
     data: Path | None = None,
-    predictions: Annotated[int, Range(20)] = 2000,
-    map_predictions: Annotated[int, Range(0)] = 4000,
+    predictions: Annotated[int, Range(20, 100_000)] = 2000,
+    map_predictions: Annotated[int, Range(0, 50_000)] = 4000,
 ) -> xr.Dataset:
     """`final_first[lens, space]`: how often the prediction of a layer is that of the last one.
 
     The states of a layer go through the last steps of the model, and through its head: as they are (the lens "plain",
     nostalgebraist 2020), and mapped to those of the last layer by an affine map ("mapped", Din et al. 2024).
-
-    * `right[lens, space]`: how often the right piece is predicted; space 0 are the embeddings. `right_change`: less
-      that of the last layer; `right_gain`: of the last layer, less that of the most frequent piece,
-      `right_most_frequent`.
-    * `final_rank[lens, space]`: the rank of the final prediction, geometric mean.
-    * `divergence[lens, space]`: of the final distribution from that of the layer, in nats.
-    * `settled[lens, space]`: predictions that no later layer changes; `settling_layer[lens]`: the mean layer.
-    * `agreement[lens, space, condition]`: items of a suite whose good answer has the higher probability.
 
     A masked model predicts four pieces of each text, each masked alone; a causal model predicts each piece from those
     before it. Every fifth document (or text) is reported; maps are fitted to the others, by least squares.
@@ -71,7 +58,6 @@ def run(
     Raises `HeadscopeError` if the model has no head for words, its layers cannot be read, the corpus is too short, or
     the suite has no item with two single pieces in a gap.
     """
-    started = time.monotonic()
     reader = layer_reader(model)
     items = gap_items(model, read_suites([suite], data=data)[0]) if suite else None
     fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed)
@@ -102,7 +88,6 @@ def run(
         "suite": suite or "",
         "suite_left_out": json.dumps(dict(items.left_out) if items else {}),
         "resampled": corpus.resampled,
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables.arrays, attrs=attributes))
 
