@@ -80,6 +80,7 @@ def of_machine(model: Model, settings: Settings) -> Fingerprint:
 def of_pass(model: Model, corpus: Corpus, settings: Settings) -> Fingerprint:
     """Model, corpus, settings and machine."""
     texts: Fingerprint = {"corpus": corpus.sha256[:CHARACTERS], "examples": corpus.n_examples}
+    texts |= {"drawn": corpus.drawn} if corpus.drawn else {}
     return {"model": of_model(model)} | texts | settings.as_attributes() | of_machine(model, settings)
 
 
