@@ -110,7 +110,7 @@ def _by_constants(name: str) -> Study:
     read = {field: constant("studies", name, field.upper()) for field in ("about", "example", "required", "options")}
     without, shared = constant("studies", name, "WITHOUT"), constant("studies", name, "SHARED_FOLDER")
     found = {field: value for field, value in read.items() if value} | {"without": without or ()}
-    return Study(**{"about": "heads", "source": ""} | found, shared_folder=bool(shared))
+    return Study(**{"about": "heads", "source": "", "required": ()} | found, shared_folder=bool(shared))
 
 
 def constant(folder: str, name: str, constant: str) -> Any:

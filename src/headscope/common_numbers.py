@@ -1,8 +1,15 @@
-"""Numbers that several studies declare: where a chosen head is, and its attention to special tokens."""
+"""Numbers that several studies declare: of chosen heads, and of uniform attention."""
 
 from headscope.study import Number
 
 SINK_SOURCE, SHARE = "Clark et al. 2019, section 3.2", "share of attention"
+SHARES = "share of tokens of each class: what uniform attention gives it"
+INPUTS = "each input's tokens, averaged over inputs"
+# What the measures of attention are read against.
+COVERAGE = (
+    Number("token_share", SHARES, "share of tokens", ("token_class",), INPUTS),
+    Number("uniform_entropy", "entropy of uniform attention over all tokens", "nats", (), INPUTS),
+)
 CHOSEN = "attention to special tokens in the chosen head, on the other half, from"
 
 

@@ -45,7 +45,7 @@ class Numbers:
         """
         if name not in self.result:
             raise MissingNumber(name)
-        array = with_interval(self.result, name).sel(labels, drop=True)
+        array = with_interval(self.result, name).sel(labels).drop_vars(labels)
         if bool(array.isnull().all()):
             raise MissingNumber(name)
         return array

@@ -188,7 +188,7 @@ def gain(numbers: Numbers) -> Figure:
 
 def all_words(numbers: Numbers) -> Figure:
     """All heads by layer; nothing where all words are roots and punctuation."""
-    accuracy = numbers.array("accuracy", relation="all")
+    accuracy = numbers.array("accuracy", relation="all").drop_vars("n_examples")
     chart = by_layer(accuracy, reference=numbers("baseline", relation="all").value, reference_label="best fixed word")
     caption = "A dot for each head, a line for the layer's mean: how often it picks the syntactic head of any word."
     return Figure("all-by_layer", WHERE, chart, caption, "accuracy")
