@@ -1,7 +1,7 @@
 """Settings of a pass over a corpus, and the types of other inputs of studies."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -56,6 +56,11 @@ class Settings:
             raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
         for name, bounds in SETTINGS.items():
             bounds.check(name, getattr(self, name))
+
+    @property
+    def quiet(self) -> "Settings":
+        """The settings of a part of a study that its progress does not count."""
+        return replace(self, on_progress=lambda done: None, on_total=lambda total: None)
 
     @property
     def in_worker(self) -> bool:
