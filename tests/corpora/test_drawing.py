@@ -32,8 +32,8 @@ def test_each_group_has_its_share(sizes: list[int], number: int, rounded: bool) 
     assert len(set(chosen.tolist())) == number and (np.diff(chosen) > 0).all()
     missed = np.abs(np.bincount(groups[chosen], minlength=len(sizes)) - np.array(sizes) * number / len(groups))
     assert missed.max() < 2
-    whole = Counter(groups[in_whole(groups, number)].tolist())
-    assert sum(count < sizes[group] for group, count in whole.items()) <= 1 and whole.total() == number
+    drawn = Counter(groups[in_whole(groups, number)].tolist())
+    assert sum(count < sizes[group] for group, count in drawn.items()) <= 1 and drawn.total() == number
 
 
 def test_documents_of_any_size_have_the_same_chance() -> None:

@@ -38,17 +38,19 @@ def drawn(sources: Sources) -> Sources:
     stream = Stream(replace(sources, options=replace(options, limit=most and most + 1, annotate=None)))
     marks, documents, labels = Marks(), list[int](), list[int]()
     for example in stream:
-        marks.note(stream.place, stream.reading.source, stream.reading.cursor)
+        marks.note(stream.index, stream.reading.source, stream.reading.cursor)
         documents.append(number_of(example.document))
         labels.append(number_of(str(example.label)))
-    n = min(stream.place, most or stream.place)
+    n = min(stream.index, most or stream.index)
     if n <= options.limit:
         return replace(sources, options=replace(options, limit=None))
     over, groups = _groups(documents[:n], labels[:n])
-    whole = options.whole_documents and over == "documents"
-    words = "as whole documents" if whole else f"evenly over {over}" if over else "evenly"
-    first = "the first " if stream.place > n else ""
-    chosen = in_whole(groups, options.limit) if whole else evenly(groups, options.limit, rounded=over == "labels")
+    in_documents = options.whole_documents and over == "documents"
+    words = "as whole documents" if in_documents else f"evenly over {over}" if over else "evenly"
+    first = "the first " if stream.index > n else ""
+    chosen = (
+        in_whole(groups, options.limit) if in_documents else evenly(groups, options.limit, rounded=over == "labels")
+    )
     return replace(
         sources,
         chosen=chosen,

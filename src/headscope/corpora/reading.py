@@ -106,7 +106,7 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
     documents = set[int]()
     reading = stream.reading
     for example in stream:
-        marks.note(stream.place, reading.source, reading.cursor)
+        marks.note(stream.index, reading.source, reading.cursor)
         content = _content(example)
         documents.add(number_of(example.document))
         if before is None:

@@ -151,14 +151,14 @@ def _name(source: Any) -> str:
 class Stream(Iterator[Example]):
     """The examples of some sources: those that are chosen, or all up to the limit of their options.
 
-    * `marks`: from which `go` goes on; `number`: of the next example, from 0; `place`: how many were read before it.
+    * `marks`: from which `go` goes on; `number`: of the next example, from 0; `index`: how many were read before it.
     """
 
     def __init__(self, sources: Sources, marks: Marks | None = None):
         pipeline = sources.options.annotate
         self.marks, self.chosen = marks or sources.marks, sources.chosen
         self.limit = sources.options.limit if self.chosen is None else len(self.chosen)
-        self.reading, self.number, self.place = SourceReader(sources), 0, 0
+        self.reading, self.number, self.index = SourceReader(sources), 0, 0
         self.annotated = annotator(pipeline, self.reading.skipped) if pipeline else lambda example: example
         self.rest = self.reading.examples(Mark())
 
@@ -169,7 +169,7 @@ class Stream(Iterator[Example]):
             self._go_to(int(self.chosen[self.number]))
         example = next(self.rest)
         self.number += 1
-        self.place += 1
+        self.index += 1
         return self.annotated(example)
 
     def go(self, number: int) -> None:
@@ -178,20 +178,20 @@ class Stream(Iterator[Example]):
         if self.chosen is None:
             self._go_to(number)
 
-    def _go_to(self, place: int) -> None:
+    def _go_to(self, index: int) -> None:
         """Go to a place; what is left out on the way is not counted."""
-        mark = self.marks.before(place)
-        if not mark.examples <= self.place <= place:
+        mark = self.marks.before(index)
+        if not mark.examples <= self.index <= index:
             self._begin(mark)
-        if self.place < place:
+        if self.index < index:
             skipped = self.reading.skipped.copy()
-            self.place += sum(1 for _ in islice(self.rest, place - self.place))
+            self.index += sum(1 for _ in islice(self.rest, index - self.index))
             self.reading.skipped.clear()
             self.reading.skipped.update(skipped)
 
     def _begin(self, mark: Mark) -> None:
         """Go to a mark; in the file that is open, so that a packed one is unpacked once."""
-        self.place = mark.examples
+        self.index = mark.examples
         self.reading.ids.clear()  # there are marks behind the start only where no id is repeated
         cursor = self.reading.cursor
         if self.reading.source == mark.source and cursor.line and not cursor.ended:
