@@ -53,7 +53,7 @@ def settings(workers: int, **given: Any) -> Settings:
 
 
 def measured(model: Model, corpus: Corpus, chosen: Settings, **given: Any) -> PassResult[Any]:
-    return Pass(model, corpus, chosen, **given).measure(["entropy"])
+    return Pass(model, corpus, chosen, **given).measure(["entropy"]).read()
 
 
 def bits(result: PassResult[Any]) -> tuple[Any, ...]:

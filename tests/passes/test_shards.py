@@ -37,7 +37,7 @@ def test_long_texts_make_small_shards(model: Model) -> None:
 def test_workers_read_small_shards_with_the_same_bits(model: Model) -> None:
     corpus = read(TEXTS)
     one, several = (
-        Pass(model, corpus, Settings(long="truncate", resamples=5, workers=workers)).measure(["entropy"])
+        Pass(model, corpus, Settings(long="truncate", resamples=5, workers=workers)).measure(["entropy"]).read()
         for workers in (1, 3)
     )
     assert one.value["entropy"].resampled_total.tobytes() == several.value["entropy"].resampled_total.tobytes()
@@ -47,5 +47,5 @@ def test_workers_read_small_shards_with_the_same_bits(model: Model) -> None:
 def test_workers_without_work_are_said(examples: int, parts: int | None, model: Model) -> None:
     said: list[str] = []
     settings = Settings(long="truncate", resamples=5, workers=3, on_notice=said.append)
-    Pass(model, read(TEXTS[:examples]), settings).measure(["entropy"])
+    Pass(model, read(TEXTS[:examples]), settings).measure(["entropy"]).read()
     assert said == ([f"'list' is too small for 3 workers; use --workers {parts}"] if parts else [])

@@ -28,7 +28,7 @@ Modules = Mapping[str, ModuleType]
 LayerRows = tuple[int, Rows]
 
 
-class _Stopped(BaseException):
+class _Stopped(Exception):
     """Ends an abandoned forward pass."""
 
 
@@ -113,7 +113,7 @@ def fold_pairs(
         return IndexedValues(batch.unit, compared(models, batch, measures, comparisons, own=own))
 
     with torch.inference_mode():
-        return first.tally(values)
+        return first.tally(values).read()
 
 
 def compared(

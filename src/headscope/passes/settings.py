@@ -1,6 +1,6 @@
 """Settings of a pass over a corpus, and the types of other inputs of studies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -13,6 +13,8 @@ from headscope.ranges import SETTINGS
 from headscope.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from headscope.cluster.engine import Engine
     from headscope.passes.pass_journal import PassJournal
 
@@ -75,6 +77,10 @@ class Settings:
 DEFAULTS = Settings()
 
 # Types of the inputs of studies whose plain type alone does not say what they are; `front/inputs.py` makes them.
+StudyResults = Annotated[
+    Callable[..., Iterable[tuple[str, "xr.Dataset"]]],
+    "results of other studies, by a function of model, corpus and settings",
+]
 Measures = Annotated[tuple[Any, ...], "measures of a user's own, beside those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]

@@ -134,6 +134,11 @@ def _planned(study: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedS
     return PlannedStudy(study, fitting if study in MANY else fitting[:1])
 
 
+def corpora_of(study: str, corpora: Sequence[Any]) -> dict[str, Any]:
+    """The argument of `run` that corpora are given as: the first, or all of them."""
+    return {"corpora": tuple(corpora)} if study in MANY else {"corpus": corpora[0]}
+
+
 def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:
     """The words of the command that a study of a plan is.
 

@@ -188,7 +188,7 @@ def explain_corpus(
         shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
         blanking = replace(blanking, shortcut=shortcut)
         start = partial(ExplainedAccumulator, run, explain, blanking, sample, search)
-        return run.fold(Fold(start, Explained.__add__, Explained))
+        return run.fold(Fold(start, Explained.__add__, Explained)).read()
 
 
 def _questions(

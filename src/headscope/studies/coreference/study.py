@@ -89,7 +89,7 @@ def run(
     observer = MentionObserver(
         planned.cases, toward=planned.stereotypes, confused=planned.questions, counts=words.counts
     )
-    result = Pass(model, planned.inputs, settings, words).gather(observer)
+    result = Pass(model, planned.inputs, settings, words).gather(observer).read()
     predictions = joined(result.value)
     if not predictions.answerable.any():
         raise HeadscopeError(

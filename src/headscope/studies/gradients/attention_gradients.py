@@ -107,7 +107,7 @@ def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
         return IndexedValues(batch.unit, sizes.finish(has_answer))
 
     with frozen(model.network), model.intervened(sizes):
-        return run.tally(values)
+        return run.tally(values).read()
 
 
 def relative(gradient: Tally, heads: tuple[int, ...]) -> Estimate:

@@ -51,7 +51,7 @@ def read_made(
 
 def gathered(reading: Pass, relations: int, reach: Reach) -> PassResult[list[HeadAttention]]:
     """The rows of each batch of a pass."""
-    return reading.gather(AttentionObserver(relations, reach))
+    return reading.gather(AttentionObserver(relations, reach)).read()
 
 
 def joined(parts: Sequence[HeadAttention]) -> HeadAttention:

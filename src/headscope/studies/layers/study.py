@@ -2,11 +2,11 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import xarray as xr
 
@@ -18,7 +18,7 @@ from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.kept_arrays import read_in_worker
+from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training, Treebank
 from headscope.ranges import Range
@@ -29,7 +29,7 @@ from headscope.studies.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.texts import Part, Texts, Window, split, windows
-from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units
+from headscope.studies.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.variables import to_variables
 
 ABOUT = "layers"
@@ -104,24 +104,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
     started = time.monotonic()
-    cases = max(cases, FULL) if full else cases
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
-    texts = split(treebanks, trainings or (), held_out, settings.seed)
-    texts.windows = _windows(texts, model, held_out, settings.seed)
-    refuse_mixed_spans((*treebanks, *(trainings or ())))
-    own = own_tasks(texts)
-    chosen = named(tasks_, own)
-    if tasks_ == "all" and not own and not full:
-        _take_two_minutes(texts, settings)
-    sampled, left_out = sample(texts, chosen, cases, settings.seed)
-    _refuse_nothing(treebanks, sampled, left_out, tasks_)
-    units = Units()
-    groups = grouped(sampled, units, settings.seed)
+    cases = max(cases, FULL) if full else cases
+    planned = _planned(model, treebanks, settings, trainings or (), held_out, tasks_, cases, full=full)
+    texts, sampled, left_out, units, groups = planned
     wanted = _wanted(groups)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
-    models = chain([model], (untrained(model, seed) for seed in seeds))
-    read_in_worker(models, lambda used, store: read_units(used, texts, units.rows, pooling, settings, store), settings)
     spaces = len(model.capture.heads) + 1
     number = len({text for text, _, _ in units.rows})
     settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
@@ -161,6 +150,61 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def passes(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings,
+    *,
+    trainings: tuple[Corpus, ...] | None,
+    tasks_: str,
+    pooling: Pooling,
+    cases: int,
+    held_out: float,
+    random: bool,
+    full: bool,
+) -> Iterator[ArrayPass[Any]]:
+    """The passes of `run`, which a worker of a cluster reads."""
+    cases = max(cases, FULL) if full else cases
+    planned = _planned(model, treebanks, settings, trainings or (), held_out, tasks_, cases, full=full)
+    seeds = range(settings.seed, settings.seed + SEEDS * random)
+    for used in chain([model], (untrained(model, seed) for seed in seeds)):
+        yield unit_pass(used, planned.texts, planned.units.rows, pooling, settings)
+
+
+class _Planned(NamedTuple):
+    """What is read and why: the texts, the cases of each task, why tasks are left out, and the units of all cases."""
+
+    texts: Texts
+    sampled: list[TaskCases]
+    left_out: dict[str, str]
+    units: Units
+    groups: list[CaseGroup]
+
+
+def _planned(
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings,
+    trainings: tuple[Corpus, ...],
+    held_out: float,
+    tasks: str,
+    cases: int,
+    *,
+    full: bool,
+) -> _Planned:
+    texts = split(treebanks, trainings, held_out, settings.seed)
+    texts.windows = _windows(texts, model, held_out, settings.seed)
+    refuse_mixed_spans((*treebanks, *trainings))
+    own = own_tasks(texts)
+    chosen = named(tasks, own)
+    if tasks == "all" and not own and not full:
+        _take_two_minutes(texts, settings)
+    sampled, left_out = sample(texts, chosen, cases, settings.seed)
+    _refuse_nothing(treebanks, sampled, left_out, tasks)
+    units = Units()
+    return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed))
 
 
 def _take_two_minutes(texts: Texts, settings: Settings) -> None:

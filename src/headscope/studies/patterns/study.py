@@ -16,7 +16,7 @@ from headscope.corpora.corpus import joint_corpus, joint_resampled
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass
+from headscope.passes.passes import Pass, PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import Label, Variable, Variables, label
@@ -25,7 +25,7 @@ from headscope.storage.hashes import sha256_of
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
-from headscope.studies.patterns.observer import PatternObserver, read_patterns
+from headscope.studies.patterns.observer import PatternObserver, PatternState, pattern_pass
 
 ABOUT = "heads"
 OPTIONS = {"limit": 1000}  # as in the paper
@@ -86,8 +86,7 @@ def run(
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            observer = PatternObserver(classifier.classify, classifier.natural)
-            by_corpus[name], picks, coverage = _of(model, corpus, settings, observer, name)
+            by_corpus[name], picks, coverage = _of(_pass(model, corpus, settings, classifier, name))
             clearest.picks = clearest_of_both(clearest.picks, picks)
         except KeyboardInterrupt:
             if not (by_corpus and settings.keep_interrupted):
@@ -109,13 +108,25 @@ def run(
     return results.check(joined.assign_attrs(attributes))
 
 
-def _of(
-    model: Model, corpus: Corpus, settings: Settings, observer: PatternObserver, name: str
-) -> tuple[xr.Dataset, Picks, Read]:
-    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
+def first_pass(
+    model: Model, corpora: tuple[Corpus, ...], settings: Settings, *, weights: Path | None
+) -> PlannedPass[PatternState]:
+    """What other studies may read together with this one: the first corpus."""
+    return _pass(model, corpora[0], settings, network.load(weights, model.device), _names(corpora)[0])
+
+
+def _pass(
+    model: Model, corpus: Corpus, settings: Settings, classifier: network.Classifier, name: str
+) -> PlannedPass[PatternState]:
+    observer = PatternObserver(classifier.classify, classifier.natural)
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
-    result = read_patterns(Pass(model, corpus, settings, words), observer, name, words.counts)
-    tallies, heads = result.value.tallies, model.capture.heads
+    return pattern_pass(Pass(model, corpus, settings, words), observer, name, words.counts)
+
+
+def _of(planned: PlannedPass[PatternState]) -> tuple[xr.Dataset, Picks, Read]:
+    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
+    result = planned.read()
+    tallies, heads = result.value.tallies, planned.reader.model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)

@@ -1,5 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
+from typing import Any
+
 import xarray as xr
 
 from headscope import results
@@ -9,7 +11,7 @@ from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
 from headscope.models.words_head import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import measure
+from headscope.passes.passes import PlannedPass, measure, measuring
 from headscope.passes.settings import Measures
 from headscope.studies.profile.counting import frequencies_of
 from headscope.studies.profile.predicting import predictions_of
@@ -71,3 +73,12 @@ def run(
     if unmeasured:
         result.attrs["not_measured"] = unmeasured
     return results.check(result.assign(variables))
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, measures: Measures, frequency: bool, predicted_frequency: bool
+) -> PlannedPass[dict[str, Any]] | None:
+    """What other studies may read together with this one; None with frequencies, which change the inputs."""
+    if frequency or predicted_frequency:
+        return None
+    return measuring(model, corpus, SURFACE, settings, further=measures)
