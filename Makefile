@@ -56,11 +56,12 @@ test-fast: $(READY)  ## a fifth of the tests, those that fail most often, in abo
 # With less memory pyright forgets what it knows of transformers, and takes twice the time to read it again.
 # "make check TYPED=src" leaves out the types of tests and benchmarks, half of the time.
 TYPED ?=
-check: $(READY)  ## lint, types and import rules
+check: $(READY)  ## lint, types, import rules, and counts that may not grow
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	NODE_OPTIONS=--max-old-space-size=8192 $(BIN)/pyright --pythonpath $(BIN)/python $(TYPED)
 	$(BIN)/lint-imports
+	$(BIN)/python tools/house_counts.py --check
 
 format: $(READY)
 	$(BIN)/ruff check --fix

@@ -1,4 +1,4 @@
-"""The values that a number may have, as a part of its type: `Annotated[int, Range(1)]`."""
+"""The values that a number may have, as a part of its type: `Annotated[int, Range(1, 100)]`."""
 
 from dataclasses import dataclass
 
@@ -9,25 +9,27 @@ from headscope.errors import HeadscopeError
 class Range:
     """Numbers from `least` to `most`, both included.
 
+    There is always an upper bound: `rerun` follows the commands of other people's results, and a number may cost memory
+    or disk.
+
     >>> Range(0, 1).check("share", 2)
     Traceback (most recent call last):
     headscope.errors.HeadscopeError: share 2: use a number from 0 to 1
     """
 
     least: float
-    most: float | None = None
+    most: float
 
     def check(self, name: str, value: float) -> None:
         """Raise `HeadscopeError` for a value outside the range, and for one that is not a number."""
-        if not self.least <= value <= (float("inf") if self.most is None else self.most) or value == float("inf"):
-            allowed = f"at least {self.least}" if self.most is None else f"a number from {self.least} to {self.most}"
-            raise HeadscopeError(f"{name} {value}: use {allowed}")
+        if not self.least <= value <= self.most:
+            raise HeadscopeError(f"{name} {value}: use a number from {self.least} to {self.most}")
 
 
 # Of the settings of a pass, in Python and on the command line.
 SETTINGS = {
-    "batch_tokens": Range(1),
+    "batch_tokens": Range(1, 65_536),  # where a GPU is no faster with more
     "seed": Range(0, 2**32 - 1),
-    "resamples": Range(1, 100_000),
+    "resamples": Range(1, 10_000),
     "workers": Range(1, 256),
 }

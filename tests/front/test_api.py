@@ -150,7 +150,7 @@ def test_a_corpus_may_be_in_memory(source: Any, segments: int) -> None:
         (lambda: headscope.compare(RESULT, RESULT), "a Dataset is no model"),
         (lambda: headscope.plot(RESULT), r"as in plot\(result, 'entropy'\); there are: .*entropy"),
         (lambda: headscope.tidy(RESULT[["share"]]), "no variable by head; name a variable: share"),
-        (lambda: headscope.coreference("minilm", "sample", tokens=0), "tokens 0: use at least 1"),
+        (lambda: headscope.coreference("minilm", "sample", tokens=0), "tokens 0: use a number from 1 to 1000000"),
     ],
 )
 def test_what_will_not_do_is_one_clear_error(call: Any, message: str) -> None:

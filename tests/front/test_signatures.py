@@ -164,7 +164,7 @@ def test_help_and_what_is_mistyped_import_nothing_heavy(arguments: list[str], tm
         ("Literal['a', 'b']", Literal["a", "b"], None),
         ("Literal['a', 'b'] | None", Literal["a", "b"] | None, None),
         ("Annotated[float, Range(0, 1)]", float, Range(0, 1)),
-        ("Annotated[int, Range(least=-1)] | None", int | None, Range(-1)),
+        ("Annotated[int, Range(least=-1, most=5)] | None", int | None, Range(-1, 5)),
     ],
 )
 def test_type_and_range_of_an_annotation(text: str, kind: Any, bounds: Range | None) -> None:

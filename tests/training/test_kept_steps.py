@@ -46,8 +46,7 @@ def another_name(tensors: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("change", [without_one, a_number, other_type, another_name])
 @pytest.mark.parametrize("digests", [True, False])
 def test_a_step_with_other_tensors_is_refused(steps: Path, change: Any, digests: bool) -> None:
-    path = steps / "step-2.safetensors"
-    save_file(change(load_file(path)), path)
+    save_file(change(load_file(steps / "step-2.safetensors")), steps / "step-2.safetensors")
     if not digests:  # as of a folder that another program wrote
         (steps / FILE).unlink()
     with pytest.raises(HeadscopeError, match=r"step-2.safetensors' is damaged.*remove it"):
@@ -57,10 +56,18 @@ def test_a_step_with_other_tensors_is_refused(steps: Path, change: Any, digests:
             kept.put(moving, start, step)
 
 
-def test_a_flipped_bit_is_noticed(steps: Path) -> None:
-    path = steps / "step-1.safetensors"
+@pytest.mark.parametrize("name", ["step-1.safetensors", "start/model.safetensors"])
+def test_a_flipped_bit_is_noticed(steps: Path, name: str) -> None:
+    path = steps / name
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(HeadscopeError, match=r"step-1.safetensors' is damaged"):
+    with pytest.raises(HeadscopeError, match=rf"{name.partition('/')[0]}' is damaged"):
         KeptSteps(steps)
+
+
+def test_steps_that_do_not_fit_on_the_disk_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=10_000))
+    model = headscope.wrap(tiny_bert(num_hidden_layers=1), tiny_tokenizer())
+    with pytest.raises(HeadscopeError, match=r"20 steps take .* GB, and .* keep fewer by --keep-steps"):
+        StepKeeper(tmp_path, model, range(20))

@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -17,9 +16,8 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.arguments import bound
 from headscope.front.inputs import from_values
-from headscope.front.progress import OnProgress, n_inputs, progress_bar
+from headscope.front.progress import OnProgress, n_inputs, progress_bar, timed
 from headscope.front.signatures import Argument, read
-from headscope.passes.provenance import timed
 from headscope.passes.settings import Settings
 from headscope.ranges import SETTINGS
 from headscope.storage.files import opening
@@ -75,8 +73,7 @@ def study(name: str) -> Study:
                 advance(1)
             with progress_bar(name, n_inputs(inputs), show=progress) as (advance, expect):
                 settings = replace(given.get("settings", signature.parameters["settings"].default), **of_settings)
-                began = time.monotonic()
-                result = timed(run(**inputs | options | {"settings": _with_bar(settings, advance, expect)}), began)
+                result = timed(run, **inputs | options | {"settings": _with_bar(settings, advance, expect)})
             return _with_maps(result, inputs, examples) if examples else result
 
     more = ({"examples": EXAMPLES} if measured else {}) | {"tokenizer": None, "progress": None}

@@ -171,6 +171,17 @@ def interactive() -> bool:
     return sys.stderr.isatty() or hasattr(ipython.get_ipython() if ipython else None, "kernel")
 
 
+def timed(run: Callable[..., Any], **arguments: Any) -> Any:
+    """The result of a study with its seconds, at least those of its passes: a run that went on has some from before.
+
+    Loading the model and drawing the page are not counted.
+    """
+    began = time.monotonic()
+    result = run(**arguments)
+    passes = float(result.attrs.get("duration_s", 0))
+    return result.assign_attrs(duration_s=round(max(time.monotonic() - began, passes), 3))
+
+
 class Clock:
     """Seconds that each phase of a command takes.
 

@@ -156,9 +156,9 @@ def annotated(node: ast.expr) -> tuple[Any, Range | None]:
 
 
 def _range(node: ast.expr) -> Range:
-    """The range that a call such as `Range(1)` or `Range(0, most=1)` makes."""
+    """The range that a call such as `Range(1, 100)` or `Range(0, most=1)` makes."""
     match node:
         case ast.Call(func=ast.Name("Range"), args=args, keywords=keywords):
             named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in keywords if keyword.arg}
             return Range(*map(ast.literal_eval, args), **named)
-    raise TypeError(f"'{ast.unparse(node)}' is no range; use Range(LEAST) or Range(LEAST, MOST)")
+    raise TypeError(f"'{ast.unparse(node)}' is no range; use Range(LEAST, MOST)")

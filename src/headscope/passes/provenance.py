@@ -5,14 +5,12 @@ No other computation goes on from the journal of one with its fingerprint.
 
 import json
 import platform
-import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
 import torch
-import xarray as xr
 
 from headscope.capture.spread import stored
 from headscope.corpora import Corpus
@@ -62,15 +60,6 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
         "versions": json.dumps({"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def timed(result: xr.Dataset, began: float) -> xr.Dataset:
-    """The result with the seconds of its study, at least those of its passes: a run that went on has some from before.
-
-    * `began`: when the study began, by `time.monotonic`.
-    """
-    passes = float(result.attrs.get("duration_s", 0))
-    return result.assign_attrs(duration_s=round(max(time.monotonic() - began, passes), 3))
 
 
 def of_machine(model: Model, settings: Settings) -> Fingerprint:

@@ -5,6 +5,7 @@ difference. Whole weights in half precision would take as much, and lose the sma
 """
 
 import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -50,19 +51,30 @@ class StepKeeper(TrainerCallback):
     """Keeps the differences from the start after chosen steps of a training."""
 
     def __init__(self, folder: Path, model: Model, steps: Iterable[int]):
-        """`folder` gets the model as it is now, before the training, as an ordinary Hugging Face folder."""
+        """`folder` gets the model as it is now, before the training, as an ordinary Hugging Face folder.
+
+        Raises `HeadscopeError` if the steps do not fit on the disk.
+        """
         self.folder, self.network, self.steps = folder, model.network, frozenset(steps)
         self.start = {name: weight.detach().to("cpu", copy=True) for name, weight in trained(self.network)}
         if not (folder / START).is_dir():
             with new_folder(folder / START, resumable=True) as scratch:
                 write(model, scratch)
+                add_digest(scratch, folder / START)
+        number = sum(not _path(folder, step).exists() for step in self.steps)
+        size, free = 2 * number * sum(weight.numel() for weight in self.start.values()), shutil.disk_usage(folder).free
+        if size > free:
+            raise HeadscopeError(
+                f"{number:,} steps take {size / 1e9:.3g} GB, and '{folder}' has {free / 1e9:.3g} GB free; keep fewer "
+                "by --keep-steps, or write to another disk by -o"
+            )
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Keep the step if it is a chosen one; after a kill, one that was kept is written again with the same bits."""
         if state.global_step in self.steps:
             now = trained(self.network)
             differences = {name: (weight.detach().cpu() - self.start[name]).bfloat16() for name, weight in now}
-            path = self.folder / f"step-{state.global_step}.safetensors"
+            path = _path(self.folder, state.global_step)
             with replacing(path, resumable=True) as scratch:
                 save_file(differences, scratch)
                 add_digest(scratch, path)
@@ -86,8 +98,9 @@ class KeptSteps:
         self.start, self.paths = folder / START, dict(sorted(found.items()))
         if not self.paths or not self.start.is_dir():
             raise HeadscopeError(f"folder '{folder}' holds no kept steps; train with finetune --keep-steps 8")
-        if broken := damaged(self.paths.values()):
-            raise HeadscopeError(f"'{broken}' is damaged; remove it, or train again into another folder")
+        if broken := damaged((self.start, *self.paths.values())):
+            remedy = "train" if broken == self.start else "remove it, or train"
+            raise HeadscopeError(f"'{broken}' is damaged; {remedy} again into another folder")
         self.names = _names(next(iter(self.paths.values())))
 
     def sha256(self, step: int) -> str:
@@ -111,6 +124,10 @@ class KeptSteps:
                 if difference.shape != before[name].shape or difference.dtype != torch.bfloat16:
                     raise ValueError(f"{name} is {difference.dtype} of shape {tuple(difference.shape)}")
                 weights[name].copy_(before[name] + difference.to(before[name].device))
+
+
+def _path(folder: Path, step: int) -> Path:
+    return folder / f"step-{step}.safetensors"
 
 
 def _names(path: Path) -> set[str]:

@@ -114,6 +114,11 @@ def test_the_user_names_the_cluster_anew(tmp_path: Path, computed: dict[str, Any
         followed("pretrain_head", ["pretrain-head", "minilm"], {"workers": 2})
 
 
+def test_a_file_says_nothing_about_the_memory_of_this_machine() -> None:
+    given, left_out = followed("structure", ["structure", "minilm", "--memory", "900", "--epochs", "2"], {})
+    assert (given["memory"], given["epochs"], left_out) == (4.0, 2, ["--memory"])
+
+
 def test_differences_of_labels_sizes_texts_and_missing_values() -> None:
     saved = profile_result()
     new = saved.copy(deep=True)

@@ -149,7 +149,7 @@ def test_targets_in_units() -> None:
     assert target(None, "500KB", 10) == SizeTarget(None, 0.5)
     assert target("2x", "60%", 10) == SizeTarget(2.0, 6.0)
     with pytest.raises(HeadscopeError, match="batches '1,x': write whole numbers"):
-        numbers("batches", "1,x")
+        numbers("batches", "1,x", 9)
 
 
 def test_prices_between_timed_widths_are_interpolated() -> None:

@@ -4,7 +4,6 @@ On a Ray cluster each worker makes the inputs of the study itself, from the same
 """
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +16,17 @@ from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice
 from headscope.front.from_options import reads_standard_input
 from headscope.front.inputs import from_options
-from headscope.front.progress import Clock, Lines, OnProgress, above_bars, interactive, loading, n_inputs, progress_bar
+from headscope.front.progress import (
+    Clock,
+    Lines,
+    OnProgress,
+    above_bars,
+    interactive,
+    loading,
+    n_inputs,
+    progress_bar,
+    timed,
+)
 from headscope.front.signatures import Function, read
 from headscope.front.time_needed import TimeNeeded
 
@@ -109,8 +118,6 @@ class Computed:
 
 def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
     """Make the inputs of a study, and run it."""
-    from headscope.passes.provenance import timed
-
     (function, _), quiet = function_of(study), given["quiet"]
     with loading("reading", quiet=quiet):
         ready = ready_inputs(study, given)
@@ -129,8 +136,7 @@ def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
         task = {"study": study, "given": dict(given)}
         with engine_of(given, ENTRY, task, [given["out"] / FOLDER]) as engine:
             settings = replace(ready["settings"], **run, engine=engine)
-            began = time.monotonic()
-            result = timed(function.load()(**ready | {"settings": settings}, **options), began)
+            result = timed(function.load(), **ready | {"settings": settings}, **options)
     return Computed(result, ready, journal)
 
 

@@ -32,7 +32,7 @@ By = Annotated[
     typer.Option(metavar="VARIABLE[.LABEL]", help="Rank heads by a number: entropy, attention_to.sep, accuracy.nsubj."),
 ]
 Ascending = Annotated[bool, typer.Option("--ascending", help="With --by: the smallest value first.")]
-Top = Annotated[int | None, typer.Option(min=1, help="With --by: number of heads.")]
+Top = Annotated[int | None, typer.Option(min=1, max=100_000, help="With --by: number of heads.")]
 Out = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Write a page: of each head, or of all heads.")
 ]

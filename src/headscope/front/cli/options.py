@@ -110,7 +110,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     ),
     "regression": (bool | None, None, _corpus(help="Labels are numbers, or classes; by default the labels decide.")),
     "split": (str | None, None, _corpus(help="Split of a GLUE folder or a hub data set.")),
-    "segment": (int, 128, _corpus(help="Most tokens of a pair of paragraphs (kind 'paragraphs').")),
+    "segment": (int, 128, _corpus(min=1, max=100_000, help="Most tokens of a pair of paragraphs (kind 'paragraphs').")),
     "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read the first N examples.")),
     "training": (
         str | None,
@@ -185,7 +185,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         "local",
         _run(help="Ray cluster: HOST:PORT, 'auto', or 'local' for a new one on this machine."),
     ),
-    "gpus_per_worker": (float, 0, _run(min=0, help="GPUs of each Ray worker, such as 1 or 0.5.")),
+    "gpus_per_worker": (float, 0, _run(min=0, max=64, help="GPUs of each Ray worker, such as 1 or 0.5.")),
     "resamples": (int, 1000, _run(**limits(SETTINGS["resamples"]), help="Resamples of the bootstrap.")),
     "examples": (
         int,

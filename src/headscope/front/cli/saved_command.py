@@ -1,7 +1,7 @@
 """The command of a saved result: what of it is followed, as a stranger may have written the file.
 
-A command says what is computed from what. Where that runs, which code is trusted and what is written is for the user
-to say anew: a Ray cluster of others would run its own code here.
+A command says what is computed from what. Where that runs, in how much memory, which code is trusted and what is
+written is for the user to say anew: a Ray cluster of others would run its own code here.
 """
 
 import json
@@ -69,7 +69,7 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
     parser, given = parsed(study, words)
     if reads_standard_input(given):
         raise HeadscopeError("the corpus was standard input, which is not kept; save the texts in a file")
-    kept = FOLLOWED.union(read(study, "study", "run").options)
+    kept = FOLLOWED.union(read(study, "study", "run").options) - {"memory"}
     others = {option.name: option for option in parser.params if option.name in given.keys() - kept}
     reset = {name: option.default for name, option in others.items()}
     ours = {name: value for name, value in anew.items() if value != DEFAULTS[name]}

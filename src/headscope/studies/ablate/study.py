@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -64,9 +63,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     metrics: str = "",
     importance: bool = True,
     heads_of: list[str] | None = None,
-    draws: Annotated[int, Range(1)] = 50,
+    draws: Annotated[int, Range(1, 1000)] = 50,
     pairs: str = "",
-    most_pairs: Annotated[int, Range(1)] = 60,
+    most_pairs: Annotated[int, Range(1, 10_000)] = 60,
     one_head: bool = False,
     skip_layers: bool = False,
     beside: list[str] | None = None,
@@ -115,7 +114,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
     """
-    started = time.monotonic()
     labels: Any = model.network.config.id2label
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
@@ -157,7 +155,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         **({} if phenomena else {"resampled": task.dev.resampled}),
         "n_tokens": sum(map(len, inputs.inputs)),
         "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
 

@@ -33,13 +33,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     settings: Settings = DEFAULTS,
     *,
     task: Task | None = None,
-    scored: Annotated[int, Range(0)] = 50,
-    flow: Annotated[int, Range(0)] = 20,
+    scored: Annotated[int, Range(0, 100_000)] = 50,
+    flow: Annotated[int, Range(0, 100_000)] = 20,
     blank: Literal["mask", "unknown", "hidden"] = "mask",
     pooling: Literal["mean", "first"] = "mean",
-    shown: Annotated[int, Range(0)] = 3,
-    altered: Annotated[int, Range(0)] = 50,
-    tolerance: Annotated[float, Range(0)] = 0.01,
+    shown: Annotated[int, Range(0, 100)] = 3,
+    altered: Annotated[int, Range(0, 100_000)] = 50,
+    tolerance: Annotated[float, Range(0, 1000)] = 0.01,
     full: bool = False,
 ) -> xr.Dataset:
     """Importance of input tokens for a target of the model by `attribution` (method) and `layer`; its faithfulness.

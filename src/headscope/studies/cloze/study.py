@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -46,8 +45,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     directory: Directory | None = None,
     data: Path | None = None,
     items: bool = False,
-    limit: Annotated[int, Range(1)] | None = None,
-    per_condition: Annotated[int, Range(1)] | None = None,
+    limit: Annotated[int, Range(1, 1_000_000_000)] | None = None,
+    per_condition: Annotated[int, Range(1, 1_000_000_000)] | None = None,
     skip_bad: bool = False,
     masking: Literal["within-word", "plain"] = "within-word",
     random: bool = True,
@@ -94,7 +93,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if a suite cannot be read, the model has no head for words, or no item can be scored.
     """
-    started = time.monotonic()
     suites = _read(suites, data, limit, per_condition, skip_bad)
     scored = [item for suite in suites for item in suite.items]
     predictor = WordPredictor(model)
@@ -128,7 +126,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes |= _counts(suites, own) | {
         "masking": masking,
         "unigrams": unigrams or "the prediction for a lone mask",
-        "duration_s": round(time.monotonic() - started, 3),
     }
     if scoring.interrupted:
         attributes["interrupted"] = scoring.interrupted

@@ -40,7 +40,7 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    clusters: Annotated[int, Range(1)] | None = None,
+    clusters: Annotated[int, Range(1, 10_000)] | None = None,
     patterns: Path | None = None,
     syntax: Path | None = None,
     as_coded: bool = False,

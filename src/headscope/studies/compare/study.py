@@ -29,7 +29,7 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     task: Task | None = None,
-    restore: Annotated[int, Range(0)] = 0,
+    restore: Annotated[int, Range(0, 1000)] = 0,
     restore_embeddings: bool = False,
     as_coded: bool = False,
 ) -> xr.Dataset:

@@ -38,7 +38,7 @@ def run(
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    tokens: Annotated[int, Range(1)] = 128,
+    tokens: Annotated[int, Range(1, 1_000_000)] = 128,
     context: Literal["segments", "first", "windows"] = "segments",
     singletons: bool = True,
 ) -> xr.Dataset:

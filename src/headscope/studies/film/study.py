@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from dataclasses import replace
 
 import xarray as xr
@@ -53,7 +52,6 @@ def run(
     Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, no example fits, or a study
     cannot be shown.
     """
-    started = time.monotonic()
     opened = step_models(steps, loading, head=task is not None)
     later = range(1, len(opened.numbers))
     own = (task.dev.n_examples if task else 0) + (corpus.n_examples if studies else 0)
@@ -73,7 +71,7 @@ def run(
         others.add(model)
     variables = to_variables(opened.numbers, task.metrics if task else (), reader, scores)
     variables |= of_other_studies(opened.numbers, others, opened.start.capture.heads)
-    attributes |= _named(opened, task) | reader.attributes | {"duration_s": round(time.monotonic() - started, 3)}
+    attributes |= _named(opened, task) | reader.attributes
     return results.check(xr.Dataset(variables | reader.coverage, attrs=attributes))
 
 

@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -50,22 +49,22 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     ways: str | None = None,
     way_rate: list[str] | None = None,
     first_task: str | None = None,
-    top_layers: Annotated[int, Range(1)] = 2,
-    rank: Annotated[int, Range(1)] = 8,
-    seeds: Annotated[int, Range(1)] = 1,
-    weight_seeds: Annotated[int, Range(1)] | None = None,
-    order_seeds: Annotated[int, Range(1)] | None = None,
+    top_layers: Annotated[int, Range(1, 1000)] = 2,
+    rank: Annotated[int, Range(1, 1024)] = 8,
+    seeds: Annotated[int, Range(1, 100)] = 1,
+    weight_seeds: Annotated[int, Range(1, 100)] | None = None,
+    order_seeds: Annotated[int, Range(1, 100)] | None = None,
     seed_pairing: Literal["all", "latin"] = "all",
     stop_bad_seeds: Annotated[float, Range(0, 1)] = 0.0,
-    head_examples: Annotated[int, Range(0)] = 32,
-    batch: Annotated[int, Range(1)] = 32,
-    epochs: Annotated[int, Range(1)] = 3,
-    learning_rate: Annotated[float, Range(0)] = 2e-5,
-    frozen_rate: Annotated[float, Range(0)] | None = None,
+    head_examples: Annotated[int, Range(0, 100_000)] = 32,
+    batch: Annotated[int, Range(1, 1024)] = 32,
+    epochs: Annotated[int, Range(1, 1000)] = 3,
+    learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
+    frozen_rate: Annotated[float, Range(0, 10)] | None = None,
     warmup: Annotated[float, Range(0, 1)] = 0.1,
-    weight_decay: Annotated[float, Range(0)] = 0.01,
+    weight_decay: Annotated[float, Range(0, 10)] = 0.01,
     precision: Literal["no", "bf16", "fp16"] = "no",
-    max_tokens: Annotated[int, Range(1)] = 128,
+    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
     keep: Literal["best", "last"] = "best",
     keep_steps: str | None = None,
     layer_rate_decay: Annotated[float, Range(0, 1)] = 1.0,
@@ -129,7 +128,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if a task has no train split, a loss is not finite, the disk is full, or the folder
     holds runs with other settings.
     """
-    started, inits = time.monotonic(), names(ways, init, table)
+    inits = names(ways, init, table)
     recipe = TrainingRecipe(
         batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
         precision=precision, max_tokens=max_tokens, keep=keep,
@@ -170,7 +169,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             | _further(of_ways, learning_rate, pairs, options)
             | _stopped(planned, kept, epochs, stop_bad_seeds)
         ),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(variables.assign_attrs(attributes))
 

@@ -29,8 +29,8 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     other: str | None = None,
-    words: Annotated[int, Range(2)] = 4096,
-    occurrences: Annotated[int, Range(32)] = 8192,
+    words: Annotated[int, Range(2, 32_768)] = 4096,
+    occurrences: Annotated[int, Range(32, 32_768)] = 8192,
 ) -> xr.Dataset:
     """`anisotropy`, `self_similarity`, `norm` and so on by `layer`: how hidden states lie in space.
 

@@ -44,12 +44,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     corpus: Corpus,
     settings: Settings = DEFAULTS,
     *,
-    sequences: Annotated[int, Range(2)] = 50,
-    copy: Annotated[int, Range(3)] = 25,
-    repeats: Annotated[int, Range(2)] = 2,
+    sequences: Annotated[int, Range(2, 10_000)] = 50,
+    copy: Annotated[int, Range(3, 100_000)] = 25,
+    repeats: Annotated[int, Range(2, 1000)] = 2,
     contexts: str = "",
-    texts: Annotated[int, Range(2)] = 20,
-    tokens: Annotated[int, Range(2)] = 1000,
+    texts: Annotated[int, Range(2, 10_000)] = 20,
+    tokens: Annotated[int, Range(2, 10_000)] = 1000,
     full: bool = False,
 ) -> xr.Dataset:
     """`attention[layer, head, relation]`, `control` and `gain`: attention to earlier copies in repeated random tokens.

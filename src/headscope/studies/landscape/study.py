@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -49,14 +48,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tuned: str | None = None,
     random: str | None = None,
     split: Literal["train", "dev"] = "train",
-    loss_examples: Annotated[int, Range(1)] = 64,
-    max_tokens: Annotated[int, Range(1)] = 128,
+    loss_examples: Annotated[int, Range(1, 10_000)] = 64,
+    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
     beyond: Annotated[float, Range(0, 10)] = 0.5,
-    positions: Annotated[int, Range(2)] = 17,
-    directions: Annotated[int, Range(2)] = 10,
-    rise: Annotated[float, Range(1e-4)] = 0.1,
-    radius: Annotated[float, Range(1e-3)] = 1.0,
-    plane: Annotated[int, Range(1)] = 7,
+    positions: Annotated[int, Range(2, 1001)] = 17,
+    directions: Annotated[int, Range(2, 1000)] = 10,
+    rise: Annotated[float, Range(1e-4, 1000)] = 0.1,
+    radius: Annotated[float, Range(1e-3, 1000)] = 1.0,
+    plane: Annotated[int, Range(1, 101)] = 7,
 ) -> xr.Dataset:
     """Measure the loss around a fine-tuned model, and around one that was trained from random weights.
 
@@ -90,7 +89,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Traceback (most recent call last):
     headscope.errors.HeadscopeError: 0 tasks are named; name one by --task
     """
-    started = time.monotonic()
     if len(tasks) != 1:
         raise HeadscopeError(f"{len(tasks)} tasks are named; name one by --task")
     named = {init: folder for init, folder in (("finetuned", tuned), ("random", random)) if folder}
@@ -127,7 +125,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             {"task": task.name, "split": split, "rise": rise, "radius": radius}
             | {"trained": {init: {"name": end.name, "sha256": end.sha256} for init, end in ends.items()}}
         ),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(to_variables(measured, grid, corpus, settings).assign_attrs(attributes))
 

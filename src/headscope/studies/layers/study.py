@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -48,13 +47,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     trainings: tuple[Training, ...] | None = None,
     tasks_: str = "all",
     pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
-    cases: Annotated[int, Range(20)] = 1000,
+    cases: Annotated[int, Range(20, 100_000)] = 1000,
     penalties: str = "10,100,1000",
     held_out: Annotated[float, Range(0, 1)] = 0.1,
     random: bool = True,
     codes: bool = True,
     mix: bool = True,
-    memory: Annotated[float, Range(0)] = 4.0,
+    memory: Annotated[float, Range(0, 1000)] = 4.0,
     full: bool = False,
 ) -> xr.Dataset:
     """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
@@ -103,7 +102,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
-    started = time.monotonic()
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     cases = max(cases, FULL) if full else cases
@@ -147,7 +145,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
         "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
         "options": json.dumps({"pooling": pooling, "cases": cases, "held_out": held_out} | asdict(classifiers)),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
 

@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,8 +38,8 @@ def run(
     *,
     suite: str | None = None,
     data: Path | None = None,
-    predictions: Annotated[int, Range(20)] = 2000,
-    map_predictions: Annotated[int, Range(0)] = 4000,
+    predictions: Annotated[int, Range(20, 100_000)] = 2000,
+    map_predictions: Annotated[int, Range(0, 50_000)] = 4000,
 ) -> xr.Dataset:
     """`final_first[lens, space]`: how often the prediction of a layer is that of the last one.
 
@@ -71,7 +70,6 @@ def run(
     Raises `HeadscopeError` if the model has no head for words, its layers cannot be read, the corpus is too short, or
     the suite has no item with two single pieces in a gap.
     """
-    started = time.monotonic()
     reader = layer_reader(model)
     items = gap_items(model, read_suites([suite], data=data)[0]) if suite else None
     fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed)
@@ -102,7 +100,6 @@ def run(
         "suite": suite or "",
         "suite_left_out": json.dumps(dict(items.left_out) if items else {}),
         "resampled": corpus.resampled,
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables.arrays, attrs=attributes))
 

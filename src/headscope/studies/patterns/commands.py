@@ -63,7 +63,7 @@ def label(
     directory: Directory,
     settings: ReadingSettings,
     *,
-    number: Annotated[int, Range(1)] = 100,
+    number: Annotated[int, Range(1, 10_000)] = 100,
     annotator: str = "",
     port: Annotated[int, Range(0, 65535)] = 0,
 ) -> dict[str, Any]:

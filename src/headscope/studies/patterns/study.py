@@ -52,7 +52,7 @@ def run(
     corpora: tuple[Corpus, ...],
     settings: Settings = DEFAULTS,
     *,
-    shown: Annotated[int, Range(0)] = 3,
+    shown: Annotated[int, Range(0, 100)] = 3,
     weights: Path | None = None,
 ) -> xr.Dataset:
     """`share[layer, head, pattern]` and `share_total[pattern]` of each corpus (dimension `task` if there are several).
@@ -148,7 +148,7 @@ def _summed(read: Sequence[Read], names: Sequence[str]) -> Read:
         prefix = f"{name}: " if names[1:] else ""
         skipped.update({f"{prefix}{reason}": count for reason, count in json.loads(attrs.get("skipped", "{}")).items()})
     stopped = {key: value for key, value in read[-1].items() if key == "interrupted"}
-    return sums | stopped | {"skipped": json.dumps(dict(skipped)), "duration_s": round(sums["duration_s"], 3)}
+    return sums | stopped | {"skipped": json.dumps(dict(skipped))}
 
 
 def dominant(share: xr.DataArray) -> xr.DataArray:

@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -44,14 +43,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     loading: Loading,
     encoder: Literal["trained", "frozen"] = "trained",
     held_out: Annotated[float, Range(0, 1)] = 0.1,
-    batch: Annotated[int, Range(1)] = 16,
-    epochs: Annotated[int, Range(1)] = 3,
-    learning_rate: Annotated[float, Range(0)] = 5e-4,
+    batch: Annotated[int, Range(1, 1024)] = 16,
+    epochs: Annotated[int, Range(1, 1000)] = 3,
+    learning_rate: Annotated[float, Range(0, 10)] = 5e-4,
     warmup: Annotated[float, Range(0, 1)] = 0.1,
-    weight_decay: Annotated[float, Range(0)] = 0.01,
+    weight_decay: Annotated[float, Range(0, 10)] = 0.01,
     dropout: Annotated[float, Range(0, 1)] = 0.0,
     precision: Literal["no", "bf16", "fp16"] = "no",
-    max_tokens: Annotated[int, Range(1)] = 128,
+    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
     mask_share: Annotated[float, Range(0, 1)] = 0.3,
     mask_token: Annotated[float, Range(0, 1)] = 0.8,
     mask_random: Annotated[float, Range(0, 1)] = 0.1,
@@ -95,7 +94,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if the model has such a head already, its type has none in transformers, the corpus is too
     short, a loss is not finite, the disk is full, or the folder holds a run with other settings.
     """
-    started = time.monotonic()
     recipe = TrainingRecipe(
         batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
         precision=precision, max_tokens=max_tokens, keep=keep,
@@ -125,7 +123,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     attributes = _attributes(start, environment, corpus, text, settings) | {
         "new_weights": ", ".join(start.new),
         "recipe": json.dumps(settled | recipe.as_settings()),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(variables.assign_attrs(attributes))
 

@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from functools import partial
@@ -50,12 +49,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     estimator: Literal["michel", "michel_code", "text_pruner", "run_bertology"] = "michel",
     from_: Path | None = None,
     share: Annotated[float, Range(0, 1)] | None = None,
-    tolerance: Annotated[float, Range(0)] | None = None,
+    tolerance: Annotated[float, Range(0, 1000)] | None = None,
     step: Annotated[float, Range(0, 1)] = 0.1,
     again: bool = False,
-    keep: Annotated[int, Range(0)] = 1,
-    finetune_epochs: Annotated[int, Range(0)] = 0,
-    learning_rate: Annotated[float, Range(0)] = 2e-5,
+    keep: Annotated[int, Range(0, 1000)] = 1,
+    finetune_epochs: Annotated[int, Range(0, 1000)] = 0,
+    learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
 ) -> xr.Dataset:
     """Remove the least important heads step by step, score each smaller model, and save the last.
 
@@ -88,7 +87,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` if the heads of a model cannot be cut out, it is spread over devices, a value is out of
     range, or the disk is full.
     """
-    started, ranking, most = time.monotonic(), HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
+    ranking, most = HeadRanking(by, estimator, again), HALF if tolerance is None else 1.0
     plan = PruningPlan(share=most if share is None else share, step=step, keep=keep, tolerance=tolerance)
     model.refuse_spread("pruned")
     task = in_model_order(task, model, settings)
@@ -138,7 +137,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "n_examples": len(dev.inputs),
         "n_tokens": sum(map(len, dev.inputs)),
         "skipped": json.dumps(dev.cut),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
 

@@ -113,7 +113,6 @@ def run(
         rows = other.by_relation(APART.get(kind, ()))
         beside = beside or _tallies(rows, split.draws)
         by_seed[seed] = mean_gain(rows["all"])
-        attributes["duration_s"] = round(float(attributes["duration_s"]) + float(more["duration_s"]), 3)
         attributes |= {name: value for name, value in more.items() if name == "interrupted"}
     chosen = {name: best(rows, split.draws, split.selection_half) for name, rows in relations.items()}
     variables = to_variables(

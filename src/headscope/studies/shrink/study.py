@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -66,23 +65,23 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     size: str | None = None,
     within_interval: bool = False,
     method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
-    gate_epochs: Annotated[int, Range(1)] = 4,
+    gate_epochs: Annotated[int, Range(1, 1000)] = 4,
     stages: Annotated[int, Range(1, 100)] = 1,
     fine: bool = False,
     heads_of: list[str] | None = None,
     parts: str | None = None,
     vocabulary: Annotated[float, Range(0, 1)] | None = None,
-    max_tokens: Annotated[int, Range(3)] | None = None,
-    groups: Annotated[int, Range(2)] = 12,
-    sample: Annotated[int, Range(1)] = 128,
-    ridge: Annotated[float, Range(0)] = 0.1,
-    epochs: Annotated[int, Range(0)] = 4,
-    learning_rate: Annotated[float, Range(0)] = 5e-4,
+    max_tokens: Annotated[int, Range(3, 1_000_000)] | None = None,
+    groups: Annotated[int, Range(2, 1000)] = 12,
+    sample: Annotated[int, Range(1, 10_000)] = 128,
+    ridge: Annotated[float, Range(0, 1000)] = 0.1,
+    epochs: Annotated[int, Range(0, 1000)] = 4,
+    learning_rate: Annotated[float, Range(0, 10)] = 5e-4,
     losses: str = "states=1,outputs=1",
     batches: str = "1,32",
     tokens: str = "",
     timed_on: str = "",
-    tolerance: Annotated[float, Range(0)] | None = None,
+    tolerance: Annotated[float, Range(0, 1000)] | None = None,
     best_effort: bool = False,
     eight_bit: bool = False,
     bfloat16: bool = False,
@@ -143,7 +142,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place,
     texts that are all answered alike, or a model that cannot lose any part.
     """
-    started = time.monotonic()
     model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
     plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method, fine=fine)
     wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
@@ -161,7 +159,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     training_steps = (epochs * stages + gated * gate_epochs) * by_epoch
     settings.on_total(groups + training_steps + 1)
 
-    shapes = shapes_of([*map(len, training)], numbers("batches", batches), numbers("tokens", tokens), model.max_tokens)
+    sizes = numbers("batches", batches, 1024), numbers("tokens", tokens, model.max_tokens)
+    shapes = shapes_of([*map(len, training)], *sizes, model.max_tokens)
     timing, examples = Timing(shapes, timed_on), [*texts.training, *texts.stopping]
     pieces = pieces_to_keep(model, [*training, *stopping], vocabulary, examples)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
@@ -203,7 +202,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, corpus_read(corpus, task), settings)
-    attributes |= _attributes(corpus, task, texts, held_out, written, facts, started)
+    attributes |= _attributes(corpus, task, texts, held_out, written, facts)
     return results.check(xr.Dataset(outcome.to_variables() | variables, attrs=attributes))
 
 
@@ -229,7 +228,6 @@ def _tolerances(given: float | None, task: Task | None) -> tuple[float | None, f
 
 def _attributes(
     corpus: Corpus, task: Task | None, texts: Splits, held_out: Sequence[Encoded], saved: Model, facts: dict[str, Any],
-    started: float,
 ) -> dict[str, Any]:  # fmt: skip
     """What the result says beside its variables."""
     return {
@@ -241,5 +239,4 @@ def _attributes(
         "n_examples": len(held_out),
         "n_tokens": sum(map(len, held_out)),
         "skipped": json.dumps(dict(texts.left_out)),
-        "duration_s": round(time.monotonic() - started, 3),
     }

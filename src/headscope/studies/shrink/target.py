@@ -77,17 +77,17 @@ def target(speed: str | None, size: str | None, megabytes: float, *, within: boo
     return SizeTarget(DEFAULT, None) if times is None and most is None else SizeTarget(times, most)
 
 
-def numbers(name: str, text: str) -> tuple[int, ...]:
-    """Whole numbers from 1 on, separated by commas; none for an empty text.
+def numbers(name: str, text: str, most: int) -> tuple[int, ...]:
+    """Whole numbers from 1 to `most`, separated by commas; none for an empty text.
 
     Raises `HeadscopeError` for anything else.
 
-    >>> numbers("batches", "1,32")
+    >>> numbers("batches", "1,32", 1024)
     (1, 32)
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
-    if not all(word.isascii() and word.isdigit() and 0 < int(word) < 100_000 for word in words):
-        raise HeadscopeError(f"{name} '{text[:40]}': write whole numbers from 1 on, as in 1,32")
+    if not all(word.isascii() and word.isdigit() and len(word) < 10 and 0 < int(word) <= most for word in words):
+        raise HeadscopeError(f"{name} '{text[:40]}': write whole numbers from 1 to {most}, as in 1,32")
     return tuple(map(int, words))
 
 

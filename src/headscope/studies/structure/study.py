@@ -1,7 +1,6 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
@@ -51,13 +50,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     training: Training | None = None,
     rank: str = "64",
     random: bool = True,
-    epochs: Annotated[int, Range(1)] = 6,
-    batch: Annotated[int, Range(1)] = 20,
-    learning_rate: Annotated[float, Range(0)] = 0.003,
+    epochs: Annotated[int, Range(1, 1000)] = 6,
+    batch: Annotated[int, Range(1, 1024)] = 20,
+    learning_rate: Annotated[float, Range(0, 10)] = 0.003,
     held_out: Annotated[float, Range(0, 1)] = 0.1,
     full: bool = False,
-    memory: Annotated[float, Range(0)] = 4.0,
-    trees: Annotated[int, Range(0)] = 3,
+    memory: Annotated[float, Range(0, 1000)] = 4.0,
+    trees: Annotated[int, Range(0, 100)] = 3,
     tensor_products: bool = False,
 ) -> xr.Dataset:
     """`uuas[layer]`: the share of edges of the gold tree that the tree of a distance probe has, punctuation left out.
@@ -99,7 +98,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if a corpus has no dependency trees or too few sentences, or the disk is full.
     """
-    started = time.monotonic()
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
@@ -128,7 +126,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "chosen_layer": layer,
         "trees": json.dumps(drawn, ensure_ascii=False),
         "recipe": json.dumps(recipe.as_settings()),
-        "duration_s": round(time.monotonic() - started, 3),
     }
     variables = to_variables(tested, held, of_random, fitted)
     if decomposed:
@@ -192,14 +189,14 @@ def _scores(treebank: TreebankStates, maps: Mapping[str, Maps], model: Model, se
 def _ranks(text: str) -> tuple[int, ...]:
     """The ranks of a list such as "16,64".
 
-    Raises `HeadscopeError` for a rank that is no number from 1 to 100,000.
+    Raises `HeadscopeError` for a rank that is no number from 1 to 4,096.
     """
     try:
         ranks = tuple(dict.fromkeys(int(number) for number in text.split(",")))
     except ValueError:
         ranks = ()
-    if not ranks or not all(0 < rank <= 100_000 for rank in ranks):
-        raise HeadscopeError(f"rank '{text[:40]}': use a number from 1, or several such as 16,64,128")
+    if not ranks or not all(0 < rank <= 4096 for rank in ranks):
+        raise HeadscopeError(f"rank '{text[:40]}': use a number from 1 to 4096, or several such as 16,64,128")
     return ranks
 
 

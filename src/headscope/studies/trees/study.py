@@ -32,7 +32,7 @@ def run(
     settings: Settings = DEFAULTS,
     *,
     random: bool = True,
-    bias: Annotated[float, Range(0)] = 0.0,
+    bias: Annotated[float, Range(0, 1000)] = 0.0,
 ) -> xr.Dataset:
     """`uas` and `uuas[layer, head, direction, special_tokens, root]` of trees that are made of attention alone.
 
