@@ -21,8 +21,7 @@ from headscope.errors import HeadscopeError
 from headscope.passes import Pass, shards
 from headscope.passes.accumulators import TallyAccumulator
 from headscope.passes.pass_journal import PassJournal
-from headscope.passes.passes import PassResult
-from headscope.passes.shard_reader import return_freed_memory
+from headscope.passes.planned_pass import PassResult, return_freed_memory
 from support.killed import Killed
 from support.same import assert_same
 

@@ -8,7 +8,7 @@ from headscope import Model, Settings
 from headscope.corpora import read
 from headscope.encoding.encoder import Words
 from headscope.passes import Pass
-from headscope.passes.shard_reader import ShardReader
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 
 TEXTS = [f"{number} cats saw {number} birds. " * 500 for number in range(40)]  # 11 KiB each
@@ -30,7 +30,7 @@ class Count:
 def test_long_texts_make_small_shards(model: Model) -> None:
     corpus, settings = read(TEXTS), Settings(long="truncate")
     words = Words(model.tokenizer, model.max_tokens, "truncate")
-    reader = ShardReader(model, corpus, words, settings, Fold(Count, int.__add__, int))
+    reader = PlannedPass(model, corpus, words, settings, Fold(Count, int.__add__, int))
     assert [part.coverage.inputs for part in reader.parts(reader.nothing)] == [12, 12, 12, 4]
 
 

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.passes import Pass
-from headscope.passes.unknown_tokens import unknown_line
+from headscope.passes.coverage import unknown_line
 from headscope.report.facts import summary
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -13,8 +14,10 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import sample
 from headscope.encoding.parsed_sentences import FIFTH, Parsed, every_fifth
 from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.random_weights import untrained
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore
-from headscope.passes.passes import Attributes
+from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
 
 # Sentences are sorted by length within so many batches.
@@ -142,12 +145,19 @@ def trained_on(corpus: Corpus, training: Corpus | None) -> int:
     return max(1, training.n_examples if training else corpus.n_examples * (FIFTH - 1) // FIFTH)
 
 
-def treebank_passes(plans: Iterable[Plan], corpus: Corpus, training: Corpus | None) -> Iterator[TreebankPass]:
-    """The passes of several models, in the order in which a study reads them."""
-    for plan in plans:
-        yield plan(corpus)
-        if training:
-            yield plan(training)
+def treebank_passes(
+    plan: Callable[[Model, Settings, Corpus], TreebankPass],
+    model: Model,
+    treebanks: tuple[Corpus, Corpus | None],
+    settings: Settings,
+    seeds: Iterable[int],
+) -> Iterator[TreebankPass]:
+    """The passes of a model, then those of random weights of some seeds, in the order in which a study reads them.
+
+    * `treebanks`: that of the tests, and that of the training.
+    """
+    for used in chain([model], (untrained(model, seed) for seed in seeds)):
+        yield from (plan(used, settings, corpus) for corpus in treebanks if corpus)
 
 
 def _read(treebank: TreebankPass, store: ArrayStore) -> tuple[list[Parsed], Attributes]:

@@ -23,7 +23,8 @@ from headscope.errors import HeadscopeError
 from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
 from headscope.passes.forward import Forward
 from headscope.passes.pass_journal import PassJournal
-from headscope.passes.passes import Pass, PassResult, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult, PlannedPass
 from headscope.passes.shards import Fold
 
 
@@ -88,7 +89,7 @@ class ArrayStore:
         planned = arrays.planned(folder)
         with torch.inference_mode():
             result = planned.read()
-        files: Any = planned.reader.fold.files
+        files: Any = planned.fold.files
         for shard in result.value:
             self._open(files.folder / shard.name, shard.shapes)
         observations = [observation for shard in result.value for observation in shard.observations]

@@ -21,7 +21,8 @@ from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues
 from headscope.passes.batches import collator
 from headscope.passes.observing import FiniteAttention, MeasureObserver
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult
 from headscope.statistics.bootstrap import Tally
 
 Modules = Mapping[str, ModuleType]

@@ -1,7 +1,7 @@
 """Settings of a pass over a corpus, and the types of other inputs of studies."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 
 BATCH_TOKENS = 2048
+
+
+def _nothing(said: object) -> None:
+    """Say nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +51,9 @@ class Settings:
     resamples: int = RESAMPLES
     workers: int = 1
     engine: "Engine | None" = field(default=None, repr=False)
-    on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
-    on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
-    on_notice: Callable[[str], None] = field(default=lambda line: None, repr=False)
+    on_progress: Callable[[int], None] = field(default=_nothing, repr=False)
+    on_total: Callable[[int], None] = field(default=_nothing, repr=False)
+    on_notice: Callable[[str], None] = field(default=_nothing, repr=False)
     keep_interrupted: bool = False
     journal: "PassJournal | None" = field(default=None, repr=False)
 
@@ -68,6 +72,10 @@ class Settings:
     def in_parts(self) -> bool:
         """Whether other processes than this one read the corpus."""
         return self.workers > 1 or self.engine is not None
+
+    def silent(self) -> "Settings":
+        """The settings without progress and notices."""
+        return replace(self, on_progress=_nothing, on_total=_nothing, on_notice=_nothing)
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

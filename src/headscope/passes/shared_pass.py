@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any
 
 import torch
@@ -20,10 +20,9 @@ from headscope.encoding.encoder import OF_WORDS, Words
 from headscope.errors import HeadscopeError
 from headscope.passes.forward import share
 from headscope.passes.pass_journal import PassJournal
-from headscope.passes.passes import PlannedPass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import Settings
-from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Accumulator, Fold, OpenShard, ReadShards
 from headscope.storage.lines import Record
 
@@ -47,7 +46,7 @@ def read_shared(arguments: Mapping[str, Mapping[str, Any]], settings_of: Setting
 
 
 def _of_first(group: Mapping[str, PlannedPass[Any]]) -> AbstractContextManager[Settings]:
-    settings, name = next(iter(group.values())).reader.settings, "-".join(group)
+    settings, name = next(iter(group.values())).settings, "-".join(group)
     journal = settings.journal and PassJournal(
         settings.journal.folder.with_name(name), {**settings.journal.run, "study": name}
     )
@@ -62,28 +61,27 @@ def first_pass(study: str, arguments: Mapping[str, Any]) -> PlannedPass[Any] | N
     module, journal = catalog.load("studies", study), arguments["settings"].journal
     if not hasattr(module, "first_pass") or (journal and (journal.folder / "pass-1").exists()):
         return None
-    silent = replace(arguments["settings"], on_progress=_silent, on_total=_silent, on_notice=_silent)
     with suppress(HeadscopeError):  # it says so when it runs
-        return module.first_pass(**arguments_of(module.first_pass, module.run, {**arguments, "settings": silent}))
+        return module.first_pass(
+            **arguments_of(module.first_pass, module.run, {**arguments, "settings": arguments["settings"].silent()})
+        )
     return None
 
 
 def arguments_of(function: Callable[..., Any], run: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a function that a study has beside its `run`, which has their defaults."""
-    defaults = {name: parameter.default for name, parameter in signature(run).parameters.items()}
-    return {name: given.get(name, defaults.get(name)) for name in signature(function).parameters}
-
-
-def _silent(what: object) -> None:
-    """Say nothing."""
+    arguments = {name: parameter.default for name, parameter in signature(run).parameters.items()} | {**given}
+    names = signature(function).parameters
+    every = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in names.values())
+    return {name: value for name, value in arguments.items() if every or name in names}
 
 
 def alike(passes: Mapping[str, PlannedPass[Any]]) -> list[dict[str, PlannedPass[Any]]]:
     """The passes that can be shared, of two studies or more each: of one network, read with equal settings."""
     groups = defaultdict[object, dict[str, PlannedPass[Any]]](dict)
     for study, planned in passes.items():
-        fingerprint = {name: value for name, value in planned.reader.fingerprint().items() if name != ALIGNED}
-        groups[id(planned.reader.model.network), *sorted(fingerprint.items())][study] = planned
+        fingerprint = {name: value for name, value in planned.fingerprint().items() if name != ALIGNED}
+        groups[id(planned.model.network), *sorted(fingerprint.items())][study] = planned
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -94,30 +92,28 @@ def read_together(passes: Passes, settings: Settings) -> None:
 
     Raises `KeyboardInterrupt` after Ctrl-C, when the next call goes on from a checkpoint.
     """
-    readers = [planned.reader for planned in passes]
-    first, words = readers[0], _words(passes)
-    share([reader.fold.forward for reader in readers if reader.fold.forward is not None])
+    first, words = passes[0], _words(passes)
+    share([planned.fold.forward for planned in passes if planned.fold.forward is not None])
     fold = _joint(passes, words)
     run = replace(first.settings, keep_interrupted=False, journal=settings.journal, engine=settings.engine)
     run = replace(run, on_progress=settings.on_progress, on_notice=settings.on_notice)
-    total, _ = read_parts(ShardReader(first.model, first.corpus, words, run, fold, first.pad_to), fold, run)
+    total, _ = read_parts(PlannedPass(first.model, first.corpus, words, run, fold, first.pad_to), fold, run)
     first.corpus.refuse_changed()
     first.model.refuse_changed()
-    for reader, part in zip(readers, () if settings.in_worker else total.state, strict=False):
-        if journal := reader.settings.journal:
-            complete = replace(journal, kept=True, passes=0)
-            complete.begin(reader, reader.fold, _silent).finish(part)
+    for planned, part in zip(passes, () if settings.in_worker else total.state, strict=False):
+        if journal := planned.settings.journal:
+            replace(journal, kept=True, passes=0).begin(planned, planned.fold, planned.settings.on_notice).finish(part)
 
 
 def _words(passes: Passes) -> Words:
     """An encoder that aligns words and tokens if any study needs it."""
-    encoders = [planned.reader.words for planned in passes]
+    encoders = [planned.words for planned in passes]
     return replace(encoders[0], aligned=any(words.aligned for words in encoders), counts=Counter())
 
 
 def _joint(passes: Passes, words: Words) -> Fold[Parts]:
     """The fold whose state has the part of each study."""
-    folds = [planned.reader.fold for planned in passes]
+    folds = [planned.fold for planned in passes]
 
     def merge(one: Parts, other: Parts) -> Parts:
         return tuple(a.plus(b, fold.merge) for a, b, fold in zip(one, other, folds, strict=True))
@@ -139,8 +135,8 @@ class _SharedShard:
 
     def __init__(self, passes: Passes, words: Words, accumulators: Sequence[Accumulator[Any]]):
         self.words, self.before = words, Counter(words.counts)
-        self.aligned = [planned.reader.words.aligned for planned in passes]
-        counts = [planned.reader.words.counts for planned in passes]
+        self.aligned = [planned.words.aligned for planned in passes]
+        counts = [planned.words.counts for planned in passes]
         self.open = [OpenShard(one, own) for one, own in zip(accumulators, counts, strict=True)]
 
     def add(self, group: list[Encoded]) -> None:
@@ -170,7 +166,7 @@ class _SharedFiles:
 
     def sending(self, channel: TaskChannel) -> _SharedShard:
         """See `StateFiles`."""
-        folds = [planned.reader.fold for planned in self.passes]
+        folds = [planned.fold for planned in self.passes]
         started = [
             fold.files.sending(_PartChannel(channel, number)) if fold.files else fold.start()
             for number, fold in enumerate(folds)
@@ -179,7 +175,7 @@ class _SharedFiles:
 
     def receive(self, task: int, piece: Record) -> None:
         """See `StateFiles`."""
-        files = self.passes[piece["part"]].reader.fold.files
+        files = self.passes[piece["part"]].fold.files
         if files:
             files.receive(task, {name: value for name, value in piece.items() if name != "part"})
 

@@ -14,11 +14,11 @@ from headscope.front.cli.compute import FOLDER, checks_of, engine_of, function_o
 from headscope.front.cli.errors import notice
 from headscope.front.from_options import models_kept
 from headscope.front.progress import progress_bar
-from headscope.front.survey.costs import SHARING
+from headscope.front.survey.plan import cost_of
 from headscope.storage.files import remove
 
 if TYPE_CHECKING:
-    from headscope.passes.passes import PlannedPass
+    from headscope.passes.planned_pass import PlannedPass
     from headscope.passes.settings import Settings
 
 ENTRY = f"{__name__}:work"
@@ -29,7 +29,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
 
     * `commands`: the words of the command of each study that is to run; `folder`: that of the survey.
     """
-    sharing = [study for study in commands if study in SHARING]
+    sharing = [study for study in commands if cost_of(study).shared]
     if len(sharing) < 2:
         return
     from headscope.passes import shared_pass
@@ -44,7 +44,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
         if not quiet:
             notice(f"one pass for {together}")
         journal = PassJournal(folder / FOLDER / str(next(numbers)), {"studies": together} | _runs(group), silent=quiet)
-        examples = next(iter(group.values())).reader.corpus.n_examples
+        examples = next(iter(group.values())).corpus.n_examples
         with (
             _engine({study: list(commands[study]) for study in group}) as engine,
             progress_bar("survey", examples, show=shown(quiet)) as (progress, _),
@@ -98,5 +98,5 @@ def _arguments(study: str, words: Sequence[str], **changed: Any) -> dict[str, An
 
 def _runs(group: "Mapping[str, PlannedPass[Any]]") -> dict[str, str]:
     """What the numbers of each study depend on."""
-    journals = [planned.reader.settings.journal for planned in group.values()]
+    journals = [planned.settings.journal for planned in group.values()]
     return {str(journal.run["study"]): repr(sorted(journal.run.items())) for journal in journals if journal}

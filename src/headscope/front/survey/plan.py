@@ -6,48 +6,42 @@ from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
+from headscope.front.signatures import read
 
-# What a study needs of the data, in the order in which studies run: the quick ones first.
-NEEDS: Mapping[str, str] = {
-    "profile": "text",
-    "patterns": "text",
-    "syntax": "trees",
-    "relations": "links",
-    "coreference": "mentions",
-    "clusters": "text",
-    "induction": "text",
-    "geometry": "text",
-    "gradients": "text",
-    "trees": "trees",
-    "layers": "trees",
-    "structure": "trees",
-    "probe": "trees",
-    "attributions": "text",
-    "ablate": "task",
-    "prune": "task",
-}
+# What a study can need of the data, and what that is: the `NEEDS` of its `study.py`. A study that a survey does not run
+# names a command.
 LACKING: Mapping[str, str] = {
+    "text": "a text",
     "trees": "a treebank (CoNLL-U), or --annotate",
     "links": "a treebank, FrameNet, or links of your own (--kind links)",
     "mentions": "a corpus with mentions of entities (CoNLL-U with Entity, CoNLL-2012, GAP)",
     "task": "a task and a model that was fine-tuned on it: --task NAME --data FOLDER",
 }
-# Why a survey of one model does not run the others.
-ELSEWHERE: Mapping[str, str] = {
-    "cloze": "suites of sentences: headscope cloze MODEL SUITE --data FOLDER",
-    "compare": "a second model: headscope compare MODEL OTHER --corpus CORPUS",
-    "film": "the steps of a training: headscope film DIR --corpus CORPUS",
-    "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
-    "landscape": "a trained model: headscope landscape MODEL --tuned TRAINED --task NAME --data FOLDER",
-    "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
-    "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
-    "shrink": "training: headscope shrink MODEL TEXT",
-}
 # Examples whose words are counted; tokens of a word, and special tokens of an example.
 FIRST, PIECES, SPECIAL = 200, 1.35, 2
-MANY = ("patterns", "layers")  # studies that read several corpora at once
-# Options of studies in a survey. Clusters has the batches of other studies, so that it can share their pass.
-OWN: Mapping[str, tuple[str, ...]] = {"prune": ("--tolerance", "0.02"), "clusters": ("--batch-tokens", "2048")}
+
+
+@dataclass(frozen=True)
+class StudyCost:
+    """What a study takes, as forward passes over its texts: the `COST` of its `study.py`.
+
+    * `passes`: in all; `shared`: of these in the pass that it shares with others, 0 if it shares none.
+    * `most`: sentences that it takes unless all are asked for, 0 for all; `scored`: inputs that are read many times.
+    """
+
+    passes: float
+    shared: float = 0.0
+    most: int = 0
+    scored: int = 0
+
+
+def cost_of(study: str) -> StudyCost:
+    """What a study takes.
+
+    >>> cost_of("profile")
+    StudyCost(passes=1.1, shared=1.1, most=0, scored=0)
+    """
+    return StudyCost(**catalog.constant("studies", study, "COST"))
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,7 @@ def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts
             found |= {"trees", "links"} if sentence.heads else set()
             found |= {"links"} if sentence.links else set()
             found |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if read >= FIRST and len(found) == len(set(NEEDS.values()) - {"task"}):
+        if read >= FIRST and len(found) == len(LACKING.keys() - {"task"}):
             break
     tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
     return CorpusFacts(source, n_examples, frozenset(found), round(tokens))
@@ -111,32 +105,30 @@ def planned(
 
     >>> corpus = CorpusFacts("texts.txt", 3, frozenset({"text"}))
     >>> [one.study for one in planned([corpus], task=False) if not one.lacks][:2]
-    ['profile', 'patterns']
+    ['profile', 'clusters']
     """
-    known = catalog.names("studies")
+    needs = {study: catalog.constant("studies", study, "NEEDS") for study in catalog.names("studies")}
     for name in (*only, *without):
-        if name.replace("-", "_") not in known:
-            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, known)}")
-    chosen = [name.replace("-", "_") for name in only] or list(NEEDS)
+        if name.replace("-", "_") not in needs:
+            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, needs)}")
+    runs = sorted((study for study in needs if needs[study] in LACKING), key=lambda study: cost_of(study).passes)
+    chosen = [name.replace("-", "_") for name in only] or runs
     left = {name.replace("-", "_") for name in without}
-    plans = [_planned(study, corpora, task) for study in NEEDS if study in chosen and study not in left]
-    others = [PlannedStudy(study, lacks=reason) for study, reason in ELSEWHERE.items()]
+    plans = [_planned(study, needs[study], corpora, task) for study in runs if study in chosen and study not in left]
+    others = [PlannedStudy(study, lacks=needs[study]) for study in needs if study not in runs]
     return [*[one for one in plans if not one.lacks], *[one for one in plans if one.lacks], *others]
 
 
-def _planned(study: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
-    need = NEEDS[study]
-    if need == "task":
-        return PlannedStudy(study, lacks="" if task else LACKING["task"])
-    fitting = tuple(one for one in corpora if need in one.features)
-    if not fitting:
+def _planned(study: str, need: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
+    fitting = tuple(corpus for corpus in corpora if need in corpus.features)
+    if not (task if need == "task" else fitting):
         return PlannedStudy(study, lacks=LACKING[need])
-    return PlannedStudy(study, fitting if study in MANY else fitting[:1])
+    return PlannedStudy(study, fitting if reads_many(study) else fitting[:1])
 
 
-def corpora_of(study: str, corpora: Sequence[Any]) -> dict[str, Any]:
-    """The argument of `run` that corpora are given as: the first, or all of them."""
-    return {"corpora": tuple(corpora)} if study in MANY else {"corpus": corpora[0]}
+def reads_many(study: str) -> bool:
+    """Whether a study reads several corpora at once."""
+    return any(kind.startswith("tuple") for kind in read(study, "study", "run").inputs.values())
 
 
 def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:
@@ -148,5 +140,6 @@ def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequenc
     ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
     """
     name = catalog.command_name(plan.study)
-    read = [one.source for one in plan.corpora] or task
-    return [name, model, *read, *OWN.get(plan.study, ()), *given, "-o", f"{out}/{name}"]
+    sources = [corpus.source for corpus in plan.corpora] or task
+    options = catalog.constant("studies", plan.study, "IN_SURVEY") or ()
+    return [name, model, *sources, *options, *given, "-o", f"{out}/{name}"]

@@ -1,15 +1,15 @@
 """The results of studies at a step of a training, for a film."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.survey.plan import corpora_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,27 +58,37 @@ class StepResults:
 
         Raises `HeadscopeError` if a study refuses the model or the corpus.
         """
-        from headscope.passes.pass_journal import PassJournal
-        from headscope.passes.shared_pass import read_shared
-
-        kept = settings.journal
-        with nullcontext(kept.folder) if kept else TemporaryDirectory(prefix="headscope-") as folder:
-            arguments = dict[str, dict[str, Any]]()
-            for study in self.studies:
-                run = {**(kept.run if kept else {}), "study": study}
-                journal = None if settings.in_worker else PassJournal(Path(folder) / study, run, kept=True, silent=True)
-                quiet = {"on_progress": _silent, "on_total": _silent, "keep_interrupted": False, "journal": journal}
-                given = {"model": model, "settings": replace(settings, **quiet), **OPTIONS[study]}
-                arguments[study] = given | corpora_of(study, [corpus])
-            if settings.engine is None:
-                read_shared(arguments)
-            for study in self.studies:
-                try:
-                    result = catalog.load("studies", study).run(**arguments[study])
-                except HeadscopeError as error:
-                    raise HeadscopeError(f"study '{study}': {error}") from error
-                yield study, result
+        quiet = replace(settings.silent(), keep_interrupted=False)
+        given = {study: (corpora_of(study, [corpus]), OPTIONS[study]) for study in self.studies}
+        for study, arguments in read_first(model, given, quiet):
+            try:
+                yield study, catalog.load("studies", study).run(**arguments)
+            except HeadscopeError as error:
+                raise HeadscopeError(f"study '{study}': {error}") from error
 
 
-def _silent(done: object) -> None:
-    """Say nothing."""
+def corpora_of(study: str, corpora: Sequence[Any]) -> dict[str, Any]:
+    """The argument of `run` that corpora are given as: the first, or all of them."""
+    name, parameter = list(signature(catalog.load("studies", study).run).parameters.items())[1]
+    return {name: tuple(corpora) if get_origin(parameter.annotation) is tuple else corpora[0]}
+
+
+def read_first(
+    model: "Model", given: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]], settings: "Settings"
+) -> "Iterator[tuple[str, dict[str, Any]]]":
+    """Read once for studies of a model that share a pass, and give the arguments of `run` of each.
+
+    * `given`: the corpora and the options of each study; `settings`: of all.
+    """
+    from headscope.passes.pass_journal import PassJournal
+    from headscope.passes.shared_pass import read_shared
+
+    kept, arguments = settings.journal, dict[str, dict[str, Any]]()
+    with nullcontext(kept.folder) if kept else TemporaryDirectory(prefix="headscope-") as folder:
+        for study, (corpora, options) in given.items():
+            run = {**(kept.run if kept else {}), "study": study}
+            journal = None if settings.in_worker else PassJournal(Path(folder) / study, run, kept=True, silent=True)
+            arguments[study] = {"model": model, **corpora, "settings": replace(settings, journal=journal), **options}
+        if settings.engine is None:
+            read_shared(arguments)
+        yield from arguments.items()

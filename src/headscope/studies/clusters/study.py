@@ -12,7 +12,8 @@ from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import PAIRED, Label, Variables, by_layer, label
@@ -23,6 +24,9 @@ from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
 from headscope.studies.clusters.observer import NAME, DivergenceObserver
 
 ABOUT = "heads"
+NEEDS = "text"
+COST = {"passes": 1.8, "shared": 1.5}
+IN_SURVEY = ("--batch-tokens", "2048")  # the batches of the studies that share its pass
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
 REQUIRED = ("divergence",)

@@ -29,6 +29,8 @@ from headscope.studies.coreference.scores import AntecedentPredictions, Draws, b
 from headscope.studies.coreference.segments import Context, Plan, plan
 
 ABOUT = "heads"
+NEEDS = "mentions"
+COST = {"passes": 1.5}
 OPTIONS = {"long": "truncate"}
 REQUIRED = ("reference",)
 

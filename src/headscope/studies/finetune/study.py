@@ -31,6 +31,8 @@ from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.kept_steps import spaced
 
 ABOUT = "training"
+NEEDS = "training: headscope finetune MODEL --task NAME --data FOLDER"
+COST = {"passes": 1.0}
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 REQUIRED = ("score", "chance")
 

@@ -16,7 +16,8 @@ from headscope.models import Model
 from headscope.passes import Settings
 from headscope.passes.accumulators import Buffer, Tallies, added
 from headscope.passes.forward import Forward
-from headscope.passes.passes import Pass, PassResult, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult, PlannedPass
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally

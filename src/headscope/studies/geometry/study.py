@@ -12,7 +12,7 @@ from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import PlannedPass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.studies.geometry.hidden_pass import Hidden, HiddenState, hidden_pass, read_hidden
@@ -20,6 +20,8 @@ from headscope.studies.geometry.samples import CONTEXTS
 from headscope.studies.geometry.variables import to_variables
 
 ABOUT = "layers"
+NEEDS = "text"
+COST = {"passes": 2.3, "shared": 1.4}
 REQUIRED = ("anisotropy",)
 
 

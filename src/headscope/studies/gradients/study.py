@@ -18,6 +18,8 @@ from headscope.studies.gradients.attention_gradients import MEASURES, correlatio
 from headscope.studies.gradients.objectives import objective_of
 
 ABOUT = "words"
+NEEDS = "text"
+COST = {"passes": 3.5}
 # The backward pass holds all maps of a batch.
 OPTIONS = {"batch_tokens": 1024}
 REQUIRED = ("gradient",)

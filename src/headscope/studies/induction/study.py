@@ -34,6 +34,8 @@ from headscope.studies.induction.text_lengths import COMPLETE, text_lengths
 from headscope.studies.induction.value_norms import value_norms
 
 ABOUT = "heads"
+NEEDS = "text"
+COST = {"passes": 3.9}
 REQUIRED = ("attention", "planted_attention", "sink_attention")
 # Relations of a corpus: those of repetitions, and what they are compared with.
 OF_CORPUS = len(RELATIONS) + len(CONTROLS)

@@ -32,6 +32,8 @@ from headscope.studies.layers.unit_states import Pooling, UnitStates, captured_u
 from headscope.studies.layers.variables import to_variables
 
 ABOUT = "layers"
+NEEDS = "trees"
+COST = {"passes": 76.4, "most": 770}
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
 FULL = 5000  # cases of a task
@@ -104,9 +106,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
-    cases = max(cases, FULL) if full else cases
-    planned = _planned(model, treebanks, settings, trainings or (), held_out, tasks_, cases, full=full)
-    texts, sampled, left_out, units, groups = planned
+    options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
+    texts, sampled, left_out, units, groups = _planned(model, treebanks, settings, **options)
     wanted = _wanted(groups)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     spaces = len(model.capture.heads) + 1
@@ -144,27 +145,25 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         ),
         "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
         "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
-        "options": json.dumps({"pooling": pooling, "cases": cases, "held_out": held_out} | asdict(classifiers)),
+        "options": json.dumps(
+            {"pooling": pooling, "cases": max(cases, FULL) if full else cases, "held_out": held_out}
+            | asdict(classifiers)
+        ),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
-def passes(  # noqa: PLR0913 (each is an option of the command)
+def passes(
     model: Model,
     treebanks: tuple[Corpus, ...],
     settings: Settings,
     *,
-    trainings: tuple[Corpus, ...] | None,
-    tasks_: str,
     pooling: Pooling,
-    cases: int,
-    held_out: float,
     random: bool,
-    full: bool,
+    **options: Any,
 ) -> Iterator[ArrayPass[Any]]:
     """The passes of `run`, which a worker of a cluster reads."""
-    cases = max(cases, FULL) if full else cases
-    planned = _planned(model, treebanks, settings, trainings or (), held_out, tasks_, cases, full=full)
+    planned = _planned(model, treebanks, settings, **options)
     seeds = range(settings.seed, settings.seed + SEEDS * random)
     for used in chain([model], (untrained(model, seed) for seed in seeds)):
         yield unit_pass(used, planned.texts, planned.units.rows, pooling, settings)
@@ -184,22 +183,23 @@ def _planned(
     model: Model,
     treebanks: tuple[Corpus, ...],
     settings: Settings,
-    trainings: tuple[Corpus, ...],
-    held_out: float,
-    tasks: str,
-    cases: int,
     *,
+    trainings: tuple[Corpus, ...] | None,
+    held_out: float,
+    tasks_: str,
+    cases: int,
     full: bool,
+    **others: Any,
 ) -> _Planned:
-    texts = split(treebanks, trainings, held_out, settings.seed)
+    texts = split(treebanks, trainings or (), held_out, settings.seed)
     texts.windows = _windows(texts, model, held_out, settings.seed)
-    refuse_mixed_spans((*treebanks, *trainings))
+    refuse_mixed_spans((*treebanks, *(trainings or ())))
     own = own_tasks(texts)
-    chosen = named(tasks, own)
-    if tasks == "all" and not own and not full:
+    chosen = named(tasks_, own)
+    if tasks_ == "all" and not own and not full:
         _take_two_minutes(texts, settings)
-    sampled, left_out = sample(texts, chosen, cases, settings.seed)
-    _refuse_nothing(treebanks, sampled, left_out, tasks)
+    sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
+    _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
     return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed))
 

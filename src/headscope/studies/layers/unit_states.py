@@ -24,7 +24,8 @@ from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.passes.forward import Forward
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore, half_precision_tables
-from headscope.passes.passes import Attributes, Pass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.layers.groups import WHOLE_TEXT, Unit

@@ -24,6 +24,7 @@ from headscope.studies.lens.texts import ReadTexts, split_texts
 from headscope.studies.lens.variables import add_agreement, to_variables
 
 ABOUT = "layers"
+NEEDS = "a head for words, which pretrain-head trains: headscope lens MODEL TEXT"
 EXAMPLE = "headscope lens bert-base-uncased wiki.txt --suite agreement --data DATA -o out/lens"
 REQUIRED = ("final_first",)
 WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect

@@ -14,7 +14,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.passes.accumulators import Buffer, Tallies, added
 from headscope.passes.forward import Forward
 from headscope.passes.observing import RowsObserver
-from headscope.passes.passes import Pass, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both

@@ -16,7 +16,8 @@ from headscope.corpora.corpus import joint_corpus, joint_resampled
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import Label, Variable, Variables, label
@@ -28,6 +29,8 @@ from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_bo
 from headscope.studies.patterns.observer import PatternObserver, PatternState, pattern_pass
 
 ABOUT = "heads"
+NEEDS = "text"
+COST = {"passes": 3.8, "shared": 3.8}
 OPTIONS = {"limit": 1000}  # as in the paper
 REQUIRED = ("share",)
 
@@ -126,7 +129,7 @@ def _pass(
 def _of(planned: PlannedPass[PatternState]) -> tuple[xr.Dataset, Picks, Read]:
     """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
     result = planned.read()
-    tallies, heads = result.value.tallies, planned.reader.model.capture.heads
+    tallies, heads = result.value.tallies, planned.model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)

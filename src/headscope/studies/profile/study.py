@@ -11,13 +11,16 @@ from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
 from headscope.models.words_head import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import PlannedPass, measure, measuring
+from headscope.passes.passes import measure, measuring
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.settings import Measures
 from headscope.studies.profile.counting import frequencies_of
 from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
 
 ABOUT = "heads"
+NEEDS = "text"
+COST = {"passes": 1.1, "shared": 1.1}
 REQUIRED = ("token_attention",)
 
 

@@ -18,7 +18,8 @@ from headscope.models import Model
 from headscope.models.random_weights import SEEDS
 from headscope.models.random_weights import untrained as random_weights
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import Tally, tally_by_input
@@ -33,6 +34,8 @@ from headscope.studies.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.relations.variables import to_variables
 
 ABOUT = "heads"
+NEEDS = "links"
+COST = {"passes": 5.3, "shared": 1.2}
 REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
 
@@ -178,7 +181,7 @@ def _measure(planned: PlannedPass[list[LinkAttention]]) -> tuple[LinkAttention, 
     result = planned.read()
     attention = joined(result.value)
     if not len(attention):
-        name = planned.reader.corpus.name
+        name = planned.corpus.name
         raise HeadscopeError(
             f"corpus '{name}': none of its links has tokens at both ends; check its words, or use --long window"
         )

@@ -11,7 +11,8 @@ from headscope.corpora.corpus import require_trees
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.split_half import split_of
@@ -21,6 +22,8 @@ from headscope.studies.syntax.scores import best, joined, score
 from headscope.studies.syntax.variables import split_words, to_variables
 
 ABOUT = "heads"
+NEEDS = "trees"
+COST = {"passes": 1.5, "shared": 1.2}
 REQUIRED = ("baseline_offset",)
 
 

@@ -14,7 +14,8 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass, PlannedPass
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.split_half import split_of
@@ -23,6 +24,8 @@ from headscope.studies.trees.scores import TreeRows, joined
 from headscope.studies.trees.variables import to_variables
 
 ABOUT = "heads"
+NEEDS = "trees"
+COST = {"passes": 10.9, "shared": 2.7}
 REQUIRED = ("layer_uas",)
 
 
