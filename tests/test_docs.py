@@ -1,7 +1,6 @@
 """Every command and example of README and the pages in docs/ runs as it stands, on small parts of the data it names."""
 
 import ast
-import json
 import re
 import shlex
 import shutil
@@ -20,14 +19,12 @@ from typer.testing import CliRunner
 import headscope
 from headscope import catalog
 from headscope.front.cli.app import application
-from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns import commands as patterns_commands
-from headscope.studies.patterns.training.curriculum import ClassifierRecipe
 from support import tiny_families
 from support.commands import commands
 from support.pages import WITHOUT_FILES, drawn_once, empty_pages
 from support.shelf import ROWS, put_models, stock
 from support.tiers import chosen
+from support.unlabelled import folder as map_folder
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -60,9 +57,6 @@ QUICK = {
     "induction": ["--contexts", "16", "--sequences", "4", "--copy", "6", "--texts", "2", "--tokens", "50"],
 }
 STUDIES = {"survey", *map(catalog.command_name, catalog.names("studies"))}
-TINY = ClassifierRecipe(
-    synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
-)
 AFTER = ("join", "head", "report", "view", "claims", "verify")  # these read what other commands of a page write
 
 
@@ -97,8 +91,6 @@ def workplace(shelf: Path, name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     shutil.copytree(shelf, tmp_path, symlinks=True, dirs_exist_ok=True)
     put_models(tmp_path, *model_size(PAGES[name]))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(patterns_commands, "RECIPE", TINY)
-    monkeypatch.setattr("headscope.studies.patterns.labels.server.serve_locally", lambda *given: None)
     monkeypatch.setattr("headscope.web.serve.serve_on", lambda *given: None)
     for name in WITHOUT_FILES:
         monkeypatch.setattr(name, MagicMock())
@@ -115,17 +107,7 @@ def run(command: str) -> str:
         words += ["--limit", "12"]
     result = CliRunner().invoke(application(words), words)
     assert result.exit_code == 0, f"{command}: {result.output}"
-    if words[:2] == ["patterns", "label"]:
-        give_labels(Path("maps"), words)
     return result.stdout
-
-
-def give_labels(maps: Path, words: list[str]) -> None:
-    """Label maps as an annotator does on the page."""
-    name = f"labels-{words[words.index('--annotator') + 1]}.jsonl" if "--annotator" in words else "labels.jsonl"
-    lines = [json.loads(line) for line in (maps / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
-    labels = [line | {"label": PATTERNS[line["id"] % len(PATTERNS)]} for line in lines]
-    (maps / name).write_text("".join(json.dumps(line) + "\n" for line in labels), encoding="utf-8")
 
 
 def in_order(page: str) -> list[str]:
@@ -147,7 +129,7 @@ def test_commands_of_the_page_have_known_options(name: str) -> None:
         group: Any = get_command(application(words))
         with group.make_context("headscope", [*words]) as context:
             _, command, rest = group.resolve_command(context, words)
-            # a study's verb, such as `patterns label`, is a command of a group
+            # a study's verb, such as `patterns evaluate`, is a command of a group
             while hasattr(command, "resolve_command") and rest and rest[0] in command.commands:
                 _, command, rest = command.resolve_command(context, rest)
             assert command.make_context(command.name, rest, parent=context), written
@@ -156,7 +138,7 @@ def test_commands_of_the_page_have_known_options(name: str) -> None:
 @pytest.mark.parametrize("name", chosen(WITH_COMMANDS, lambda name: name.startswith(FIRST)))
 def test_commands_of_the_page_run(name: str, workplace: Path) -> None:
     if "MAPS" in PAGES[name]:
-        run("headscope patterns label my-model texts.txt -o maps --number 60")
+        map_folder(Path("maps"), label="block")
     if name == "docs/pruned.md":
         run("headscope ablate MODEL --task mrpc --data glue -o out/ablate")
     for command in in_order(PAGES[name]):

@@ -14,7 +14,6 @@ from headscope.catalog import NEEDS, missing, require
 from headscope.errors import HeadscopeError
 from headscope.figures.export import save
 from headscope.report import write
-from headscope.studies.patterns import labels
 from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.profile_result import profile_result
@@ -25,8 +24,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 USES = {
     "vl_convert": lambda folder: save(alt.Chart({"values": []}).mark_point(), folder / "chart"),
     "datasets": lambda folder: headscope.read("hub:someone/something"),
-    "starlette": lambda folder: labels.serve,
-    "uvicorn": lambda folder: labels.serve,
     "accelerate": lambda folder: trainer.arguments(TrainingRecipe(), 0, folder, torch.device("cpu")),
 }
 

@@ -81,14 +81,6 @@ def test_corpora_are_read_by_name_or_are_the_dev_splits_of_tasks(given):
     assert [corpus.n_examples for corpus in split] == [1]
 
 
-def test_corpora_may_be_read_later_or_not_at_all(given):
-    read = from_options(
-        {"read_corpora": "Callable[[], tuple[Corpus, ...]]"}, given | {"corpora": ["no-such-file.txt"], "data": None}
-    )["read_corpora"]
-    with pytest.raises(HeadscopeError, match="no-such-file"):
-        read()
-
-
 def test_compared_models_read_the_task_unless_a_corpus_is_named(given):
     inputs = {"task": "Task | None", "corpus": "ComparedCorpus"}
     assert from_options(inputs, given | {"task": "mine"})["corpus"].n_examples == 3

@@ -44,7 +44,7 @@ from headscope.report.study_page import study_page
 from headscope.storage.codec import decode, encode
 from headscope.storage.lines import line_of
 from headscope.studies.cloze.item_scores import ItemScores
-from headscope.studies.patterns.labels import agreement, application, labelled_maps, opened
+from headscope.studies.patterns import labelled_maps
 from headscope.studies.probe.word_vectors import read_vectors
 from headscope.training.run_record import RunRecord, TrainedOutputs
 from headscope.viewer import server as viewer
@@ -297,13 +297,6 @@ def scores_of_items(folder: Path) -> bytes:
     return line_of({"part": encode(ReadShards([scores], 1, Coverage(2, 8)))}).partition(b" ")[2]
 
 
-def read_labels(content: bytes, folder: Path) -> object:
-    """Compare a mutated file of labels with a good one."""
-    map_folder(folder, label="block")
-    (folder / "other.jsonl").write_bytes(content)
-    return agreement(folder / "labels.jsonl", folder / "other.jsonl")
-
-
 def read_config(content: bytes, folder: Path) -> object:
     """Read a mutated configuration of a model."""
     (folder / "config.json").write_bytes(content)
@@ -377,12 +370,6 @@ def _shelf() -> Path:
     return folder
 
 
-def label_request(content: bytes, folder: Path) -> object:
-    """Send a mutated request to the labelling server."""
-    map_folder(folder)
-    return request(application(opened(folder)), content)
-
-
 def view_request(content: bytes, folder: Path) -> object:
     """Send a mutated request to the viewer of a tiny model."""
     return request(_viewer(), content)
@@ -451,7 +438,6 @@ def _labels(folder: Path) -> bytes:
 
 HOST = b"\nhost: 127.0.0.1:8000\ncontent-type: application/json\n\n"
 TEXT = identifier("It rained.", None).encode()
-POST = b"POST /label\nhost: 127.0.0.1:8000\ncontent-type: application/json\n\n"
 GAP = b"ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
 LU = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n<lexUnit name="rain.v" frame="Weather" ID="1">\n'
@@ -496,7 +482,6 @@ SPANS = (
 PASSAGE = GAP + b"a\tAnn saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\tEve\t8\tFALSE\tu\n"
 BIAS = b"1 [The guard] saw the nurse because [he] was late.\n"
 STSB = b"index\tsentence1\tsentence2\tscore\n0\tIt rained.\tWe slept.\t3.5\n"
-GET = b"GET /maps/1/values\nhost: localhost:8000\norigin: http://localhost:8000\n\n"
 
 
 def _offsets(text: str) -> list[tuple[int, int]]:
@@ -577,7 +562,6 @@ TARGETS: Mapping[str, Target] = {
     "word vectors, binary": _vectors("x.bin", b"2 3\nrain " + np.ones(3, "<f4").tobytes() + b"\nthe " + bytes(12)),
     "maps, labels": Target(_labels, read_maps),
     "maps, arrays": Target(_arrays, read_maps),
-    "labels": Target(_labels, read_labels),
     "result": Target(result_file, read_result),
     PAGES: Target(every_result, take_result, mutate_one),
     "result, labels": Target(result_labels, read_result_labels),
@@ -592,8 +576,6 @@ TARGETS: Mapping[str, Target] = {
     "model, tokenizer": model_file("tokenizer.json"),
     "model, weights": model_file("model.safetensors"),
     "permissions": Target(closed_files, read_closed),
-    "server, label": Target(lambda folder: POST + b'{"index": 1, "label": "block"}', label_request),
-    "server, paths": Target(lambda folder: GET, label_request),
     "viewer, text": Target(
         lambda folder: b"POST /api/text" + HOST + b'{"first": "It rained.", "second": "We slept."}', view_request
     ),

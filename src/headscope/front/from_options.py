@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -125,11 +124,6 @@ def trainings(given: Given, made: Given) -> Any:
 def treebanks(given: Given, made: Given) -> Any:
     """One or more corpora."""
     return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
-
-
-def read_corpora(given: Given, made: Given) -> Any:
-    """A function that reads the corpora when it is called, for what may not need them."""
-    return partial(corpora, given, made)
 
 
 def corpora(given: Given, made: Given) -> Any:

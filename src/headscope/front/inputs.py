@@ -49,7 +49,6 @@ INPUT_TYPES = {
     ),
     "tuple[str | Path | Suite, ...]": InputType(("suites",), options.suites),
     "Training | None": InputType(("training", "training_limit", *READING, "long"), options.training, values.corpus),
-    "Callable[[], tuple[Corpus, ...]]": InputType(("corpora", *READING, "data"), options.read_corpora),
     "Model": InputType(("model", "examples", *LOADING), options.model, values.model),
     "WordsModel": InputType(("model", *LOADING), options.words_model, values.words_model),
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
@@ -62,8 +61,6 @@ INPUT_TYPES = {
     ),
     "Measures": InputType(("measures",), options.measures, values.measures),
     "Settings": InputType(("seed", "batch_tokens", "workers", "resamples"), options.settings),
-    "ReadingSettings": InputType(("seed", "batch_tokens", "workers"), options.settings),
-    "SeedSettings": InputType(("seed",), options.settings),
 }
 
 MODEL_TYPES = {kind for kind, made in INPUT_TYPES.items() if {"model", "models", "steps"} & {*made.options}}

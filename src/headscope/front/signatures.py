@@ -82,7 +82,7 @@ def names(study: str, file: str) -> list[str]:
     """The public functions of a file of a study; none if there is no such file.
 
     >>> names("patterns", "commands")
-    ['train', 'evaluate', 'label', 'agreement']
+    ['evaluate']
     """
     return [name for name in _definitions(_path(study, file)) if not name.startswith("_")]
 

@@ -61,7 +61,6 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = invoke(f"profile {folder}/model {folder}/texts.txt {QUICK} --quiet -o {folder}/again")
     assert made.exit_code == 0, made.output
     map_folder(folder / "maps", label="block")
-    shutil.copy(folder / "maps" / "labels.jsonl", folder / "labels.jsonl")
     (folder / "weights.safetensors").write_bytes(b"")
     (folder / "empty").mkdir()
     return folder
@@ -127,23 +126,16 @@ READ = [
     ("view {}/model --corpus {}/texts.txt --no-browser", "texts.txt"),
     ("view {}/model --with {}/other --no-browser", "other/model.safetensors"),
     ("patterns {}/model {}/texts.txt --weights {}/weights.safetensors", "weights.safetensors"),
-    ("patterns train {}/maps", "maps/maps.npz"),
-    ("patterns train {}/maps", "maps/labels.jsonl"),
-    ("patterns train {}/maps", "maps"),
     ("patterns evaluate {}/maps", "maps/maps.npz"),
-    ("patterns label {}/maps", "maps/maps.npz"),
-    ("patterns label {}/maps", "maps/labels.jsonl"),
-    ("patterns label {}/maps", "maps"),
-    ("patterns agreement {}/maps/labels.jsonl {}/labels.jsonl", "labels.jsonl"),
-    ("patterns agreement {}/maps/labels.jsonl {}/labels.jsonl", "maps"),
+    ("patterns evaluate {}/maps", "maps/labels.jsonl"),
+    ("patterns evaluate {}/maps", "maps"),
 ]
 
 
 @pytest.fixture(autouse=True)
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is served after all would wait for Ctrl-C."""
-    for server in ("web.serve.serve_on", "studies.patterns.labels.server.serve_locally"):
-        monkeypatch.setattr(f"headscope.{server}", lambda *_: pytest.fail("a page is served"))
+    monkeypatch.setattr("headscope.web.serve.serve_on", lambda *_: pytest.fail("a page is served"))
 
 
 @pytest.mark.parametrize(("line", "name"), READ)
@@ -171,8 +163,6 @@ WRITTEN = [
     (f"finetune {{}}/model --task two --data {{}}/task {STUDY_OUT}", "runs", 0),
     (f"finetune {{}}/model --task two --data {{}}/task {STUDY_OUT}", "runs", 0o500),
     ("index {}/model {}/texts.txt -o {out}", "", 0o500),
-    ("patterns train {}/maps -o {out}", "", 0o500),
-    ("patterns label {}/model {}/texts.txt --number 2 -o {out}", "", 0o500),
     ("export {}/results/profile -o {out}", "", 0o500),
     ("view {}/model --text It. --export {out}/page.html", "", 0o500),
 ]

@@ -13,8 +13,8 @@ from support.cli import run_command
         ("profile --lmit 3", "no such option '--lmit': did you mean '--limit'? see 'headscope profile --help'"),
         ("profile -z", "no such option '-z'; see 'headscope profile --help'"),
         (
-            "patterns train x --sed 3",
-            "no such option '--sed': did you mean '--seed'? see 'headscope patterns train --help'",
+            "patterns evaluate x --weihgts y",
+            "no such option '--weihgts': did you mean '--weights'? see 'headscope patterns evaluate --help'",
         ),
         ("--verzion", "no such option '--verzion': did you mean '--version'? see 'headscope --help'"),
         ("profil", "no such command 'profil': did you mean 'profile'? see 'headscope --help'"),

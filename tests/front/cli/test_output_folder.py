@@ -100,7 +100,6 @@ def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
         ["profile", "minilm", "sample", "--limit", "0"],
         ["layers", "minilm", "sample", "--tasks", "no-such-task"],
         ["index", "minilm", "no-such.txt"],
-        ["patterns", "train", "no-such-folder"],
     ],
 )
 def test_a_refused_run_leaves_no_folder(words: list[str], tmp_path: Path) -> None:

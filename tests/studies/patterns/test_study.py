@@ -200,30 +200,6 @@ def test_the_classifier_is_scored_on_a_folder_of_labelled_maps(tmp_path: Path) -
     assert 0 <= found["accuracy"] <= 1 and set(found["f1"]) == set(PATTERNS)
 
 
-def test_two_files_of_labels_are_compared(tmp_path: Path) -> None:
-    one, other = (folder(tmp_path / name, 3, label=name) / "labels.jsonl" for name in ("block", "vertical"))
-    found = json.loads(invoke("agreement", str(one), str(other), "--json").stdout)
-    assert found == {"schema": 1, "n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3}}
-
-
-def test_label_draws_maps_once_and_serves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    served = []
-    monkeypatch.setattr(
-        "headscope.studies.patterns.labels.serve", lambda session, port, say: served.append((session, port))
-    )
-    out = ("-o", str(tmp_path / "maps"), "--number", "5", "--limit", "9")
-    result = invoke("label", str(save_tiny(tmp_path / "model")), "sample", "--port", "7", *out, "--json")
-    assert json.loads(result.stdout) == {
-        "schema": 1, "labels": str(tmp_path / "maps" / "labels.jsonl"), "labelled": 0, "maps": 5,
-    }  # fmt: skip
-    served[0][0].label(0, "block")
-    monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded again"))
-    assert json.loads(invoke("label", *out, "--json").stdout)["labelled"] == 1
-    named = invoke("label", str(tmp_path / "maps"), "--annotator", "ann", "--json")
-    assert json.loads(named.stdout)["labels"] == str(tmp_path / "maps" / "labels-ann.jsonl")
-    assert [port for _, port in served] == [7, 0, 0]
-
-
 def test_inputs_of_one_word_alone_are_counted_and_have_no_share(model: headscope.Model) -> None:
     result = run(model, (corpus(["a", "the"]),), QUICK)
     assert json.loads(result.attrs["skipped"]) == {"under 4 tokens": 2}

@@ -71,7 +71,7 @@ def run(
     * `corpora`: One or more corpora, measured apart.
     * `settings`: Seed, batch size, number of resamples, and progress.
     * `shown`: Number of example maps of each pattern in the report.
-    * `weights`: Classifier that `headscope patterns train` wrote; by default the built-in classifier.
+    * `weights`: Weights of another classifier; by default the built-in classifier.
 
     Raises `HeadscopeError` if no example of a corpus fits into the model.
 

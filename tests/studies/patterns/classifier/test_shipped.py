@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from headscope.studies.patterns import labelled_maps
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.network import load
-from headscope.studies.patterns.labels import labelled_maps
-from headscope.studies.patterns.training.evaluate import evaluate, frequent, labels_of, probabilities_of, scores
-from headscope.studies.patterns.training.examples import HELD_OUT, fold, is_boundary, text
-from headscope.studies.patterns.training.model_card import PAGE, page
+from headscope.studies.patterns.scores import evaluate, frequent, labels_of, probabilities_of, scores, text
+from pattern_workshop.examples import HELD_OUT, fold, is_boundary
+from pattern_workshop.model_card import PAGE, page
 
 
 @pytest.fixture(scope="module")

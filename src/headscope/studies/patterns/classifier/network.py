@@ -137,7 +137,7 @@ def load(path: Path | None = None, device: str | torch.device = "cpu") -> Classi
             classifier.load_state_dict(older | {name: stored.get_tensor(name) for name in stored.keys()})
     except (OSError, SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        remedy = "name the weights that 'headscope patterns train' wrote"
+        remedy = "name weights that training wrote (docs/labelling.md)"
         raise HeadscopeError(f"'{path}' is not a classifier of patterns: {reason}; {remedy}") from error
     return classifier.fused().to(device)
 

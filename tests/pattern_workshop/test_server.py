@@ -11,12 +11,15 @@ from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labels import Session, application, opened
-from headscope.studies.patterns.labels import serve as serve_on
-from headscope.studies.patterns.labels.labelled_maps import labels
+from headscope.studies.patterns.labelled_maps import labels
 from headscope.web.serve import HEADERS, MOST_BYTES
+from pattern_workshop.annotators import Session, opened
+from pattern_workshop.server import application
+from pattern_workshop.server import serve as serve_on
 from support.synced import order_of_calls
 from support.unlabelled import EVIL, folder
+
+pytestmark = pytest.mark.thorough
 
 HOST = "http://127.0.0.1:8000"
 

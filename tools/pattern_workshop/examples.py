@@ -4,7 +4,6 @@ All maps of one text are on one side. A text's fold follows from the text alone,
 never moves a text to the other side.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,8 +16,9 @@ from headscope.results.vocabulary import PATTERNS, TOKEN_CLASSES
 from headscope.studies.patterns.classifier.grid import SIZE, pool
 from headscope.studies.patterns.classifier.line_features import numbers
 from headscope.studies.patterns.classifier.picture import channels, pictures
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.synthetic import synthetic
+from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.patterns.scores import text
+from pattern_workshop.synthetic import synthetic
 
 FOLDS, HELD_OUT = 6, 4
 # Maps with smaller ids are random maps of a model; those from here on were chosen where a classifier hesitates.
@@ -27,11 +27,6 @@ AT_ONCE = 512
 
 Grids = Float[Tensor, "map channel row column"]
 Batch = tuple[Float[Tensor, "map channel row column"], Float[Tensor, "map number"], Float[Tensor, "map pattern"]]
-
-
-def text(map_: Map) -> str:
-    """A short name of the map's text: the start of its tokens' sha256."""
-    return hashlib.sha256(" ".join(map_.tokens).encode()).hexdigest()[:12]
 
 
 def fold(map_: Map) -> int:

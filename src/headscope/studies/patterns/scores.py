@@ -1,11 +1,12 @@
-"""Scores of a classifier on labelled maps, and its calibration: the temperature and the rates that suit random maps."""
+"""Scores of a classifier on labelled maps."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
@@ -13,8 +14,7 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, pool
 from headscope.studies.patterns.classifier.network import Classifier, load
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.examples import is_boundary, text
+from headscope.studies.patterns.labelled_maps import Map
 
 # A class with fewer maps than this has no F1 worth averaging.
 LEAST_MAPS = 10
@@ -35,7 +35,7 @@ def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[
     classifier = classifier or load()
     maps = [labelled for labelled in maps if labelled.label]
     if not maps:
-        raise HeadscopeError("no map has a label; label them with headscope patterns label")
+        raise HeadscopeError(f"no map has a label; give lines of labels.jsonl one of {', '.join(PATTERNS)}")
     probabilities, labels = probabilities_of(maps, classifier), labels_of(maps)
     texts = [text(labelled) for labelled in maps]
     trained_on = set(classifier.card.get("texts", ()))
@@ -46,6 +46,11 @@ def evaluate(maps: Sequence[Map], classifier: Classifier | None = None) -> dict[
         rest = [words for words, new in zip(texts, unseen, strict=True) if new]
         result["not_trained_on"] = scores(labels[unseen], probabilities[unseen], rest, classes)
     return result
+
+
+def text(map_: Map) -> str:
+    """A short name of the map's text: the start of its tokens' sha256."""
+    return hashlib.sha256(" ".join(map_.tokens).encode()).hexdigest()[:12]
 
 
 def probabilities_of(maps: Sequence[Map], classifier: Classifier) -> Probabilities:
@@ -137,57 +142,3 @@ def _draws(texts: Sequence[str]) -> Float[np.ndarray, "resample map"]:
 
 def _named(values: np.ndarray) -> Mapping[str, Any]:
     return dict(zip(PATTERNS, values.tolist(), strict=True))
-
-
-# Maps of the classifier's own mixture that are counted beside those of the labels: a pattern without maps keeps a rate.
-PSEUDO, ROUNDS = 10, 200
-
-Rates = Float[np.ndarray, " pattern"]
-
-
-def natural_maps(maps: Sequence[Map]) -> Bool[np.ndarray, " map"]:
-    """True for the maps whose mixture of patterns is natural: random maps if there are any, else all."""
-    natural = np.array([not is_boundary(labelled) for labelled in maps])
-    return natural if natural.any() else ~natural
-
-
-def rates(labels: Labels, probabilities: Probabilities) -> Rates:
-    """What to multiply each pattern's odds by for the mean probability to be the pattern's share of the labels.
-
-    Saerens et al. 2002, where the shares are known.
-
-    >>> probabilities = np.array([[0.6, 0.4, 0, 0, 0]] * 1000)
-    >>> rates(np.array([0] * 800 + [1] * 200), probabilities)[:2].round(1)
-    array([1.3, 0.5])
-    """
-    if not len(labels):
-        return np.ones(probabilities.shape[-1])
-    own = probabilities.mean(0)
-    wanted = (np.bincount(labels, minlength=len(own)) + PSEUDO * own) / (len(labels) + PSEUDO)
-    found = np.ones(len(own))
-    for _ in range(ROUNDS):
-        found *= np.divide(wanted, at_rates(probabilities, found).mean(0), out=np.ones(len(own)), where=own > 0)
-    return found
-
-
-def at_rates(probabilities: Probabilities, rates: Rates) -> Probabilities:
-    """Probabilities with odds multiplied by the rates of patterns; as `Classifier.natural`."""
-    weighed = probabilities * rates
-    return weighed / weighed.sum(-1, keepdims=True)
-
-
-def loss(labels: Labels, probabilities: Probabilities) -> float:
-    """The mean negative log-probability of the labels, in nats."""
-    return float(-np.log(np.maximum(probabilities[np.arange(len(labels)), labels], 1e-9)).mean())
-
-
-def softened(probabilities: Probabilities, temperature: float) -> Probabilities:
-    """The probabilities after a division of the logits by a temperature."""
-    powers = np.maximum(probabilities, 1e-9) ** (1 / temperature)
-    return powers / powers.sum(-1, keepdims=True)
-
-
-def temperature(labels: Labels, probabilities: Probabilities) -> float:
-    """The temperature at which the labels are most likely."""
-    tried = np.geomspace(0.25, 4, 161)
-    return float(tried[np.argmin([loss(labels, softened(probabilities, one)) for one in tried])])

@@ -5,9 +5,11 @@ import pytest
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.examples import HELD_OUT
-from headscope.studies.patterns.training.scorecard import scorecard, shares
+from headscope.studies.patterns.labelled_maps import Map
+from pattern_workshop.examples import HELD_OUT
+from pattern_workshop.scorecard import scorecard, shares
+
+pytestmark = pytest.mark.thorough
 
 EVEN = np.full((8, 8), 1 / 8, np.float32)
 

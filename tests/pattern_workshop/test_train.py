@@ -7,12 +7,15 @@ import torch
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.curriculum import ClassifierRecipe
-from headscope.studies.patterns.training.evaluate import at_rates, rates, softened, temperature
-from headscope.studies.patterns.training.examples import FOLDS, HELD_OUT, fold, targets, text, view, views
-from headscope.studies.patterns.training.train import cross_validated, train
+from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.patterns.scores import text
+from pattern_workshop.calibration import at_rates, rates, softened, temperature
+from pattern_workshop.curriculum import ClassifierRecipe
+from pattern_workshop.examples import FOLDS, HELD_OUT, fold, targets, view, views
+from pattern_workshop.train import cross_validated, train
 from support.planted_maps import planted
+
+pytestmark = pytest.mark.thorough
 
 QUICK = ClassifierRecipe(
     synthetic=60, first_steps=3, first_batch=8, views=2, real=8, made=4, steps=6, check=2, patience=2
@@ -81,7 +84,7 @@ def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.Mo
         asked.extend(labelled_map.tokens in learner.known for labelled_map in left_out)
         return np.full((len(left_out), len(PATTERNS)), 0.2)
 
-    monkeypatch.setattr("headscope.studies.patterns.training.train.probabilities_of", say)
+    monkeypatch.setattr("pattern_workshop.train.probabilities_of", say)
     steps, said = cross_validated(Course(), folds, lambda steps: None)  # type: ignore[arg-type]
     assert len(asked) == 3 * len(maps)
     assert not any(asked)

@@ -9,10 +9,13 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.studies.patterns.labels import application, opened
-from headscope.studies.patterns.labels.labelled_maps import labels
+from headscope.studies.patterns.labelled_maps import labels
+from pattern_workshop.annotators import opened
+from pattern_workshop.server import application
 from support.served import served_app
 from support.unlabelled import EVIL, folder
+
+pytestmark = pytest.mark.thorough
 
 FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImageData({x}, {y}, 1, 1).data].slice(0, 3)"
 

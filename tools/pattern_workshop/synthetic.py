@@ -16,8 +16,8 @@ from jaxtyping import Int
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.studies.patterns.training import synthetic_shapes
-from headscope.studies.patterns.training.synthetic_shapes import Canvas, Maps
+from pattern_workshop import synthetic_shapes
+from pattern_workshop.synthetic_shapes import Canvas, Maps
 
 # Maps of each pattern that have the same length.
 ALIKE = 3

@@ -10,8 +10,8 @@ from safetensors.torch import save
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.files import write_atomically
 from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
-from headscope.studies.patterns.training.examples import FOLDS
-from headscope.studies.patterns.training.scorecard import main_scores
+from pattern_workshop.examples import FOLDS
+from pattern_workshop.scorecard import main_scores
 
 PARTS = {
     "cross_validation": "Cross-validation over texts: each map is told by learners that saw no map of its text",

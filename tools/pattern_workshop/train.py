@@ -14,21 +14,12 @@ from jaxtyping import Int
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.curriculum import RECIPE, ClassifierRecipe, Curriculum
-from headscope.studies.patterns.training.evaluate import (
-    Probabilities,
-    check,
-    labels_of,
-    loss,
-    natural_maps,
-    probabilities_of,
-    rates,
-    softened,
-    temperature,
-)
-from headscope.studies.patterns.training.examples import FOLDS, HELD_OUT, fold, text
-from headscope.studies.patterns.training.scorecard import scorecard
+from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.patterns.scores import Probabilities, check, labels_of, probabilities_of, text
+from pattern_workshop.calibration import loss, natural_maps, rates, softened, temperature
+from pattern_workshop.curriculum import RECIPE, ClassifierRecipe, Curriculum
+from pattern_workshop.examples import FOLDS, HELD_OUT, fold
+from pattern_workshop.scorecard import scorecard
 
 Progress = Callable[[int], None]
 Folds = Int[np.ndarray, " map"]

@@ -5,8 +5,10 @@ import pytest
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.studies.patterns.training import synthetic_shapes
-from headscope.studies.patterns.training.synthetic import MAKERS, batch, synthetic
+from pattern_workshop import synthetic_shapes
+from pattern_workshop.synthetic import MAKERS, batch, synthetic
+
+pytestmark = pytest.mark.thorough
 
 
 def canvas(maps: int = 40, length: int = 40, causal: bool = False, seed: int = 0) -> synthetic_shapes.Canvas:

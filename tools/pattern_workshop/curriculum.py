@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.examples import FOLDS, Batch, Examples, synthetic_examples, views
+from headscope.studies.patterns.labelled_maps import Map
+from pattern_workshop.examples import FOLDS, Batch, Examples, synthetic_examples, views
 
 # Of the old average, in each step; less in the first ones.
 DECAY = 0.98

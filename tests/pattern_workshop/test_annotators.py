@@ -15,10 +15,11 @@ from sklearn.metrics import cohen_kappa_score
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labels import agreement, opened
-from headscope.studies.patterns.labels.annotators import kappa
-from headscope.studies.patterns.labels.labelled_maps import labels, read
+from headscope.studies.patterns.labelled_maps import labels, read
+from pattern_workshop.annotators import agreement, kappa, opened
 from support.unlabelled import folder
+
+pytestmark = pytest.mark.thorough
 
 
 def test_each_label_is_on_the_disk_at_once_and_taken_up_again(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ import pytest
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.evaluate import calibration_error, confusions, evaluate, f1, scores
-from headscope.studies.patterns.training.examples import text
+from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.patterns.scores import calibration_error, confusions, evaluate, f1, scores, text
 
 
 def certain(predicted: list[int]) -> np.ndarray:

@@ -9,8 +9,10 @@ import headscope
 from headscope import Settings
 from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
-from headscope.studies.patterns.labels import sampled
+from pattern_workshop.sample import sampled
 from support.tiny import tiny_bert, tiny_tokenizer
+
+pytestmark = pytest.mark.thorough
 
 CORPUS = read("sample", Options(limit=12))
 QUICK = Settings(batch_tokens=200)

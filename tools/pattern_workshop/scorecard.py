@@ -19,19 +19,10 @@ from jaxtyping import Bool, Float, Int
 
 from headscope.results.vocabulary import OFFSETS, PATTERNS, TOKEN_CLASSES
 from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.evaluate import (
-    Labels,
-    Probabilities,
-    at_rates,
-    frequent,
-    labels_of,
-    natural_maps,
-    probabilities_of,
-    rates,
-    scores,
-)
-from headscope.studies.patterns.training.examples import HELD_OUT, is_boundary, text
+from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.patterns.scores import Labels, Probabilities, frequent, labels_of, probabilities_of, scores, text
+from pattern_workshop.calibration import at_rates, natural_maps, rates
+from pattern_workshop.examples import HELD_OUT, is_boundary
 
 Folds = Int[np.ndarray, " map"]
 Part = Bool[np.ndarray, " map"]

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labels.labelled_maps import Map
-from headscope.studies.patterns.training.scorecard import fitted, numbers, predict
+from headscope.studies.patterns.labelled_maps import Map
+from pattern_workshop.scorecard import fitted, numbers, predict
 from support.planted_maps import planted_maps
+
+pytestmark = pytest.mark.thorough
 
 
 def map_of(attention: np.ndarray, pattern: str = "") -> Map:

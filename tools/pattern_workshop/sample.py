@@ -13,7 +13,7 @@ from headscope.passes.attention_maps import MapChoice, attention_maps
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS
-from headscope.studies.patterns.labels.labelled_maps import Map
+from headscope.studies.patterns.labelled_maps import Map
 
 Input = tuple[str, Encoded]
 

@@ -1,1 +1,0 @@
-"""Train the classifier of attention maps from labelled and made maps."""

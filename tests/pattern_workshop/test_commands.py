@@ -1,0 +1,166 @@
+"""The commands: what training writes is read again, its page says the scores, and bad folders are told of."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from headscope.errors import HeadscopeError
+from headscope.results.vocabulary import PATTERNS
+from headscope.storage.run_lock import run_lock
+from headscope.studies.patterns.classifier.network import Classifier, load
+from headscope.studies.patterns.commands import evaluate
+from headscope.studies.patterns.labelled_maps import Map, write
+from pattern_workshop import __main__ as workshop
+from pattern_workshop import server
+from pattern_workshop.annotators import Session
+from pattern_workshop.curriculum import ClassifierRecipe
+from pattern_workshop.model_card import page
+from pattern_workshop.model_card import write as write_classifier
+from support.planted_maps import planted
+from support.tiny import save_tiny
+from support.unlabelled import folder as map_folder
+
+pytestmark = pytest.mark.thorough
+
+TINY = ClassifierRecipe(
+    synthetic=20, first_steps=1, first_batch=5, views=1, real=6, made=2, steps=2, check=1, patience=1
+)
+
+
+Printed = pytest.CaptureFixture[str]
+
+
+def refused(capsys: Printed, *words: str) -> str:
+    """What a command that ends with status 2 says."""
+    with pytest.raises(SystemExit) as end:
+        workshop.main([*words])
+    assert end.value.code == 2
+    return capsys.readouterr().err
+
+
+def folder(path: Path, number: int = 60) -> Path:
+    names = [PATTERNS[index % len(PATTERNS)] for index in range(number)]
+    tokens = [("[CLS]", f"text {index // 2}", *["a"] * 9, "[SEP]") for index in range(number)]
+    maps = [
+        Map(index, planted(name, 12, index).astype(np.float32), its, name, annotator_a=name, annotator_b="block")
+        for index, (name, its) in enumerate(zip(names, tokens, strict=True))
+    ]
+    write(path, maps)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workshop, "RECIPE", TINY)
+
+
+def test_what_the_command_writes_can_be_used(tmp_path: Path, capsys: Printed) -> None:
+    maps, out = folder(tmp_path / "maps"), tmp_path / "out"
+    workshop.main(["train", str(maps), "-o", str(out), "--seed", "3"])
+    printed = json.loads(capsys.readouterr().out)
+    assert {path.name for path in out.iterdir()} == {"weights.safetensors", "MODEL_CARD.md"}
+    card = load(out / "weights.safetensors").card
+    assert (card["seed"], card["recipe"]["synthetic"]) == (3, 20)
+    assert printed["weights.safetensors"] == str(out / "weights.safetensors")
+    assert printed["held_out"]["classifier"]["accuracy"] == card["held_out"]["classifier"]["accuracy"]
+    assert (out / "MODEL_CARD.md").read_text(encoding="utf-8") == page(card)
+    scored = evaluate(maps, out / "weights.safetensors")
+    assert scored["not_trained_on"]["n"] == card["held_out"]["classifier"]["n"]
+
+
+def test_the_page_has_the_scores_of_all_and_the_confusions() -> None:
+    its: dict[str, Any] = {
+        "n": 12,
+        "accuracy": 0.9125,
+        "accuracy_ci": [0.85, 0.96],
+        "macro_f1": 0.8,
+        "macro_f1_ci": [0.7, 0.9],
+        "macro_f1_over": ["vertical", "vertical_diagonal"],
+        "f1": dict.fromkeys(PATTERNS, 0.75),
+        "n_by_class": {pattern: number for number, pattern in enumerate(PATTERNS)},
+        "confusion": {
+            label: {predicted: 7 if label == predicted else 3 for predicted in PATTERNS} for label in PATTERNS
+        },
+        "calibration_error": 0.0312,
+    }
+    parts = {"cross_validation": {"classifier": its, "rule": its}, "held_out": {"classifier": its, "annotator_b": its}}
+    recipe = {"steps": 400, "stopped_at": 250}
+    text = page({"seed": 5, "recipe": recipe, "temperature": 1.234, "texts": ["a", "b"], **parts})
+    assert "| classifier | 0.912 [0.85, 0.96] | 0.800 [0.70, 0.90] | 0.75 | 0.75 | 0.75 | 0.75 | 0.75 |" in text
+    assert ("| rule |" in text, "| annotator B |" in text, "| annotator A |" in text) == (True, True, False)
+    assert "| vertical + diagonal | 3 | 3 | 7 | 3 | 3 |" in text
+    assert "F1 heterogeneous (4)" in text
+    assert "macro-F1 is over vertical, vertical + diagonal, " in text
+    assert "stop after 250 batches" in text and "Seed 5;\nsteps 400." in text
+    assert "1.23" in text and "0.031 (cross-validation) and 0.031 (held out)" in text
+
+
+def test_folders_that_cannot_be_trained_on_are_told_in_one_line(tmp_path: Path, capsys: Printed) -> None:
+    few = folder(tmp_path / "few", 3)
+    for maps, said in ((tmp_path, "has no labels.jsonl"), (few, "3 labelled maps are too few to train on")):
+        message = refused(capsys, "train", str(maps), "-o", str(tmp_path / "out"))
+        assert said in message and message.strip().count("\n") == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pattern_workshop.model_card.page", lambda card: "")
+    (tmp_path / "file").touch()
+    with pytest.raises(HeadscopeError, match=r"cannot be written: .*; choose another folder with -o"):
+        write_classifier(tmp_path / "file", Classifier())
+
+
+def test_two_files_of_labels_are_compared(tmp_path: Path, capsys: Printed) -> None:
+    first, second = (map_folder(tmp_path / name, 3, label=name) / "labels.jsonl" for name in ("block", "vertical"))
+    workshop.main(["agreement", str(first), str(second)])
+    assert json.loads(capsys.readouterr().out) == {
+        "n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3},
+    }  # fmt: skip
+
+
+def test_label_draws_maps_once_and_serves_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    served: list[tuple[Session, int]] = []
+    monkeypatch.setattr(server, "serve", lambda session, port, say: served.append((session, port)))
+    model, out = str(save_tiny(tmp_path / "model")), ("-o", str(tmp_path / "maps"))
+    workshop.main(["label", model, "sample", "--port", "7", *out, "--number", "5", "--limit", "9"])
+    path = str(tmp_path / "maps" / "labels.jsonl")
+    assert json.loads(capsys.readouterr().out) == {"labels": path, "labelled": 0, "maps": 5}
+    served[0][0].label(0, "block")
+    workshop.main(["label", *out])
+    assert json.loads(capsys.readouterr().out)["labelled"] == 1
+    assert [port for _, port in served] == [7, 0]
+    assert "has no maps to label" in refused(capsys, "label", "-o", str(tmp_path / "none"))
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path, capsys: Printed) -> None:
+    maps = folder(tmp_path / "maps")
+    with run_lock(tmp_path / "out", "headscope patterns"):
+        message = refused(capsys, "train", str(maps), "-o", str(tmp_path / "out"))
+    assert "out' is in use by headscope patterns, process" in message
+
+
+def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    maps = folder(tmp_path / "maps")
+    for name in (".labels.jsonl.new-abc", ".labels-ann.jsonl.new-abc"):
+        (maps / name).mkdir()
+        (maps / name / "labels.jsonl").write_text("torn")
+    inner: list[str] = []
+
+    def serve(session: Session, port: int, say: object) -> None:
+        if session.path.name == "labels.jsonl":
+            left = {path.name for path in maps.glob(".labels*.new-*")}
+            inner.extend([*left, refused(capsys, "label", "-o", str(maps))])
+            workshop.main(["label", "-o", str(maps), "--annotator", "ann"])
+
+    monkeypatch.setattr(server, "serve", serve)
+    workshop.main(["label", "-o", str(maps)])
+    assert inner[0] == ".labels-ann.jsonl.new-abc" and "maps' is in use by pattern_workshop label, process" in inner[1]
+    assert "labels-ann.jsonl" in capsys.readouterr().out
+    assert {path.name for path in maps.iterdir()} == {"maps.npz", "labels.jsonl"}, "no lock is left"
