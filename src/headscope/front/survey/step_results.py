@@ -87,7 +87,9 @@ def read_first(
     with nullcontext(kept.folder) if kept else TemporaryDirectory(prefix="headscope-") as folder:
         for study, (corpora, options) in given.items():
             run = {**(kept.run if kept else {}), "study": study}
-            journal = None if settings.in_worker else PassJournal(Path(folder) / study, run, kept=True, silent=True)
+            journal = (
+                None if settings.in_worker else PassJournal(Path(folder) / study, run, kept=bool(kept), silent=True)
+            )
             arguments[study] = {"model": model, **corpora, "settings": replace(settings, journal=journal), **options}
         if settings.engine is None:
             read_shared(arguments)
