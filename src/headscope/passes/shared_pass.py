@@ -72,8 +72,8 @@ def arguments_of(function: Callable[..., Any], run: Callable[..., Any], given: M
     """The arguments of a function that a study has beside its `run`, which has their defaults."""
     arguments = {name: parameter.default for name, parameter in signature(run).parameters.items()} | {**given}
     names = signature(function).parameters
-    every = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in names.values())
-    return {name: value for name, value in arguments.items() if every or name in names}
+    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in names.values())
+    return {name: value for name, value in arguments.items() if takes_all or name in names}
 
 
 def alike(passes: Mapping[str, PlannedPass[Any]]) -> list[dict[str, PlannedPass[Any]]]:
