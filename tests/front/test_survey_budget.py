@@ -10,7 +10,7 @@ from headscope.front.signatures import names
 from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, READING, ModelShape, StudyEstimate, estimates, shape_of
-from headscope.front.survey.plan import LACKING, CorpusFacts, cost_of, planned
+from headscope.front.survey.plan import CorpusFacts, in_survey, planned
 from headscope.passes import captured_treebanks
 from headscope.studies.attributions import sample_sizes
 from headscope.studies.attributions import study as attributions
@@ -19,11 +19,6 @@ from headscope.studies.layers import study as layers
 
 CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")
-
-
-def needs(study: str) -> str:
-    """What a study needs of the data."""
-    return catalog.constant("studies", study, "NEEDS")
 
 
 def run(
@@ -63,17 +58,15 @@ def test_a_study_that_was_done_before_says_nothing_of_the_speed() -> None:
 
 
 def test_all_studies_of_a_survey_have_a_cost_and_share_one_pass() -> None:
-    costs = {study: cost_of(study) for study in catalog.names("studies") if needs(study) in LACKING}
-    assert {study for study in costs if costs[study].shared} == {
-        study for study in catalog.names("studies") if "first_pass" in names(study, "study")
-    }
-    assert all(cost.passes >= cost.shared >= 0 for cost in costs.values())
+    places = {study: catalog.study(study).survey for study in catalog.names("studies")}
+    shared = {study for study, place in places.items() if not isinstance(place, str) and place.cost.shared}
+    assert shared == {study for study in places if "first_pass" in names(study, "study")}
     plans = planned([CORPUS], task=False)
     made = estimates(plans, BUILT_IN)
     assert [one.study for one in made] == [READING, *(plan.study for plan in plans if not plan.lacks)]
     single = estimates(planned([CORPUS], task=False, only=["profile"]), BUILT_IN)
     assert [one.study for one in single] == ["profile"]
-    assert single[0].of(1000) == pytest.approx(1 + 24 * 0.32 * cost_of("profile").passes)
+    assert single[0].of(1000) == pytest.approx(1 + 24 * (0.32 + 0.03))
 
 
 def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
@@ -86,23 +79,23 @@ def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
 
 def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> None:
     many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
-    plans = planned([many], task=False, only=["probe", "attributions", "profile"])
+    plans = planned([many], task=False, only=["probe", "attributions", "profile", "induction"])
     some, complete = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
     assert complete["probe"].of(12_500) == pytest.approx(12_500 / 1_600 * some["probe"].of(12_500), rel=0.02)
     assert some["probe"].of(1_600) == some["probe"].of(12_500) == pytest.approx(complete["probe"].of(1_600))
     assert some["probe"].sample == "1,600 of them; all with --full" and not complete["probe"].sample
     assert some["attributions"].most < complete["attributions"].most == 50
-    assert some["profile"] == complete["profile"]
+    assert some["profile"] == complete["profile"] and some["induction"].fixed < complete["induction"].fixed
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
-    assert captured_treebanks.IN_ALL == cost_of("structure").most == cost_of("probe").most
-    assert layers.TRAINED + layers.TESTED == cost_of("layers").most
+    assert captured_treebanks.IN_ALL == in_survey("structure").cost.most == in_survey("probe").cost.most
+    assert layers.TRAINED + layers.TESTED == in_survey("layers").cost.most
     assert (sample_sizes.SETS_OF_TOKEN, sample_sizes.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
     assert (sample_sizes.TOKENS_OF_TWO_MINUTES, sample_sizes.LEAST) == (costs.TOKENS_OF_PASSES, costs.LEAST_SCORED)
     assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE
     assert (ALTERED_PASSES, sample_sizes.HEAD_PASSES) == (costs.ALTERED, costs.BY_HEAD)
-    assert signature(attributions.run).parameters["scored"].default == cost_of("attributions").scored
+    assert signature(attributions.run).parameters["scored"].default == in_survey("attributions").cost.scored
 
 
 def test_a_sample_that_is_full_leaves_its_time_to_the_other_studies() -> None:

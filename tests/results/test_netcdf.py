@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from headscope import HeadscopeError, open_result, save_result
 from headscope.results.netcdf import hostile
+from headscope.storage import limits
 from support.profile_result import profile_result
 
 
@@ -100,14 +101,14 @@ def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
 
 
 def test_a_variable_has_a_bound_of_its_own(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "LARGEST_VARIABLE", 8000)
+    monkeypatch.setattr(limits, "LARGEST_VARIABLE", 8000)
     with opened(saved) as file:
         file.create_dataset("many", (1001,), "f8")
     refuse(saved, "variable 'many' declares 8,008 bytes, more than 8,000; use fewer layers, heads or examples")
 
 
 def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "LARGEST_VARIABLE", 10**6)
+    monkeypatch.setattr(limits, "LARGEST_VARIABLE", 10**6)
     with opened(saved) as file:
         file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
     refuse(saved, "variable 'texts' declares 4,000,000 bytes")
@@ -127,7 +128,7 @@ def test_short_texts_with_the_room_of_a_long_one_are_refused(saved: Path) -> Non
 
 
 def test_one_text_in_all_places_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "UNPACKED", 10**6)
+    monkeypatch.setattr(limits, "PACKED_LEAST", 10**6)
     with opened(saved) as file:
         file.create_dataset("texts", (50, 300), h5py.string_dtype(), fillvalue="a" * 4000)
     refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it anew")
@@ -144,6 +145,6 @@ def test_blocks_have_all_values_once_and_few_at_a_time(shape: list[int], most: i
 
 def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:
     with opened(saved) as file:
-        for number in range(hostile.MOST_VARIABLES):
+        for number in range(limits.MOST_VARIABLES):
             file[f"more-{number}"] = 0.0
     refuse(saved, "it has [0-9,]+ variables, more than 1,000; keep those of one study")

@@ -24,10 +24,7 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of, segment_text
 from headscope.storage.files import opening, refuse_text
 from headscope.storage.hashes import SourceFiles, Stamps, source_files, stamps_of
-
-# Most examples of a corpus that is kept in memory, and most bytes of their texts.
-IN_MEMORY, BYTES_IN_MEMORY = 4_000, 1 << 24
-
+from headscope.storage.limits import BYTES_IN_MEMORY, IN_MEMORY
 
 # A check that takes longer is kept.
 SECONDS = 5.0

@@ -10,9 +10,8 @@ from typing import Any
 
 from headscope.corpora.annotate import annotator
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.limits import unstorable
 from headscope.corpora.parsing.lines import START, Cursor, FilePosition
-from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.problems import Bad, Skipped, unstorable
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, segment_text
 

@@ -8,12 +8,7 @@ from typing import Any
 import torch
 import transformers
 from torch import nn
-from transformers import (
-    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
-    AutoModel,
-    PreTrainedConfig,
-    PreTrainedModel,
-)
+from transformers import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, AutoModel, PreTrainedConfig, PreTrainedModel
 
 from headscope.capture.self_check import check
 from headscope.capture.spread import is_spread
@@ -27,7 +22,7 @@ from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.segment_ids import with_segment_ids
-from headscope.models.tokenizer import load_tokenizer
+from headscope.models.tokenizer import load_tokenizer, mask_notes
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening
@@ -83,6 +78,7 @@ def load(
         hold_in_memory(network)
     capture, files = check(network), (weights, settings)
     tokenizer, notes = with_segment_ids(checkpoint.name, network, tokenizer)
+    notes += mask_notes(tokenizer)
     return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files, notes)
 
 

@@ -87,11 +87,7 @@ class CapturedTreebanks(Generic[Treebank]):
 
 @contextmanager
 def capture_treebanks(
-    kind: type[Treebank],
-    plan: Plan,
-    corpus: Corpus,
-    training: Corpus | None,
-    budget: int,
+    kind: type[Treebank], plan: Plan, corpus: Corpus, training: Corpus | None, budget: int
 ) -> Iterator[CapturedTreebanks[Treebank]]:
     """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
 

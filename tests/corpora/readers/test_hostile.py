@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from headscope.corpora import Options, read
+from headscope.corpora.parsing import lines as line_files
 from headscope.corpora.parsing import parquet as parquet_reader
 from headscope.corpora.parsing import xml
 from headscope.corpora.parsing.columns import check_header
 from headscope.corpora.parsing.json_lines import first_repeated
-from headscope.corpora.parsing.limits import LONGEST_TEXT, MOST_COLUMNS
 from headscope.corpora.readers import table
 from headscope.errors import HeadscopeError
+from headscope.storage.limits import LONGEST_TEXT, MOST_COLUMNS
 from support.written import corpus, parquet, texts
 
 DIGITS = "9" * 5000
@@ -152,7 +153,13 @@ def test_xml_of_elements_without_end_is_refused(monkeypatch):
 
 
 def test_a_line_without_end_is_refused():
-    refused("x.txt.gz", "a" * (1 << 25), "line 1: more than 16 MiB in one line")
+    refused("x.txt", "a" * (1 << 25), "line 1: more than 16 MiB in one line")
+
+
+@pytest.mark.parametrize("name", ["x.txt.gz", "x.conllu.gz", "lu1.xml.gz"])
+def test_a_packed_file_that_is_far_larger_than_it_looks_is_refused(monkeypatch, name):
+    monkeypatch.setattr(line_files, "UNPACKED_LEAST", 1000)
+    refused(name, "\n" * 200_000, "unpacks to more than 100 times its size; unpack it first")
 
 
 @pytest.mark.parametrize(

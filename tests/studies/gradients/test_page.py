@@ -69,14 +69,10 @@ def test_the_loss_is_named_first(result: xr.Dataset) -> None:
     assert text.startswith("Masked words: in nats. ") and text.endswith("by layer: 1: 2.00, 2: 1.00. n = 40 examples.")
 
 
-def test_what_attention_is_worth_stands_beside_how_much_there_is(result: xr.Dataset) -> None:
+def test_correlations_stand_beside_what_the_paper_found(result: xr.Dataset) -> None:
     texts = texts_of(result)
-    assert "layer 1: 0.50 [0.44, 0.56] (0.25); layer 2: 0.50 [0.44, 0.56] (0.25)." in texts["Attention to [CLS]"]
-    assert texts["Attention to [SEP]"].endswith("(0.50). Clearly below 0.2 in layers 1, 2.")
-    assert "Surely" not in texts["Attention to [CLS]"]
     correlation = texts["More attention, less use?"]
     assert "[CLS] -0.50 [-0.56, -0.44], [SEP] 0.25 [0.19, 0.31]" in correlation and "Clark et al." in correlation
-    assert " to 0.75, median " in texts["Heads, for punctuation"] and "30" in texts["Heads, for punctuation"]
 
 
 def test_a_class_that_the_tokenizer_does_not_have_is_left_out() -> None:

@@ -17,7 +17,7 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.gate_search import refuse_without_target
+from headscope.studies.shrink.gate_search import refuse_embeddings
 from headscope.studies.shrink.gate_variables import variables
 from headscope.studies.shrink.gates import Gates, gate_shapes
 from headscope.studies.shrink.hard_concrete import drawn, expected, open_probability, sampled
@@ -25,7 +25,7 @@ from headscope.studies.shrink.page.gates import figures
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.target import SizeTarget, target
+from headscope.studies.shrink.target import SizeTarget
 from support.idle_neurons import TEXTS, idle, idle_halves
 
 QUICK = Settings(resamples=50)
@@ -202,6 +202,7 @@ def test_the_page_shows_the_gates_that_there_are() -> None:
         assert figure.name == figure.variable == name and figure.variable in result
 
 
-def test_gates_without_a_target_are_refused() -> None:
-    with pytest.raises(HeadscopeError, match="give --speed or --size"):
-        refuse_without_target("gates", target(None, None, 10, within=True))
+def test_gates_of_embeddings_are_refused() -> None:
+    refuse_embeddings("gates", ("neurons",))
+    with pytest.raises(HeadscopeError, match="has no gates of embeddings"):
+        refuse_embeddings("gates", ("neurons", "embeddings"))

@@ -36,7 +36,7 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     """A result without a target, whose training changes nothing."""
     folder = tmp_path_factory.mktemp("default")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(goal, "prices_of", lambda *_: PRICES)
+        patch.setattr(goal, "measure", lambda *_: PRICES)
         return run(planted(9), headscope.read(TEXTS), Settings(resamples=20), directory=folder, **OPTIONS)
 
 
@@ -68,7 +68,6 @@ def test_a_target_of_ones_own_keeps_the_class_and_given_options_stay() -> None:
     assert plan.target.speed is None and plan.parts == "neurons,heads,layers" and plan.vocabulary == 0.6
     assert plan_of(made(), vocabulary=0.5).vocabulary == 0.5
     assert plan_of(made(), parts="embeddings", size="50%").vocabulary == 1
-    assert plan_of(made(), within=True).parts == "neurons,heads,layers"
 
 
 @pytest.mark.thorough

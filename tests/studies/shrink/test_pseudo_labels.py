@@ -24,10 +24,8 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups, study
-from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.learning import Learning
 from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
-from headscope.studies.shrink.score_limit import score_limit
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.study import run
 from support.every_study import run as run_command
@@ -238,30 +236,6 @@ def test_the_search_reads_own_texts_alone() -> None:
     assert texts.held_out == tuple(BIRDS.dev) and task is not None and task.dev is BIRDS.dev
     again, texts = labelled_splits(birds(), BIRDS.dev, BIRDS, QUICK, None)
     assert again is BIRDS and {one.id for one in texts.training} < {one.id for one in BIRDS.training()}
-
-
-@pytest.mark.parametrize(
-    ("given", "pseudo_labelled", "expected"),
-    [
-        (None, None, (0.1, 0.1)),
-        (None, (), (None, 0.02)),
-        (0.3, (), (0.3, 0.3)),
-        (None, ("train",), (0.02, 0.02)),  # the whole model agrees with itself, so its score has no interval
-        (None, ("train", "dev"), (0.02, 0.02)),
-    ],
-)
-def test_tolerance_of_the_search(given: float | None, pseudo_labelled: Any, expected: Any) -> None:
-    task = None if pseudo_labelled is None else replace(BIRDS, pseudo_labelled=pseudo_labelled)
-    assert study._tolerances(given, task) == expected
-
-
-def test_the_limit_of_a_search_is_tested_on_pseudo_labels() -> None:
-    corpus = headscope.read(TEXTS)
-    model, task = judged_by(scorer(), None, corpus, pseudo_labels=True)
-    task, texts = labelled_splits(model, corpus, task, QUICK, None)
-    answers, choosing = answers_of(model, task), encode(model, texts.stopping)
-    limit = score_limit(model, answers, texts, choosing, 0.02, QUICK)
-    assert limit.keeps(model) and not limit.keeps(scorer(1))
 
 
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.target import SizeTarget, kinds, numbers, target
 from headscope.studies.shrink.timing import Timing, shapes_of
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from support.tiny_families import tiny_config
 
 QUIET = Settings()
 # Half of a layer's neurons save as much as a quarter of its time.
@@ -185,3 +186,11 @@ def test_a_size_has_a_share_although_timings_give_it_none() -> None:
     prices, size = replace(PRICES, of_width=((3.0,), (0.0,))), Size((0, 1, 2), 32, 4)
     assert prices.share(replace(size, width=16), size) == 0.001
     assert prices.share(size, size) == 1.0
+
+
+@pytest.mark.parametrize("kind", ["llama", "bert"])
+def test_heads_that_cannot_go_are_named_with_the_reason(kind: str) -> None:
+    model = headscope.wrap(tiny_network(tiny_config(kind, vocab_size=len(tiny_tokenizer()))), tiny_tokenizer())
+    reason = {"llama": "its heads share keys and values in groups", "bert": "its class has no width of heads"}[kind]
+    with pytest.raises(HeadscopeError, match=f"can lose no heads: {reason}.*name other parts by --parts"):
+        original_of(model, [], QUIET, 0.1, ("heads",))

@@ -12,11 +12,11 @@ from headscope.corpora.corpus import LEAST_DOCUMENTS
 from headscope.corpora.options import DEFAULTS, Options, existing
 from headscope.corpora.parsing import columns, parquet
 from headscope.corpora.parsing.json_lines import Record, records
-from headscope.corpora.parsing.limits import LARGEST_FILE, LONGEST_LINE
 from headscope.corpora.parsing.lines import Cursor, lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
+from headscope.storage.limits import LARGEST_FILE, LONGEST_LINE
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 # A part of a split as the hub names it; with * all of them.

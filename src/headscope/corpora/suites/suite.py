@@ -8,8 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from headscope import catalog
-from headscope.corpora.parsing.limits import first_unstorable
-from headscope.corpora.problems import Bad, Skipped
+from headscope.corpora.problems import Bad, Skipped, first_unstorable
 from headscope.corpora.suites.item import ClozeItem, spread
 from headscope.errors import HeadscopeError, suggest
 from headscope.storage.files import opening, refuse_text

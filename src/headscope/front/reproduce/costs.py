@@ -3,17 +3,18 @@
 As in `front.survey.costs`: of one core of a processor, from the shape of the model and the length of the texts.
 """
 
-import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headscope.corpora.parsing.lines import opened
 from headscope.corpora.readers.glue import FILES, glue_name
 from headscope.errors import HeadscopeError, plain_name
 from headscope.front.reproduce.plan import PlannedRun
-from headscope.front.survey.costs import BATCH, BUILT_IN, FIXED, FORWARD, LIBRARIES, shape_of
-from headscope.front.survey.plan import cost_of
+from headscope.front.survey.costs import BATCH, BUILT_IN, LIBRARIES, shape_of
+from headscope.front.survey.plan import in_survey
+from headscope.study import FORWARD, Cost
 
 # BERT-base: that of a model whose configuration is not on this machine.
 ASSUMED: Mapping[str, Any] = {
@@ -23,7 +24,8 @@ ASSUMED: Mapping[str, Any] = {
     "intermediate_size": 3072,
     "vocab_size": 30522,
 }
-# Passes of a training step.
+# Passes over the texts of studies that a survey does not run: two models; a training step is three passes.
+OTHERS = {"compare": Cost(2, 0.1), "finetune": Cost(1, 0)}
 STEP, EPOCHS, MOST_TOKENS = 3, 3, 128
 # Bytes of a token of plain text, in tables with other columns too; tokens of a segment of paragraphs.
 BYTES, SEGMENT = 5, 128
@@ -54,13 +56,14 @@ def estimate(plan: PlannedRun, config: Mapping[str, Any], limit: int | None = No
     * `limit`: the largest number of examples of each corpus.
     """
     shape, study, options = shape_of(config), plan.run.study, plan.run.options
+    cost = OTHERS.get(study) or in_survey(study).cost
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
     weights = (shape.weights + int(config.get("vocab_size") or 0) * shape.width) * 4 / 2**20
     most = min((int(one) for one in (options.get("limit"), limit) if one is not None), default=None)
     sizes = [_limited(path, most) for path in _files(plan)]
     tokens = sum(sizes) / 1000
-    passes = cost_of(study).passes * (heads if study in ("ablate", "prune") else 1)
-    seconds = tokens * passes * FORWARD * shape.size + FIXED
+    passes = cost.passes * (heads if study in ("ablate", "prune") else 1)
+    seconds = tokens * (passes * (FORWARD * shape.size + cost.own * heads) + cost.after * heads) + cost.fixed
     trainings, models = _trainings(plan)
     seconds += trainings * tokens * EPOCHS * STEP * FORWARD * shape.size
     memory = LIBRARIES + BATCH * heads + weights * (4 if trainings else 2 if study == "compare" else 1)
@@ -95,7 +98,7 @@ def _limited(path: Path, limit: int | None) -> float:
     """About the tokens of a file, of so many examples at most."""
     examples = words = size = 0
     treebank = ".conllu" in path.name
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+    with opened(path) as lines:
         for line in lines:
             blank = not line.strip()
             examples += blank if treebank else not blank

@@ -1,17 +1,17 @@
 """What the studies of a survey will take: an estimate, from the shape of the model and the length of the texts.
 
-It is made before anything runs, without torch: each study declares how many forward passes it takes, as measured with
-the built-in model on one core of a processor. Another processor is faster or slower as a whole.
+It is made before anything runs, without torch: what each study declares, as measured with the built-in model on one
+core of a processor, scaled by the shape of the model. Another processor is faster or slower as a whole.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headscope.front.survey.plan import PlannedStudy, StudyCost, cost_of
+from headscope.front.survey.plan import PlannedStudy, in_survey
+from headscope.study import FORWARD, Cost
 
-# Seconds of a forward pass of the built-in model over 1,000 tokens, and its shape.
-FORWARD = 0.32
+# Names of the shape of a model in its configuration.
 LAYERS, HEADS, WIDTH, INNER = (
     ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     ("num_attention_heads", "n_head", "n_heads", "num_heads"),
@@ -20,8 +20,7 @@ LAYERS, HEADS, WIDTH, INNER = (
 )
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 500, 200
-FIXED = 1.0  # second of each study
-READING = "one pass"  # of all studies that share it
+ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
 # Scored inputs take as much as fits into two minutes unless all are asked for: `attributions.sample_sizes`.
 LEAST_SCORED, SCORED_SHARE = 2, 2 / 3
 SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 260_000
@@ -53,6 +52,9 @@ class ModelShape:
 
 
 BUILT_IN = ModelShape(6, 12, 384, 1536)
+
+
+READING = "one pass"  # of all studies that share it
 
 
 @dataclass(frozen=True)
@@ -100,32 +102,35 @@ def estimates(
     * `full`: whether studies take all examples where they take some of many.
     """
     runs = [plan for plan in plans if not plan.lacks]
-    costs = {plan.study: cost_of(plan.study) for plan in runs}
+    costs = {plan.study: in_survey(plan.study).cost for plan in runs}
     sharing = [plan for plan in runs if costs[plan.study].shared]
     first = []
-    if len(sharing) > 1:  # two passes, of attention and of hidden states, and what each study does beside
-        together = 2 + sum(costs[plan.study].shared - 1 for plan in sharing)
+    if len(sharing) > 1:
+        together = Cost(2, sum(costs[plan.study].own for plan in sharing) / 2, fixed=3)
+        first = [_estimate(replace(sharing[0], study=READING), shape, together, workers, full)]
         costs |= {name: replace(cost, passes=cost.passes - cost.shared) for name, cost in costs.items()}
-        first = [_estimate(replace(sharing[0], study=READING), shape, StudyCost(together), workers, full)]
     return [*first, *(_estimate(plan, shape, costs[plan.study], workers, full) for plan in runs)]
 
 
-def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: int, full: bool) -> StudyEstimate:
+def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, full: bool) -> StudyEstimate:
     examples = sum(corpus.n_examples for corpus in plan.corpora) or 1
     tokens = sum(corpus.tokens for corpus in plan.corpora) / examples
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
-    seconds = FORWARD * shape.size / workers / 1000  # of a pass over a token
-    memory = round(LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20)
-    made = StudyEstimate(plan.study, FIXED, tokens * cost.passes * seconds, memory)
+    seconds = cost.passes * (FORWARD * shape.size + cost.own * heads) / workers + cost.after * heads
+    most = cost.most if cost.most and not full else examples
+    memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20
+    memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
+    fixed = cost.fixed + cost.complete * full
+    made = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if cost.scored:
-        return _with_scored(made, tokens, seconds, cost.scored, full)
-    if cost.most and cost.most < examples and not full:
-        words = f"{cost.most:,} of them; all with --full"
-        return replace(made, per_example=0.0, per_sampled=made.per_example, most=cost.most, sample=words)
+        return _with_scored(made, tokens, FORWARD * shape.size / workers, cost.scored, full)
+    if most < examples:
+        words = f"{most:,} of them; all with --full"
+        return replace(made, per_example=0.0, per_sampled=made.per_example, most=most, sample=words)
     return made
 
 
-def _with_scored(made: StudyEstimate, tokens: float, seconds: float, scored: int, full: bool) -> StudyEstimate:
+def _with_scored(made: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
     """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
     left = TOKENS_OF_PASSES - min(scored * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
@@ -133,4 +138,4 @@ def _with_scored(made: StudyEstimate, tokens: float, seconds: float, scored: int
     words = f"{quick} are scored; {scored} with --full" if quick < scored and not full else ""
     most, total = scored if full else quick, scored * (blanked + (ALTERED + BY_HEAD) * tokens)
     passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
-    return replace(made, per_sampled=passes / most * seconds, most=most, sample=words)
+    return replace(made, per_sampled=passes / most * forward / 1000, most=most, sample=words)

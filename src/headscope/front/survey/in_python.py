@@ -16,12 +16,7 @@ from headscope.front.survey.step_results import corpora_of, read_first
 
 
 def survey(
-    model: Any,
-    *corpora: Any,
-    only: Sequence[str] = (),
-    without: Sequence[str] = (),
-    full: bool = False,
-    **options: Any,
+    model: Any, *corpora: Any, only: Sequence[str] = (), without: Sequence[str] = (), full: bool = False, **options: Any
 ) -> dict[str, xr.Dataset]:
     """Results of every study that a model and some data allow, by the name of the study.
 

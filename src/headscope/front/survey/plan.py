@@ -6,10 +6,9 @@ from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
-from headscope.front.signatures import read
+from headscope.study import InSurvey
 
-# What a study can need of the data, and what that is: the `NEEDS` of its `study.py`. A study that a survey does not run
-# names a command.
+# What a study can need of the data, and what that is.
 LACKING: Mapping[str, str] = {
     "text": "a text",
     "trees": "a treebank (CoNLL-U), or --annotate",
@@ -19,29 +18,6 @@ LACKING: Mapping[str, str] = {
 }
 # Examples whose words are counted; tokens of a word, and special tokens of an example.
 FIRST, PIECES, SPECIAL = 200, 1.35, 2
-
-
-@dataclass(frozen=True)
-class StudyCost:
-    """What a study takes, as forward passes over its texts: the `COST` of its `study.py`.
-
-    * `passes`: in all; `shared`: of these in the pass that it shares with others, 0 if it shares none.
-    * `most`: sentences that it takes unless all are asked for, 0 for all; `scored`: inputs that are read many times.
-    """
-
-    passes: float
-    shared: float = 0.0
-    most: int = 0
-    scored: int = 0
-
-
-def cost_of(study: str) -> StudyCost:
-    """What a study takes.
-
-    >>> cost_of("profile")
-    StudyCost(passes=1.1, shared=1.1, most=0, scored=0)
-    """
-    return StudyCost(**catalog.constant("studies", study, "COST"))
 
 
 @dataclass(frozen=True)
@@ -107,28 +83,34 @@ def planned(
     >>> [one.study for one in planned([corpus], task=False) if not one.lacks][:2]
     ['profile', 'clusters']
     """
-    needs = {study: catalog.constant("studies", study, "NEEDS") for study in catalog.names("studies")}
+    places = {name: catalog.study(name).survey for name in catalog.names("studies")}
     for name in (*only, *without):
-        if name.replace("-", "_") not in needs:
-            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, needs)}")
-    runs = sorted((study for study in needs if needs[study] in LACKING), key=lambda study: cost_of(study).passes)
+        if name.replace("-", "_") not in places:
+            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, places)}")
+    runs = {name: place for name, place in places.items() if isinstance(place, InSurvey)}
     chosen = [name.replace("-", "_") for name in only] or runs
     left = {name.replace("-", "_") for name in without}
-    plans = [_planned(study, needs[study], corpora, task) for study in runs if study in chosen and study not in left]
-    others = [PlannedStudy(study, lacks=needs[study]) for study in needs if study not in runs]
-    return [*[one for one in plans if not one.lacks], *[one for one in plans if one.lacks], *others]
+    wanted = [name for name in runs if name in chosen and name not in left]
+    plans = [
+        _planned(name, runs[name], corpora, task) for name in sorted(wanted, key=lambda name: runs[name].cost.seconds)
+    ]
+    others = [PlannedStudy(name, lacks=place) for name, place in places.items() if isinstance(place, str)]
+    return [*[plan for plan in plans if not plan.lacks], *[plan for plan in plans if plan.lacks], *others]
 
 
-def _planned(study: str, need: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
-    fitting = tuple(corpus for corpus in corpora if need in corpus.features)
-    if not (task if need == "task" else fitting):
-        return PlannedStudy(study, lacks=LACKING[need])
-    return PlannedStudy(study, fitting if reads_many(study) else fitting[:1])
+def in_survey(study: str) -> InSurvey:
+    """The place in a survey of a study that it runs."""
+    place = catalog.study(study).survey
+    if isinstance(place, str):
+        raise HeadscopeError(f"a survey does not run '{study}', which needs {place}")
+    return place
 
 
-def reads_many(study: str) -> bool:
-    """Whether a study reads several corpora at once."""
-    return any(kind.startswith("tuple") for kind in read(study, "study", "run").inputs.values())
+def _planned(study: str, place: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
+    fitting = tuple(corpus for corpus in corpora if place.needs in corpus.features)
+    if not (task if place.needs == "task" else fitting):
+        return PlannedStudy(study, lacks=LACKING[place.needs])
+    return PlannedStudy(study, fitting if place.several else fitting[:1])
 
 
 def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:
@@ -141,5 +123,4 @@ def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequenc
     """
     name = catalog.command_name(plan.study)
     sources = [corpus.source for corpus in plan.corpora] or task
-    options = catalog.constant("studies", plan.study, "IN_SURVEY") or ()
-    return [name, model, *sources, *options, *given, "-o", f"{out}/{name}"]
+    return [name, model, *sources, *in_survey(plan.study).options, *given, "-o", f"{out}/{name}"]

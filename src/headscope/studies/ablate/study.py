@@ -36,8 +36,7 @@ from headscope.studies.ablate.shortcuts import by_case
 from headscope.studies.ablate.variables import LEAST, Effects
 
 ABOUT = "size"
-NEEDS = "task"
-COST = {"passes": 100.0}
+SURVEY = {"needs": "task", "cost": {"passes": 100, "own": 0, "shared": False}}
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
@@ -48,8 +47,7 @@ METRICS = {
 }
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
-# The folder of what is done, and the file of earlier versions.
-FOLDER, FORMER = "ablate.passes", "ablate.journal"
+FOLDER = "ablate.passes"  # of what is done
 EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated"
 REQUIRED = ("head_score",)
 
@@ -192,7 +190,5 @@ def _split(heads: list[str] | None) -> list[str]:
 
 def _kept(directory: Path, settings: Settings) -> Callable[[str], Settings]:
     """The settings of each part of the study: what it has done is kept in a folder of its own, after the end, too."""
-    folder, former = directory / FOLDER, directory / FORMER
-    if former.is_file() and not folder.exists():
-        settings.on_notice(f"'{former}' is of an earlier version, and can be removed; the sweep starts anew")
+    folder = directory / FOLDER
     return lambda part: replace(settings, journal=PassJournal(folder / part, {"study": "ablate"}, kept=True))

@@ -31,11 +31,9 @@ from headscope.studies.cloze.suite_variables import suite_variables
 from headscope.studies.cloze.variables import to_variables
 
 ABOUT = "words"
-NEEDS = "suites of sentences: headscope cloze MODEL SUITE --data FOLDER"
+SURVEY = "suites of sentences: headscope cloze MODEL SUITE --data FOLDER"
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
-# Former names of options, which are still read.
-FORMER = (("each", "per_condition"),)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

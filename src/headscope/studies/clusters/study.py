@@ -24,9 +24,8 @@ from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
 from headscope.studies.clusters.observer import NAME, DivergenceObserver
 
 ABOUT = "heads"
-NEEDS = "text"
-COST = {"passes": 1.8, "shared": 1.5}
-IN_SURVEY = ("--batch-tokens", "2048")  # the batches of the studies that share its pass
+# It has the batches of other studies there, so that it can share their pass.
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.15, "after": 0.1}, "options": ("--batch-tokens", "2048")}
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
 REQUIRED = ("divergence",)

@@ -18,8 +18,7 @@ from headscope.studies.compare.restoration import refuse_unless_scored, restored
 from headscope.studies.compare.weight_change import weight_changes
 
 ABOUT = "training"
-NEEDS = "a second model: headscope compare MODEL OTHER --corpus CORPUS"
-COST = {"passes": 2.6}
+SURVEY = "a second model: headscope compare MODEL OTHER --corpus CORPUS"
 COMPARISONS = ("similarity", "js_divergence")
 EXAMPLE = "headscope compare minilm out/tuned/model --corpus sample -o out/compared"
 REQUIRED = ("difference_entropy",)

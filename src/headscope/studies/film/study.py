@@ -17,7 +17,7 @@ from headscope.studies.film.variables import of_other_studies, to_variables
 from headscope.training.step_models import StepModels, step_models
 
 ABOUT = "training"
-NEEDS = "the steps of a training: headscope film DIR --corpus CORPUS"
+SURVEY = "the steps of a training: headscope film DIR --corpus CORPUS"
 EXAMPLE = "headscope film out/tuned --corpus sample -o out/film"
 REQUIRED = ("step_similarity", "half_change")
 

@@ -20,8 +20,7 @@ from headscope.studies.geometry.samples import CONTEXTS
 from headscope.studies.geometry.variables import to_variables
 
 ABOUT = "layers"
-NEEDS = "text"
-COST = {"passes": 2.3, "shared": 1.4}
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.13, "after": 0.3}}
 REQUIRED = ("anisotropy",)
 
 

@@ -32,8 +32,11 @@ from headscope.studies.layers.unit_states import Pooling, UnitStates, captured_u
 from headscope.studies.layers.variables import to_variables
 
 ABOUT = "layers"
-NEEDS = "trees"
-COST = {"passes": 76.4, "most": 770}
+SURVEY = {
+    "needs": "trees",
+    "cost": {"passes": 22, "own": 0.2, "after": 13, "cells": 40, "shared": False, "most": 770},
+    "several": True,
+}
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
 FULL = 5000  # cases of a task

@@ -29,8 +29,7 @@ from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_bo
 from headscope.studies.patterns.observer import PatternObserver, PatternState, pattern_pass
 
 ABOUT = "heads"
-NEEDS = "text"
-COST = {"passes": 3.8, "shared": 3.8}
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.9, "fixed": 2}, "several": True}
 OPTIONS = {"limit": 1000}  # as in the paper
 REQUIRED = ("share",)
 

@@ -28,7 +28,7 @@ from headscope.training.initialisation import InitialModel, initial_masked_lm, s
 from headscope.training.loop import MaskedExamples, dev_outputs, train
 
 ABOUT = "training"
-NEEDS = "training: headscope pretrain-head MODEL TEXT"
+SURVEY = "training: headscope pretrain-head MODEL TEXT"
 OPTIONS = {"long": "window"}
 WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 EXAMPLE = "headscope pretrain-head minilm wiki.txt -o out/adapted"

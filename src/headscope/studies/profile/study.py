@@ -19,8 +19,7 @@ from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
 
 ABOUT = "heads"
-NEEDS = "text"
-COST = {"passes": 1.1, "shared": 1.1}
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.03}}
 REQUIRED = ("token_attention",)
 
 

@@ -18,7 +18,6 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
-from headscope.models.removable_parts import embedding_tables
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs
@@ -125,14 +124,10 @@ def distilled(
     recipe: TrainingRecipe,
     settings: Settings,
     folder: Path,
-    *,
-    tables: bool = True,
 ) -> Model:
     """Train a smaller model, and return that of the epoch that changes the outputs least, or the untrained one.
 
     A run that was killed goes on from its last checkpoint in `folder`.
-
-    * `tables`: whether the tables of embeddings are trained, too.
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
@@ -145,8 +140,6 @@ def distilled(
     if done is None:
         task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
         start = InitialModel(copied(smaller), smaller.tokenizer)
-        for table in () if tables else embedding_tables(start.network):
-            table.requires_grad_(False)
         with fast(start.network), fast(examples.train.teacher.network):
             done = train(start, task, examples, recipe, settings, record)
     else:

@@ -44,7 +44,6 @@ class EightBitModel:
     """The files of a model: in float32, and in eight bits with the chosen options.
 
     * `trials`: all that was tried, in order; `inputs`: the number of texts on which they were measured.
-    * `most`: the megabytes that the file should have at most; None for any.
     """
 
     model: Model
@@ -52,12 +51,6 @@ class EightBitModel:
     chosen: Trial
     trials: list[Trial]
     inputs: int
-    most: float | None = None
-
-    @property
-    def small_enough(self) -> bool:
-        """Whether the file has the megabytes that it should have."""
-        return self.most is None or self.chosen.megabytes <= self.most
 
     def outputs(self, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
         """What the file of eight bits answers."""
@@ -68,7 +61,6 @@ class EightBitModel:
         files = [self.folder / name for name in (WHOLE, EIGHT)]
         sessions = [session_of(path) for path in files]
         seconds = [file_seconds(sessions, random_tokens(self.model, *shape), ROUNDS) for shape in timing]
-        any_size = {} if self.most is None else {"any_size": chosen_trial(self.trials).as_json()}
         return {
             "file": f"{FOLDER}/{EIGHT}",
             "options": self.chosen.options.words,
@@ -77,17 +69,11 @@ class EightBitModel:
             "trials": [trial.as_json() for trial in self.trials],
             "megabytes": [file_megabytes(path) for path in files],
             "milliseconds": (1000 * np.array(seconds)).tolist(),
-            **any_size,
         }
 
 
 def eight_bit_model(
-    model: Model,
-    answers: ModelAnswers,
-    inputs: Sequence[Encoded],
-    folder: Path,
-    settings: Settings,
-    most: float | None = None,
+    model: Model, answers: ModelAnswers, inputs: Sequence[Encoded], folder: Path, settings: Settings
 ) -> EightBitModel:
     """Export a model, and write it with weights of eight bits by the options that were found best.
 
@@ -95,7 +81,6 @@ def eight_bit_model(
     change for each megabyte, until the outputs change by 0.01 or less.
 
     * `inputs`: texts of which the first 128 choose; none of them scores.
-    * `most`: the megabytes that the file should have at most; files that have count first.
 
     Raises `HeadscopeError` if the model cannot be exported.
     """
@@ -115,9 +100,9 @@ def eight_bit_model(
     best = min(trials, key=lambda trial: trial.change)
     alone = [tried(replace(best.options, kept=(part,))) for part in nodes]
     trials += [*alone, *with_several(best, alone, tried)]
-    chosen = chosen_trial(trials, most)
+    chosen = chosen_trial(trials)
     quantised(source, target, chosen.options, nodes)
-    return EightBitModel(model, folder, chosen, trials, len(inputs), most)
+    return EightBitModel(model, folder, chosen, trials, len(inputs))
 
 
 def with_several(best: Trial, alone: Sequence[Trial], tried: Callable[[EightBits], Trial]) -> Iterator[Trial]:
@@ -141,16 +126,11 @@ def fall_per_megabyte(best: Trial, trial: Trial) -> float:
     return (best.change - trial.change) / max(trial.megabytes - best.megabytes, 1e-6)
 
 
-def chosen_trial(trials: Sequence[Trial], most: float | None = None) -> Trial:
+def chosen_trial(trials: Sequence[Trial]) -> Trial:
     """The smallest file that changes the outputs by at most `MOST_CHANGE`; without one, that which changes them least.
 
     Of files of nearly one size, it is that which changes them least.
-
-    * `most`: only files of so many megabytes count; if none is so small, it is the smallest.
     """
-    if most is not None:
-        small = [trial for trial in trials if trial.megabytes <= most]
-        return chosen_trial(small) if small else min(trials, key=lambda trial: trial.megabytes)
     good = [trial for trial in trials if trial.change <= MOST_CHANGE]
     if not good:
         return min(trials, key=lambda trial: trial.change)

@@ -45,15 +45,13 @@ def outcome_of(
     """
     scores = scores_of(task, outputs, texts, settings)
     gains = gains_of(task, outputs, scores, tolerance, settings)
-    # The saved weights in float32 do not have the size of a last step in eight bits.
-    tested = gains[: len(steps)] if steps[-1].eight_bit else gains
     shares = np.array([step.megabytes / steps[0].megabytes for step in steps])
     return ShrinkOutcome(
         steps,
         layers,
         scores,
         gains[-1],
-        needed_share(tested, shares, tolerance),
+        needed_share(gains, shares, tolerance),
         scores.values[-1],
         None if task is None else chance(task, task.targets(task.dev)),
         len(outputs[0]),
@@ -121,7 +119,6 @@ def facts_of(model: Model, smaller: Model, timing: Timing, steps: list[Step], *,
         "model_class": [type(one.network).__name__ for one in both],
         **({"fine": {"removed_layers": removed}} if isinstance(last, FineSize) else {}),
         "epochs": epochs,
-        **_in_eight_bits(steps),
         "speeds": [1 / step.share for step in steps],
         "timed": [
             {"examples": shape[0], "tokens": shape[1], "before": 1000 * one, "after": 1000 * other}
@@ -138,9 +135,3 @@ def _numbers(size: AnySize) -> tuple[int, int]:
         neurons, heads = map(sum, zip(*size.of_layers, strict=True))
         return neurons, heads
     return size.width, size.heads
-
-
-def _in_eight_bits(steps: list[Step]) -> dict[str, Any]:
-    """The first step in eight bits; nothing if there is none."""
-    numbers = [number for number, step in enumerate(steps) if step.eight_bit]
-    return {"eight_bit_step": numbers[0]} if numbers else {}

@@ -14,7 +14,6 @@ from headscope.studies.shrink.record import SearchRecord, SearchState
 from headscope.studies.shrink.search import SizeSearch, unmet
 from headscope.studies.shrink.sizes import AnySize, Original
 from headscope.studies.shrink.steps import Step
-from headscope.studies.shrink.target import SizeTarget
 
 PART = "gates"
 Train = Callable[[ExpectedPrice, float], TrainedGates]
@@ -22,12 +21,8 @@ Train = Callable[[ExpectedPrice, float], TrainedGates]
 ROUNDING = 1e-9
 
 
-def refuse_without_target(method: str, target: SizeTarget, kinds: tuple[str, ...] = ()) -> None:
-    """Raise `HeadscopeError` for gates without a speed or a size, or for narrower embeddings by gates."""
-    if method == "gates" and target.within:
-        raise HeadscopeError(
-            "--method gates trains towards a speed or a size: give --speed or --size, and leave --within-interval out"
-        )
+def refuse_embeddings(method: str, kinds: tuple[str, ...]) -> None:
+    """Raise `HeadscopeError` for narrower embeddings by gates."""
     if method == "gates" and "embeddings" in kinds:
         raise HeadscopeError("--method gates has no gates of embeddings; leave embeddings out of --parts")
 

@@ -1,7 +1,6 @@
 """What held-out texts say of a smaller model: its scores, those of its steps and of other parts, and who loses."""
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.held_out import HeldOut
 from headscope.studies.shrink.sizes import Original
 from headscope.studies.shrink.splits import Splits, encode
-from headscope.studies.shrink.steps import Step
 from headscope.studies.shrink.variables import ShrinkOutcome
 from headscope.studies.shrink.vocabulary import held_out_counts
 
@@ -70,13 +68,10 @@ def evidence(
     """
     answers, texts, settings, held_out = judging.answers, judging.texts, judging.settings, judging.held_out
     task, size, inputs = answers.task, search.steps[-1].size, encode(smaller, texts.held_out)
-    originals, by_parts = search.originals(ordered), search.choice(ordered)
-    original = originals[-1]
+    original, by_parts = search.original(ordered), search.choice(ordered)
     outputs = [answers.of(judging.model, held_out, settings)]
-    steps = zip(originals, search.steps, strict=True)
-    outputs += [_of_step(judging, search, one, step) for one, step in islice(steps, 1, None)]
-    same = by_parts is original and search.steps[-1].eight_bit is None  # others have no eight bits
-    chosen = outputs[-1] if same else answers.of(by_parts.cut(size), held_out, settings)
+    outputs += [answers.of(original.cut(step.size), held_out, settings) for step in search.steps[1:]]
+    chosen = outputs[-1] if by_parts is original else answers.of(by_parts.cut(size), held_out, settings)
     others = outputs_of_others(by_parts, size, answers, held_out, settings)
     outputs += [answers.of(one, inputs, settings) for one in (untrained, smaller)]
     both = HeldOut(texts.held_out, texts.units, (judging.model, smaller), (held_out, inputs), (outputs[0], outputs[-1]))
@@ -103,10 +98,3 @@ def outcome_when_loaded(judging: Judging, found: Evidence, written: Model) -> Sh
     outputs = [found.before, judging.answers.of(written, found.inputs, judging.settings)]
     scores = scores_of(judging.answers.task, outputs, judging.texts, judging.settings)
     return replace(found.outcome, reloaded=scores.values[-1])
-
-
-def _of_step(judging: Judging, search: FoundSearch, original: Original, step: Step) -> Outputs:
-    """What the model of a step answers to held-out texts; in eight bits its file does."""
-    if search.files and step.eight_bit:
-        return search.files.outputs(step.size, step.eight_bit.options, judging.held_out)
-    return judging.answers.of(original.cut(step.size), judging.held_out, judging.settings)

@@ -43,11 +43,6 @@ class Learning:
         examples, settings = self._examples(smaller, size.layers, pieces), self.judging.settings
         return distilled(smaller, examples, self.corpus, self.recipe, settings, self.folder / "training")
 
-    def between(self, stage: int, smaller: Model, size: AnySize) -> Model:
-        """The model of a stage after its training: with all pieces, and without its tables, which may change later."""
-        examples, folder = self._examples(smaller, size.layers, None), self.folder / f"stage-{stage}"
-        return distilled(smaller, examples, self.corpus, self.recipe, self.judging.settings, folder, tables=False)
-
     def gates(self, price: ExpectedPrice, least: float) -> TrainedGates:
         """The whole model, trained with gates."""
         examples, recipe = self._examples(self.judging.model, (), None), replace(self.recipe, epochs=self.gate_epochs)

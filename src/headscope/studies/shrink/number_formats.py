@@ -39,29 +39,25 @@ def other_formats(
     half: Model | None,
     timing: Timing,
     folder: Path | None,
-    most: float | None = None,
 ) -> Saved:
     """The scores of a smaller model in other formats, and their facts.
 
     * `half`: the model in bfloat16, if it is saved so; `folder`: that of its files of eight bits, if there are some.
-    * `most`: the megabytes that the file of eight bits should have at most, where it is a step of the search.
     """
-    variables, facts = _in_eight_bits(judging, found, smaller, timing, folder, most) if folder else ({}, {})
+    variables, facts = _in_eight_bits(judging, found, smaller, timing, folder) if folder else ({}, {})
     if half is not None:
         scored, known = _as_bfloat16(judging, found, half)
         variables, facts = variables | scored, facts | known
     return variables, facts
 
 
-def _in_eight_bits(
-    judging: Judging, found: Evidence, smaller: Model, timing: Timing, folder: Path, most: float | None
-) -> Saved:
+def _in_eight_bits(judging: Judging, found: Evidence, smaller: Model, timing: Timing, folder: Path) -> Saved:
     """Write the files of eight bits into a folder. Returns: their scores on held-out texts, and their facts."""
     answers, texts, settings = judging.answers, judging.texts, judging.settings
-    made = eight_bit_model(smaller.on("cpu"), answers, encode(smaller, texts.stopping), folder, settings, most)
+    made = eight_bit_model(smaller.on("cpu"), answers, encode(smaller, texts.stopping), folder, settings)
     outputs = [found.before, made.outputs(answers, found.inputs, settings)]
     scored = _eight_bit_scores(answers.task, outputs, texts, judging.tolerance, settings)
-    return scored, {"eight_bit": made.facts(timing)} | ({} if made.small_enough else {"reached": False})
+    return scored, {"eight_bit": made.facts(timing)}
 
 
 def _as_bfloat16(judging: Judging, found: Evidence, half: Model) -> Saved:

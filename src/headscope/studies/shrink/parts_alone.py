@@ -35,12 +35,7 @@ def alone(part: str, size: AnySize, model: Original) -> AnySize:
 
 
 def _silenced(search: "SizeSearch", size: AnySize) -> float:
-    original, answers, inputs, settings = (
-        search.untrained or search.original,
-        search.answers,
-        search.inputs,
-        search.settings,
-    )
+    original, answers, inputs, settings = search.original, search.answers, search.inputs, search.settings
     if size == original.start:
         return 0.0
     if size.embeddings:

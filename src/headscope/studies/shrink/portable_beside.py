@@ -11,7 +11,6 @@ from headscope.results.variables import Label, Variables
 from headscope.studies.shrink import scores as scoring
 from headscope.studies.shrink.answers import Outputs
 from headscope.studies.shrink.evidence import gains_of, scores_of
-from headscope.studies.shrink.goal import Goal
 from headscope.studies.shrink.judging import Evidence, Judging
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps
@@ -29,7 +28,7 @@ FILE = "portable.json"
 
 
 def portable_beside(
-    judging: Judging, found: Evidence, search: SizeSearch, size: AnySize, goal: Goal, record: SearchRecord
+    judging: Judging, found: Evidence, search: SizeSearch, size: AnySize, record: SearchRecord
 ) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
     """Search for an ordinary model on the same texts with the same prices, and score it beside the fine one.
 
@@ -54,7 +53,7 @@ def portable_beside(
         "speed": 1 / steps[-1].share,
         "megabytes": steps[-1].megabytes,
         "steps": len(steps) - 1,
-        "reached": goal.target.within or beside.met(steps[-1]),
+        "reached": beside.met(steps[-1]),
     }
     return beside_variables(judging, outputs), {"portable": facts}
 

@@ -5,7 +5,6 @@ from typing import Any
 import xarray as xr
 
 from headscope.results.hub import plain
-from headscope.studies.shrink.page.eight_bit import met_by_file
 from headscope.studies.shrink.page.own_texts import of_answers
 
 
@@ -94,7 +93,7 @@ def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
         for timed, (one, other) in zip(facts["timed"], known["milliseconds"], strict=True)
     ]
     megabytes = "| megabytes | {:.1f} | {:.1f} |".format(*known["megabytes"])
-    text = f"`{known['file']}` has weights of eight bits ({known['options']}).{met_by_file(facts)}"
+    text = f"`{known['file']}` has weights of eight bits ({known['options']})."
     return [
         *("", "## Eight bits", "", text, ""),
         *("| | ONNX in float32 | ONNX in eight bits |", "| --- | --- | --- |", *scores, megabytes, *times),

@@ -1,6 +1,6 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
@@ -13,13 +13,13 @@ from headscope.models.removable_parts import parts_of
 from headscope.outputs.size_and_speed import megabytes
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
+from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
 from headscope.studies.shrink.parts_alone import estimate
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.record import SearchRecord, SearchState
 from headscope.studies.shrink.sizes import AnySize, Original
-from headscope.studies.shrink.step_files import StepFiles
-from headscope.studies.shrink.steps import EIGHT_BITS, Step
+from headscope.studies.shrink.steps import Step
 from headscope.studies.shrink.target import KINDS, SizeTarget
 
 # A part is worth so little at least that rounding does not decide.
@@ -32,9 +32,6 @@ class SizeSearch:
 
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
     * `fixed`: megabytes that go in any case, such as those of unused pieces.
-    * `keeps`: whether a model may be a step; the first that may not ends the search.
-    * `files`: those of steps in eight bits; None where eight bits are no step.
-    * `untrained`: the model before any training, if that of the search has been trained between steps.
     """
 
     original: Original
@@ -46,9 +43,6 @@ class SizeSearch:
     groups: int
     fixed: float
     settings: Settings
-    keeps: Callable[[Model], bool] | None = None
-    files: StepFiles | None = None
-    untrained: Original | None = None
 
     def met(self, step: Step) -> bool:
         """Whether a step reaches the target."""
@@ -69,8 +63,6 @@ class SizeSearch:
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
-        if self.files and unit == "size":  # time in eight bits is not counted
-            parts |= self.files.further(last)
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
         measuring = StepMeasuring(
@@ -85,12 +77,10 @@ class SizeSearch:
             if value(part) <= 0:
                 return None
             if part in steps:
-                return self._taken(last, steps[part]), self.original.cut(parts[part])
-            if self.files and part.startswith(EIGHT_BITS):
-                ahead[part] = self.files.step(part, last)
+                step = replace(steps[part], estimate=estimate(self, last, steps[part]))
+                return step, self.original.cut(parts[part])
             if part not in ahead:
-                unmeasured = [one for one in parts if one not in steps | ahead and not one.startswith(EIGHT_BITS)]
-                worth = {one: value(one) for one in unmeasured}
+                worth = {one: value(one) for one in parts if one not in steps | ahead}
                 ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
             step = steps[part] = ahead[part]
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
@@ -101,23 +91,12 @@ class SizeSearch:
         skips = part.startswith("layer") and not self.original.fine
         smaller = now if skips else self.original.cut(size)
         moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
-        if self.files and last.eight_bit:
-            weighs = self.files.expected(smaller, last.size, size, last.eight_bit)
-            return Step(part, size, moved + last.eight_bit.added, 0.0, weighs, share, last.eight_bit)
         weighs = last.megabytes - layer_megabytes(now) if smaller is now else self._weight(smaller, size)
         return Step(part, size, moved, 0.0, weighs, share)
 
     def _weight(self, smaller: Model, size: AnySize) -> float:
         """Megabytes of a model of a size as it is saved."""
         return megabytes(smaller) - self.fixed - self.original.saved_megabytes(size)
-
-    def _taken(self, last: Step, step: Step) -> Step:
-        """The step with its estimate; in eight bits its file is written and measured."""
-        if self.files and step.eight_bit:
-            if step.part.startswith(EIGHT_BITS):
-                return replace(step, estimate=self.files.estimate(last, step))
-            step = self.files.measured(step)
-        return replace(step, estimate=estimate(self, last, step))
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
@@ -157,16 +136,21 @@ def found_steps(
     while not search.met(steps[-1]):
         further = search.next(steps[-1], now, known)
         if further is None:
-            if best_effort or search.keeps is not None:
+            if best_effort:
                 break
             raise HeadscopeError(unmet(search, steps[-1]))
         step, now = further
-        if search.keeps is not None and not search.keeps(now):
-            break
         steps.append(step)
         record.save(state)
         search.settings.on_progress(1)
     return steps
+
+
+def searched(search: SizeSearch, stored: SearchState | None, record: SearchRecord, *, best_effort: bool) -> FoundSearch:
+    """The steps up to the target; see `found_steps`."""
+    search.settings.on_progress(len(stored.steps) - 1 if stored else 0)
+    steps = found_steps(search, record, stored, best_effort=best_effort)
+    return FoundSearch(search.met(steps[-1]), steps)
 
 
 def unmet(search: SizeSearch, nearest: Step) -> str:

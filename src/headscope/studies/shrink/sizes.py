@@ -10,6 +10,7 @@ from jaxtyping import Float
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.head_slicing import uncuttable
 from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
 from headscope.passes.settings import Settings
@@ -179,9 +180,12 @@ def original_of(
 
     * `kinds`: the parts that may go; `fine`: whether layers may keep different numbers.
 
-    Raises `HeadscopeError` for a model that can lose no part, see `models.smaller.parts_of`.
+    Raises `HeadscopeError` for a model that can lose no part of these, see `models.smaller.parts_of`.
     """
     parts, inputs = parts_of(model, fine=fine), inputs[:MOST_TEXTS]
+    if kinds == ("heads",) and not parts.heads:
+        reason = uncuttable(model) or "its class has no width of heads of its own, so that --fine is needed"
+        raise HeadscopeError(f"model '{model.name}' can lose no heads: {reason}; name other parts by --parts")
     moments = moments_of(model, parts, inputs, settings)
     of_neurons = [added(part, one) for part, one in zip(parts.feed_forward or (), moments, strict=True)]
     of_heads = added_by_heads(model, inputs, settings) if parts.heads else []

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import xarray as xr
@@ -21,7 +20,7 @@ from headscope.ranges import Range
 from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.choices import by_method
 from headscope.studies.shrink.evidence import facts_of
-from headscope.studies.shrink.gate_search import gate_search, refuse_without_target
+from headscope.studies.shrink.gate_search import gate_search, refuse_embeddings
 from headscope.studies.shrink.goal import Goal, begun, unused_megabytes
 from headscope.studies.shrink.judging import Judging, evidence, outcome_when_loaded
 from headscope.studies.shrink.kept_kinds import kinds_of_heads
@@ -35,17 +34,16 @@ from headscope.studies.shrink.pseudo_labels import facts as facts_of_labels
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.saved_folder import in_formats, refuse_bfloat16, written_folder
-from headscope.studies.shrink.score_limit import score_limit
+from headscope.studies.shrink.search import searched
 from headscope.studies.shrink.sizes import original_of, with_narrow_embeddings
 from headscope.studies.shrink.splits import Splits, encode
-from headscope.studies.shrink.stages import Stages, refuse_stages, staged_search
 from headscope.studies.shrink.target import kinds, numbers
 from headscope.studies.shrink.timing import Timing, shapes_of
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
 ABOUT = "size"
-NEEDS = "training: headscope shrink MODEL TEXT"
+SURVEY = "training: headscope shrink MODEL TEXT"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
 WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
@@ -64,10 +62,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     pseudo_labels: bool = False,
     speed: str | None = None,
     size: str | None = None,
-    within_interval: bool = False,
     method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
     gate_epochs: Annotated[int, Range(1, 1000)] = 4,
-    stages: Annotated[int, Range(1, 100)] = 1,
     fine: bool = False,
     heads_of: list[str] | None = None,
     parts: str | None = None,
@@ -106,18 +102,15 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       is no task.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
     * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
-    * `within_interval`: Be as small as the interval of the main score allows, instead of a speed or a size.
     * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
       gates that are trained together with the model towards --speed or --size.
     * `gate_epochs`: Train gates for so many epochs.
-    * `stages`: Reach the target in so many stages, and train after each of them for --epochs.
     * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
       hold.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
       in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
-    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; embeddings, which makes a BERT
-      with narrower embeddings an ALBERT; and eight-bit, which lets the ONNX file of eight bits meet the size (default:
-      the first three, and of a BERT without a target the first four).
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; and embeddings, which makes a BERT
+      with narrower embeddings an ALBERT (default: the first three, and of a BERT without a target all).
     * `vocabulary`: Keep at least this share of the vocabulary: pieces of the texts, then the most frequent; 1 for all
       (default: 0.6, and 1 with embeddings among the parts).
     * `max_tokens`: Cut the table of positions to inputs of so many tokens.
@@ -144,20 +137,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     texts that are all answered alike, or a model that cannot lose any part.
     """
     model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
-    plan = plan_of(model, speed, size, parts, vocabulary, within=within_interval, method=method, fine=fine)
+    plan = plan_of(model, speed, size, parts, vocabulary, method)
     wanted, parts, vocabulary = plan.target, plan.parts, plan.vocabulary
-    eight_bit |= plan.eight_bit
-    refuse_stages(stages, epochs, method, plan)
     _refuse(model, plan, method, eight_bit=eight_bit, bfloat16=bfloat16)
     timed_on = timed_on and str(device_of(timed_on))
     weights = loss_weights(losses, task)
     task, texts = labelled_splits(model, corpus, task, settings, max_tokens)
-    answers, (limit, tolerance) = answers_of(model, task), _tolerances(tolerance, task)
+    answers, tolerance = answers_of(model, task), TOLERANCES[task is not None] if tolerance is None else tolerance
     training, stopping, held_out = (encode(model, some) for some in (texts.training, texts.stopping, texts.held_out))
     judging = Judging(model, answers, texts, stopping, held_out, tolerance, settings)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=learning_rate, max_tokens=max(model.max_tokens, 8))
     gated, by_epoch = method == "gates", -(-len(training) // recipe.batch)
-    training_steps = (epochs * stages + gated * gate_epochs) * by_epoch
+    training_steps = (epochs + gated * gate_epochs) * by_epoch
     settings.on_total(groups + training_steps + 1)
 
     sizes = numbers("batches", batches, 1024), numbers("tokens", tokens, model.max_tokens)
@@ -167,31 +158,29 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     measured = original_of(model, training, settings, ridge, kinds(parts), fine=fine)
     measured = with_narrow_embeddings(quantisable(measured) if eight_bit else measured, training, pieces, max_tokens)
     of_kinds = kinds_of_heads(heads_of or [], measured)
-    in_order = partial(by_method, method=method, seed=settings.seed)
-    ordered = in_order(measured)
+    ordered = by_method(measured, method, settings.seed)
     options = {"target": wanted.words(), "groups": groups, "sample": sample, "ridge": ridge, "vocabulary": vocabulary}
     options |= {"max_tokens": max_tokens or 0, "shapes": str(shapes), "task": task.name if task else "", "parts": parts}
     options |= {"method": method, "timed_on": timed_on, "losses": losses} | ({"fine": True} if fine else {})
-    options |= ({"gate_epochs": gate_epochs} if gated else {}) | ({"stages": stages} if stages > 1 else {})
+    options |= {"gate_epochs": gate_epochs} if gated else {}
     folder = directory / FOLDER
     record = SearchRecord(folder / "search.json", of_pass(model, corpus, settings) | options, settings.on_notice)
-    keeps = score_limit(model, answers, texts, stopping, limit, settings).keeps if within_interval else None
-    goal = Goal(wanted, groups, unused_megabytes(ordered, pieces, max_tokens), best_effort, keeps)
+    goal = Goal(wanted, groups, unused_megabytes(ordered, pieces, max_tokens), best_effort)
     learning = Learning(judging, measured, weights, corpus, recipe, gate_epochs, folder)
     begin = begun(ordered, answers, training[:sample], timing, goal, record, settings)
     if gated:
         search = gate_search(*begin, goal, record, learning.gates)
     else:
-        search = staged_search(*begin, goal, record, Stages(stages, training, learning.between, in_order))
+        search = searched(*begin, record, best_effort=best_effort)
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
     untrained = search.original(ordered).written(last, pieces, max_tokens)
     smaller = learning.rest(untrained, last, pieces) if epochs else untrained
     found = evidence(judging, search, measured, ordered, untrained, smaller)
-    beside, known = portable_beside(judging, found, begin[0], last, goal, record) if fine and not gated else ({}, {})
+    beside, known = portable_beside(judging, found, begin[0], last, record) if fine and not gated else ({}, {})
     half, onnx = in_formats(smaller, folder, head=task is not None, eight_bit=eight_bit, bfloat16=bfloat16)
-    scored, formats = other_formats(judging, found, smaller, half, timing, onnx, search.most_of_file(wanted))
+    scored, formats = other_formats(judging, found, smaller, half, timing, onnx)
     facts = options | facts_of(model, smaller, timing, search.steps, epochs=epochs) | known | formats
     trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words(task)}
     facts |= found.facts | search.facts() | {"reached": search.reached} | trained | facts_of_labels(task, texts)
@@ -208,23 +197,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 
 def _refuse(model: Model, plan: ShrinkPlan, method: str, *, eight_bit: bool, bfloat16: bool) -> None:
-    """Refuse gates without a target, and a model that cannot be made smaller, or saved in the formats asked for."""
-    refuse_without_target(method, plan.target, kinds(plan.parts))
+    """Refuse gates of embeddings, and a model that cannot be made smaller, or saved in the formats asked for."""
+    refuse_embeddings(method, kinds(plan.parts))
     model.refuse_spread("made smaller")
     if eight_bit:
         refuse_unexportable(model)
     if bfloat16:
         refuse_bfloat16(model)
-
-
-def _tolerances(given: float | None, task: Task | None) -> tuple[float | None, float]:
-    """What the main score may lose on texts that choose, and what it may lose on those that score.
-
-    The first is None for the interval of the whole model's score, which tells nothing where its answers are the labels.
-    """
-    tested = TOLERANCES[task is not None] if given is None else given
-    by_interval = given is None and task is not None and not task.pseudo_labelled
-    return None if by_interval else tested, tested
 
 
 def _attributes(

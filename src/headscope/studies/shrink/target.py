@@ -11,27 +11,20 @@ UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
 # Without a target: half as fast again.
 DEFAULT = 1.5
 KINDS = ("neurons", "heads", "layers")
-# With the width of embeddings, which makes a BERT an ALBERT; and numbers of eight bits.
-WITH_EMBEDDINGS, EIGHT_BIT = (*KINDS, "embeddings"), "eight-bit"
-ALL_KINDS = (*WITH_EMBEDDINGS, EIGHT_BIT)
-# The step in which nothing is removed and the rest is trained.
-TRAINING = "training"
+# With the width of embeddings, which makes a BERT an ALBERT.
+ALL_KINDS = (*KINDS, "embeddings")
 
 
 @dataclass(frozen=True)
 class SizeTarget:
-    """The least speed, as times that of the whole model, and the most megabytes; None for any.
-
-    * `within`: instead of both, as small as it can be without a lower score, see `score_limit`.
-    """
+    """The least speed, as times that of the whole model, and the most megabytes; None for any."""
 
     speed: float | None
     megabytes: float | None
-    within: bool = False
 
     def fast_enough(self, share: float) -> bool:
         """Whether this share of the whole model's time is short enough."""
-        return not self.within and (self.speed is None or share * self.speed <= 1)
+        return self.speed is None or share * self.speed <= 1
 
     def small_enough(self, megabytes: float) -> bool:
         """Whether a model of this size is small enough."""
@@ -43,27 +36,21 @@ class SizeTarget:
         >>> SizeTarget(1.5, 10.0).words()
         '1.5 times as fast and at most 10 MB'
         """
-        if self.within:
-            return "as small as the interval of its score allows"
         speed = f"{self.speed:g} times as fast" if self.speed else ""
         size = f"at most {self.megabytes:g} MB" if self.megabytes else ""
         return " and ".join(filter(None, (speed, size)))
 
 
-def target(speed: str | None, size: str | None, megabytes: float, *, within: bool = False) -> SizeTarget:
-    """The target of the options `--speed`, `--size` and `--within-interval`; without them, 1.5 times the speed.
+def target(speed: str | None, size: str | None, megabytes: float) -> SizeTarget:
+    """The target of the options `--speed` and `--size`; without them, 1.5 times the speed.
 
     * `megabytes`: of the whole model, of which a size may be a percentage.
 
-    Raises `HeadscopeError` for a text that is no speed or no size, and for one of them beside `--within-interval`.
+    Raises `HeadscopeError` for a text that is no speed or no size.
 
     >>> target("3x", None, 80).speed, target(None, "10MB", 80).megabytes, target(None, "60%", 80).megabytes
     (3.0, 10.0, 48.0)
     """
-    if within:
-        if speed is not None or size is not None:
-            raise HeadscopeError("--within-interval searches for the smallest model; leave --speed and --size out")
-        return SizeTarget(None, None, within=True)
     times = most = None
     if speed is not None:
         match = SPEED.fullmatch(speed.strip())

@@ -14,19 +14,18 @@ from headscope.studies.shrink.steps import Step
 SOURCE = "the search for a smaller model"
 STEP, LAYERS = ("step",), ("step", "layer")
 HELD_OUT = "held-out examples, which the search never saw"
-OF_STEPS = f"{HELD_OUT}; steps in eight bits by their ONNX files"
 LABELS = {
     "path_score": Label(
-        "score after each step, before the training of the rest", "score", ("step", "metric"), OF_STEPS
+        "score after each step, before the training of the rest", "score", ("step", "metric"), HELD_OUT
     ),
     "path_change": Label(
-        "change of the score from the whole model after each step", "score", ("step", "metric"), OF_STEPS
+        "change of the score from the whole model after each step", "score", ("step", "metric"), HELD_OUT
     ),
     "output_change": Label(
         "squared change of the outputs by their squared distance from their mean",
         "share",
         STEP,
-        "examples of the search; outputs are embeddings, or those of the task head; in eight bits of the ONNX file",
+        "examples of the search; outputs are embeddings, or those of the task head",
     ),
     "exact_change": Label("what each step adds to the change of the outputs", "share", STEP, "examples of the search"),
     "estimated_change": Label(
@@ -36,7 +35,7 @@ LABELS = {
         "examples of the search, without a fit",
     ),
     "megabytes": Label(
-        "size of the parameters, in eight bits of the ONNX file",
+        "size of the parameters",
         "megabytes",
         STEP,
         "without the pieces that go in any case",

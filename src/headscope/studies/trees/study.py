@@ -24,8 +24,7 @@ from headscope.studies.trees.scores import TreeRows, joined
 from headscope.studies.trees.variables import to_variables
 
 ABOUT = "heads"
-NEEDS = "trees"
-COST = {"passes": 10.9, "shared": 2.7}
+SURVEY = {"needs": "trees", "cost": {"passes": 4, "own": 0.55}}
 REQUIRED = ("layer_uas",)
 
 

@@ -30,42 +30,8 @@ def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
         f"The ONNX file has {number(sizes[0], '.3g')} MB in float32 and {number(sizes[1], '.3g')} MB in eight bits. "
         f"Medians of a forward pass in torch, and of both files in onnxruntime: {'; '.join(times)}. Options: "
         f"{files['options']}, chosen on {several(files['inputs'], 'text')} that do not score; there the outputs change "
-        f"by {number(files['change'], '.2g')}.{_for_the_target(files)}",
+        f"by {number(files['change'], '.2g')}.",
     )
-
-
-def _for_the_target(files: dict[str, Any]) -> str:
-    """What the options of a larger file would be, where the target decides; nothing where it does not."""
-    free = files.get("any_size")
-    if free is None or free["options"] == files["options"]:
-        return ""
-    return (
-        f" A file of any size would have other options ({free['options']}): {number(free['megabytes'], '.3g')} MB, and "
-        f"a change of {number(free['change'], '.2g')}."
-    )
-
-
-def met_by_file(known: dict[str, Any]) -> str:
-    """Which file meets a size that eight bits are a step to, in a sentence; nothing where they are none.
-
-    * `known`: sizes, timings and options of the result.
-    """
-    if "eight_bit_step" not in known:
-        return ""
-    files, meets = known["eight_bit"], "meets" if known["reached"] else "does not meet"
-    return (
-        f" The ONNX file {files['file']} {meets} the target, {known['target']}: it has "
-        f"{number(files['megabytes'][1], '.3g')} MB. The weights in the folder are in float32: "
-        f"{number(known['megabytes'][1], '.3g')} MB."
-    )
-
-
-def steps_note(known: dict[str, Any]) -> str:
-    """Which steps of the search are in eight bits, for a caption; nothing without them."""
-    step = known.get("eight_bit_step")
-    if step is None:
-        return ""
-    return f" From step {step} on the ONNX file of eight bits of each step scores, and its megabytes count."
 
 
 def trials(known: dict[str, Any]) -> Iterator[Table]:
@@ -75,8 +41,7 @@ def trials(known: dict[str, Any]) -> Iterator[Table]:
         return
     caption = (
         "Ways to eight bits: the change of the outputs from those in float32, on texts that choose, and megabytes of "
-        "the file. Saved is the smallest that changes the outputs by 0.01 or less, else the one with the least change"
-        f"{', of files as small as the target.' if 'any_size' in files else '.'}"
+        "the file. Saved is the smallest that changes the outputs by 0.01 or less, else the one with the least change."
     )
     rows = [
         (f"{one['options']}{', saved' if one['options'] == files['options'] else ''}", _cells(one))

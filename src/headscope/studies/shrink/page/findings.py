@@ -12,12 +12,11 @@ from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.wording import estimate, examples, layers_named, measured, n_examples, number, of_array, several
 from headscope.studies.shrink.page import fine, gates
-from headscope.studies.shrink.page.eight_bit import eight_bit, met_by_file
+from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
 from headscope.studies.shrink.page.number_formats import bfloat16
 from headscope.studies.shrink.page.own_texts import AGREES, of_answers, own_texts, too_alike
-from headscope.studies.shrink.target import TRAINING
 
 # What a smaller model was trained on before losses could be chosen.
 LEARNED = "states and outputs of the whole model"
@@ -151,7 +150,7 @@ def _size(result: xr.Dataset) -> Finding:
     (before, after), megabytes = known["parameters"], known["megabytes"]
     text = (
         f"{before:,} parameters became {after:,}, and {number(megabytes[0], '.3g')} MB became "
-        f"{number(megabytes[1], '.3g')} MB.{met_by_file(known)}"
+        f"{number(megabytes[1], '.3g')} MB."
     )
     return Finding(f"It has {after / before:.0%} of the parameters", text)
 
@@ -163,9 +162,8 @@ def _needed(result: xr.Dataset) -> Iterator[Finding]:
         return
     down, least = of_array(share).percent, number(facts(result)["tolerance"])
     sizes = result["megabytes"].values
-    saved = "before any training" if "eight_bit_step" in facts(result) else "and the saved model"
     text = (
-        f"{several(len(sizes), 'size')} were tested, from the largest on, {saved}. Down to {down} of the "
+        f"{several(len(sizes), 'size')} were tested, from the largest on, and the saved model. Down to {down} of the "
         f"size the main score falls by less than {least}. The bounds are those of these sizes where it surely does, "
         "and where it may."
     )
@@ -189,8 +187,7 @@ def _removed(result: xr.Dataset) -> Finding:
     ]
     listed = [part for part in words if part]
     text = f"Removed: {'; '.join(listed)}. {fine.rest(known)}"
-    nothing = "eight bits meet the target" if "eight_bit_step" in known else "the target is met without"
-    return Finding("What was removed", text if listed else f"Nothing was removed: {nothing}.")
+    return Finding("What was removed", text if listed else "Nothing was removed: the target is met without.")
 
 
 def _embeddings(known: dict[str, Any]) -> str:
@@ -205,8 +202,7 @@ def _parts(result: xr.Dataset) -> Iterator[Finding]:
     if exact is None or guess is None or exact.sizes["step"] < 2:
         return
     rows = [
-        f"{part} {number(float(exact[step]), '.3f')}"
-        + ("" if part == TRAINING else f" (estimated {number(float(guess[step]), '.3f')})")
+        f"{part} {number(float(exact[step]), '.3f')} (estimated {number(float(guess[step]), '.3f')})"
         for step, part in enumerate(result["part"].values.tolist())
         if step
     ]
@@ -224,9 +220,8 @@ def _choices(result: xr.Dataset) -> Iterator[Finding]:
         return
     search, weights, random = (of_array(scores.sel(choice=one)).text for one in ("search", "weights", "random"))
     gain, chosen = of_array(gains.sel(choice="random")).text, METHODS.get(facts(result)["method"], "")
-    untrained = "before any training and in float32" if "eight_bit_step" in facts(result) else "before any training"
     text = (
-        f"A model of the saved size, {untrained}, has {label('metric', metric)} {search} with the parts of the "
+        f"A model of the saved size, before any training, has {label('metric', metric)} {search} with the parts of the "
         f"search{chosen}, {weights} with those of the longest weights, and {random} with random ones (mean over 5 "
         f"draws): a difference of {gain} from these.{examples(scores)}"
     )
@@ -248,13 +243,10 @@ def _vocabulary(result: xr.Dataset) -> Iterator[Finding]:
 def _training(result: xr.Dataset) -> Iterator[Finding]:
     known = facts(result)
     if known["epochs"]:
-        stages = known.get("stages", 1)
-        after = f" after each of {stages} stages of the search" if stages > 1 else ""
         text = (
-            f"{several(known['epochs'], 'epoch')} of training{after} on {known.get('learned_from', LEARNED)}, with "
+            f"{several(known['epochs'], 'epoch')} of training on {known.get('learned_from', LEARNED)}, with "
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
         if not known.get("trained", True):
-            left = "that after the last stage is left out" if stages > 1 else "the saved model is untrained"
-            text += f" No epoch changes the outputs of these less than none: {left}."
+            text += " No epoch changes the outputs of these less than none: the saved model is untrained."
         yield Finding("How it was trained", text)

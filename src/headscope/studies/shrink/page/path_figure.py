@@ -9,12 +9,10 @@ from headscope.figures.curve import curve
 from headscope.figures.labels import label
 from headscope.report.parts import Figure
 from headscope.report.wording import Estimate, estimate
-from headscope.studies.shrink.page.eight_bit import steps_note
 from headscope.studies.shrink.page.findings import facts, times
 
 PATH = "Score against speed and size"
 STEPS, GATES = "each step, untrained", "by gates, trained with them"
-STAGES = "each step, trained after each stage"
 SAVED, EIGHT_BITS, BFLOAT16 = "saved model", "saved model in eight bits", "saved model in bfloat16"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
 
@@ -38,7 +36,7 @@ def path_figures(result: xr.Dataset) -> list[Figure]:
     caption = (
         f"Held-out {name} after each step of the search from the whole model on, and of the saved model. Beside them "
         "models of its size whose parts are chosen otherwise. The band is the 95% interval of the steps; the table of "
-        f"the values has those of single models.{steps_note(facts(result))} "
+        f"the values has those of single models. "
     )
     notes = {
         "speed": "Speed: times the whole model; of the saved model as measured, of others as expected.",
@@ -55,15 +53,14 @@ def points(result: xr.Dataset) -> list[Point]:
     """All models of a run, the steps first."""
     known, metric = facts(result), str(result["metric"].values[0])
     sizes = result["megabytes"].values.tolist()
-    line = GATES if "gates" in known else STAGES if "stages" in known else STEPS
+    line = GATES if "gates" in known else STEPS
     steps = [
         Point(line, estimate(result, "path_score", step=step, metric=metric), speed, size)
         for step, (speed, size) in enumerate(zip(known["speeds"], sizes, strict=True))
     ]
     saved = Point(SAVED, estimate(result, "shrunk_score", metric=metric), times(result), known["megabytes"][1])
-    size = saved.megabytes if "eight_bit_step" in known else sizes[-1]  # other choices are in float32
     others = [
-        Point(words, estimate(result, "choice_score", choice=choice, metric=metric), steps[-1].speed, size)
+        Point(words, estimate(result, "choice_score", choice=choice, metric=metric), steps[-1].speed, sizes[-1])
         for choice, words in CHOICES.items()
         if "choice_score" in result
     ]

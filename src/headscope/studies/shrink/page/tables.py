@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, number
-from headscope.studies.shrink.page.eight_bit import steps_note, trials
+from headscope.studies.shrink.page.eight_bit import trials
 from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.page.kinds import kinds_table
 
@@ -25,7 +25,7 @@ def _steps(result: xr.Dataset) -> Table:
     titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Estimated", "Speed", "MB"]
     caption = (
         "Steps of the search. Cost: what the step adds to the change of the outputs; estimated: by the part alone. "
-        f"Speed: times the whole model, as expected; before the training of the saved model.{steps_note(facts(result))}"
+        "Speed: times the whole model, as expected; before the training of the saved model."
     )
     speeds = facts(result)["speeds"]
     rows = [(str(step), _cells(result, step, metric, speeds[step])) for step in result["step"].values.tolist()]
