@@ -1,7 +1,9 @@
 """A hostile file is refused with one line: it reads no other file, and declares no more values than it has."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import h5py
 import numpy as np
@@ -132,6 +134,29 @@ def test_one_text_in_all_places_is_refused(saved: Path, monkeypatch: pytest.Monk
     with opened(saved) as file:
         file.create_dataset("texts", (50, 300), h5py.string_dtype(), fillvalue="a" * 4000)
     refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it anew")
+
+
+@pytest.mark.parametrize("name", ["words", "NAME"])
+def test_a_list_in_an_attribute_is_refused_before_it_is_read(saved: Path, name: str) -> None:
+    with opened(saved) as file:
+        file["entropy"].attrs[name] = ["a"] * (limits.MOST_VALUES + 1)
+    refuse(saved, f"attribute '{name}' has 65 values, more than 64; save it anew")
+
+
+def test_dimensions_that_are_no_references_are_refused_before_they_are_looked_up() -> None:
+    listed = SimpleNamespace(shape=(1,), dtype=h5py.string_dtype())
+    item: Any = SimpleNamespace(ndim=1, attrs=MagicMock(get_id=lambda name: listed))
+    item.attrs.__iter__.return_value = iter(["DIMENSION_LIST"])
+    with pytest.raises(ValueError, match="attribute 'DIMENSION_LIST' names no dimensions; save it anew"):
+        hostile._refuse_attributes(item)
+
+
+def test_attributes_have_no_more_bytes_than_the_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PACKED_LEAST", 1000)
+    with opened(saved) as file:
+        size = file.id.get_filesize()
+    monkeypatch.setattr(hostile, "_length", lambda value: size)
+    refuse(saved, "its attributes have [0-9,]+ bytes, more than the file; save it anew")
 
 
 @given(st.lists(st.integers(0, 9), max_size=4), st.integers(1, 40))

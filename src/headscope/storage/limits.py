@@ -93,6 +93,12 @@ PADDED_TIMES, PADDED_LEAST, _ = _limits(
     *(100, 1 << 26, PACKED_LEAST),
 )
 MOST_VARIABLES = _limit("variables of a result", "{0:,}", 1_000)
+# Those of studies are single; the lists of netCDF have a value for each dimension.
+MOST_VALUES, _ = _limits(
+    "values of an attribute of a result",
+    "{0}; of all attributes together no more bytes than the file, or {1.size}",
+    *(64, PACKED_LEAST),
+)
 # No measure comes near it, and the squares of such numbers can still be added up.
 LARGEST_EXPONENT = _limit("a value of a result", "from -1e{0} to 1e{0}; NaN is a missing value", 100)
 # A path is the longest.

@@ -87,9 +87,9 @@ def work(job: bytes, engine: Any) -> None:
         ready["settings"] = replace(ready["settings"], engine=engine)
         arguments = {**ready, **{name: given[name] for name in function.options}}
         if hasattr(module, "passes"):
-            read_arrays(module.passes(**arguments_of(module.passes, module.run, arguments)))
+            read_arrays(module.passes(**arguments_of(module.passes, function.load(), arguments)))
         else:
-            module.run(**arguments)
+            function.load()(**arguments)
 
 
 @contextmanager

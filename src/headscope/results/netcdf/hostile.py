@@ -1,8 +1,9 @@
 """Refuse files that read other files, or declare more values than a result can have."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import product
 from math import prod
+from typing import Any
 
 import h5py
 import numpy as np
@@ -11,6 +12,8 @@ from headscope.storage import limits
 
 # Bytes that a block of texts may take if each is as long as the file, and how many texts a block has.
 BLOCK, LEAST_TEXTS, MOST_TEXTS = 256 * 2**20, 16, 4096
+# Of a label the places of all variables that it labels: netCDF keeps it, and nobody reads it here.
+REFERENCES, DIMENSIONS = "REFERENCE_LIST", "DIMENSION_LIST"
 SMALLER = "; use fewer layers, heads or examples"
 
 
@@ -25,6 +28,7 @@ def safe_datasets(file: h5py.File) -> dict[str, h5py.Dataset]:
         raise ValueError(
             f"it has {len(file):,} variables, more than {limits.MOST_VARIABLES:,}; keep those of one study"
         )
+    _refuse_attributes(file)
     datasets = dict(_datasets(file))
     sizes = {name: _bytes(name, dataset) for name, dataset in datasets.items()}
     held = file.id.get_filesize()
@@ -42,6 +46,40 @@ def safe_datasets(file: h5py.File) -> dict[str, h5py.Dataset]:
             "shorten the longest"
         )
     return datasets
+
+
+def safe_attributes(item: h5py.HLObject, skip: Set[str], read: int) -> tuple[dict[str, Any], int]:
+    """The attributes of a variable or of the file.
+
+    * `skip`: the names of those that are not returned; `read`: the bytes of those that were read before.
+
+    Returns: the attributes, and the bytes of all that were read.
+
+    Raises `ValueError` if all have more bytes than the file: then many are one and the same.
+    """
+    found = dict[str, Any]()
+    for name in (name for name in item.attrs if name not in skip):
+        found[name] = item.attrs[name]
+        read += sum(map(_length, np.ravel(found[name])))
+        if read > max(item.file.id.get_filesize(), limits.PACKED_LEAST):
+            raise ValueError(f"its attributes have {read:,} bytes, more than the file; save it anew")
+    return found, read
+
+
+def _refuse_attributes(item: Any) -> None:
+    """Raise `ValueError` for a long list in an attribute, and for dimensions that are no references."""
+    for name in item.attrs:
+        attribute = item.attrs.get_id(name)
+        number = prod(attribute.shape or ())
+        if number > limits.MOST_VALUES and name != REFERENCES:
+            raise ValueError(f"attribute '{name}' has {number:,} values, more than {limits.MOST_VALUES}; save it anew")
+        kind = attribute.dtype if name == DIMENSIONS else None
+        if kind and (number != item.ndim or h5py.check_ref_dtype(h5py.check_vlen_dtype(kind) or kind) is None):
+            raise ValueError(f"attribute '{name}' names no dimensions; save it anew")
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, str | bytes) else np.asarray(value).nbytes
 
 
 def _is_text(dataset: h5py.Dataset) -> bool:
@@ -67,6 +105,7 @@ def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:
             raise ValueError(f"'{name}' is a {type(item).__name__.lower()}; a result has variables only")
         if item.external or item.is_virtual:
             raise ValueError(f"variable '{name}' has its values in another file; a result holds its values itself")
+        _refuse_attributes(item)
         yield name, item
 
 

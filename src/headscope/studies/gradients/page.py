@@ -32,7 +32,7 @@ GRADIENT, BESIDE = "Gradient by attention", "Beside the attention"
 DOTS = "A dot for each head, a line for the layer's mean."
 
 
-def worth(numbers: Numbers) -> Iterator[Finding]:
+def dependence(numbers: Numbers) -> Iterator[Finding]:
     """The dependence of the loss on attention to each class, beside the attention itself."""
     for name in numbers.labels("relative_gradient", "token_class"):
         if name in CLASSES:
@@ -205,7 +205,7 @@ BY_LAYER = f"The loss: {{loss_name}}. {DOTS} After Clark et al. (2019), Figure 3
 PANELS = "The same, head by head; each panel has its own colours."
 ATTENTION = f"Attention of the same inputs. {DOTS} After Clark et al. (2019), Figure 2."
 PAGE = StudyParts(
-    highlights=(worth, use),
+    highlights=(dependence, use),
     findings=(loss, correlation, limits),
     charts=(
         Chart("gradient", "by_layer", GRADIENT, BY_LAYER, "gradient-by_layer", drop="token_class"),
