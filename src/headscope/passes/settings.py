@@ -64,6 +64,11 @@ class Settings:
             bounds.check(name, getattr(self, name))
 
     @property
+    def quiet(self) -> "Settings":
+        """The settings of a part of a study that its progress does not count."""
+        return replace(self, on_progress=lambda done: None, on_total=lambda total: None)
+
+    @property
     def in_worker(self) -> bool:
         """Whether this process reads for another one, which computes the result."""
         return self.engine is not None and self.engine.in_worker

@@ -10,7 +10,7 @@ from headscope.passes import Settings
 from headscope.report.study_page import study_page
 from headscope.studies.attributions import altered_variables, study, variables
 from headscope.studies.attributions.altered_inputs import ALTERATIONS, AlteredInputs
-from headscope.studies.attributions.page.altered import NAMES
+from headscope.studies.attributions.page.altered_attention import NAMES
 from support.tiny import tiny_bert, tiny_tokenizer
 
 

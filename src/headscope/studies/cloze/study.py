@@ -102,9 +102,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     own = scoring.scores("the model", predictor, scored)
     scored, suites = scored[: len(own.good)], _first(suites, len(own.good))
     _refuse_unscored(suites, own)
-    quiet = replace(settings, on_progress=lambda done: None)
     of_pieces = prior(predictor, unigrams)
-    baselines = {"unigram": item_scores(predictor, scored, quiet, plain=plain, prior=of_pieces)}
+    baselines = {"unigram": item_scores(predictor, scored, settings.quiet, plain=plain, prior=of_pieces)}
     if random and not scoring.interrupted:
         by_chance = WordPredictor(untrained(model, settings.seed))
         baselines = scoring.complete("random weights", by_chance, scored) | baselines
@@ -117,7 +116,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     vocabulary = len(of_pieces.log_probabilities)
     variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary)
     if not scoring.interrupted:
-        guesses = name_guesses(predictor, scored, quiet)
+        guesses = name_guesses(predictor, scored, settings.quiet)
         matches = string_matches(scored)
         variables |= fact_variables(scored, own, matches, guesses, settings)
         variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
