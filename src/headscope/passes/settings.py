@@ -66,7 +66,7 @@ class Settings:
     @property
     def quiet(self) -> "Settings":
         """The settings of a part of a study that its progress does not count."""
-        return replace(self, on_progress=lambda done: None, on_total=lambda total: None)
+        return replace(self, on_progress=_nothing, on_total=_nothing)
 
     @property
     def in_worker(self) -> bool:
@@ -77,10 +77,6 @@ class Settings:
     def in_parts(self) -> bool:
         """Whether other processes than this one read the corpus."""
         return self.workers > 1 or self.engine is not None
-
-    def silent(self) -> "Settings":
-        """The settings without progress and notices."""
-        return replace(self, on_progress=_nothing, on_total=_nothing, on_notice=_nothing)
 
     def as_attributes(self) -> dict[str, str | int]:
         """The settings that are stored with a result."""

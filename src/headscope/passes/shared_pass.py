@@ -61,10 +61,9 @@ def first_pass(study: str, arguments: Mapping[str, Any]) -> PlannedPass[Any] | N
     module, journal = catalog.load("studies", study), arguments["settings"].journal
     if not hasattr(module, "first_pass") or (journal and (journal.folder / "pass-1").exists()):
         return None
+    given = {**arguments, "settings": replace(arguments["settings"].quiet, on_notice=lambda line: None)}
     with suppress(HeadscopeError):  # it says so when it runs
-        return module.first_pass(
-            **arguments_of(module.first_pass, module.run, {**arguments, "settings": arguments["settings"].silent()})
-        )
+        return module.first_pass(**arguments_of(module.first_pass, module.run, given))
     return None
 
 

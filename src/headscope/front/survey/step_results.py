@@ -58,7 +58,7 @@ class StepResults:
 
         Raises `HeadscopeError` if a study refuses the model or the corpus.
         """
-        quiet = replace(settings.silent(), keep_interrupted=False)
+        quiet = replace(settings.quiet, keep_interrupted=False)
         given = {study: (corpora_of(study, [corpus]), OPTIONS[study]) for study in self.studies}
         for study, arguments in read_first(model, given, quiet):
             try:
