@@ -15,9 +15,6 @@ from headscope.studies.profile.counting import frequencies_of
 from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
 
-ABOUT = "heads"
-REQUIRED = ("token_attention",)
-
 
 def run(
     model: Model,
