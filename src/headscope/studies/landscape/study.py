@@ -32,6 +32,7 @@ from headscope.training import initial
 from headscope.training.environment import RunEnvironment, run_environment
 
 ABOUT = "training"
+SURVEY = "a trained model: headscope landscape MODEL --tuned TRAINED --task NAME --data FOLDER"
 EXAMPLE = "headscope landscape minilm --tuned out/tuned/model --task mrpc --data GLUE -o out/landscape"
 REQUIRED = ("line_loss", "width")
 WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
@@ -140,7 +141,7 @@ class TaskLosses:
     settings: Settings
 
     def __call__(self) -> Float[np.ndarray, " example"]:
-        outputs = logits(self.model, self.inputs, replace(self.settings, on_progress=lambda done: None))
+        outputs = logits(self.model, self.inputs, self.settings.quiet)
         return losses(self.task.kind, torch.from_numpy(outputs), self.targets).double().numpy()
 
 
