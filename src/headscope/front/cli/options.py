@@ -103,7 +103,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "regression": (bool | None, None, _corpus(help="Labels are numbers, or classes; by default the labels decide.")),
     "split": (str | None, None, _corpus(help="Split of a GLUE folder or a hub data set.")),
     "segment": (int, 128, _corpus(min=1, max=100_000, help="Most tokens of a pair of paragraphs (kind 'paragraphs').")),
-    "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read the first N examples.")),
+    "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read N examples, drawn evenly.")),
     "training": (
         str | None,
         None,

@@ -156,7 +156,8 @@ def _refuse_unscored(suites: Sequence[Suite], own: ItemScores) -> None:
 def _together(suites: Sequence[Suite]) -> Any:
     """Name and hash of all suites, as those of one corpus."""
     digest = joint_sha256([suite.sha256 for suite in suites])
-    return Suite(", ".join(suite.name for suite in suites), digest, (), {})
+    drawn = next((suite.drawn for suite in suites if suite.drawn), "")
+    return Suite(", ".join(suite.name for suite in suites), digest, (), {}, drawn)
 
 
 def _counts(suites: Sequence[Suite], own: ItemScores) -> dict[str, str | int]:
