@@ -30,6 +30,7 @@ from headscope.studies.coreference.scores import AntecedentPredictions, Draws, b
 from headscope.studies.coreference.segments import Context, Plan, plan
 
 ABOUT = "heads"
+SURVEY = {"needs": "mentions", "cost": {"passes": 1, "own": 0.05, "after": 0.1, "shared": False}}
 OPTIONS = {"long": "truncate"}
 REQUIRED = ("reference",)
 
@@ -90,7 +91,7 @@ def run(
     observer = MentionObserver(
         planned.cases, toward=planned.stereotypes, confused=planned.questions, counts=words.counts
     )
-    result = Pass(model, planned.inputs, settings, words).gather(observer)
+    result = Pass(model, planned.inputs, settings, words).gather(observer).read()
     predictions = joined(result.value)
     if not predictions.answerable.any():
         raise HeadscopeError(
