@@ -12,13 +12,15 @@ from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.studies.geometry.hidden_pass import Hidden, read_hidden
+from headscope.studies.geometry.hidden_pass import Hidden, HiddenState, hidden_pass, read_hidden
 from headscope.studies.geometry.samples import CONTEXTS
 from headscope.studies.geometry.variables import to_variables
 
 ABOUT = "layers"
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.13, "after": 0.3}}
 REQUIRED = ("anisotropy",)
 
 
@@ -68,18 +70,25 @@ def run(
     """
     settings.on_total(corpus.n_examples * (1 if other is None else 2))
     attributes = provenance("geometry", model, corpus, settings)
-    hidden = read_hidden(model, corpus, settings, words, occurrences)
+    hidden = read_hidden(first_pass(model, corpus, settings, words=words, occurrences=occurrences))
     if hidden.value.words is None or len(hidden.value.words) < 2:
         raise HeadscopeError(f"corpus '{corpus.name}' has fewer than two tokens; name a larger corpus")
     aligned = None
     if other is not None and "interrupted" not in hidden.attributes:
         beside, uninterrupted = load(other), replace(settings, keep_interrupted=False)
-        aligned = read_hidden(beside, corpus, uninterrupted, words, CONTEXTS).value
+        aligned = read_hidden(hidden_pass(beside, corpus, uninterrupted, words, CONTEXTS)).value
         _refuse_other_tokens(model, beside, hidden.value, aligned)
         attributes |= {"other_model": beside.name}
     variables = to_variables(hidden.value, aligned, settings.seed, settings.resamples)
     attributes |= {"options": json.dumps({"words": words, "occurrences": occurrences})}
     return results.check(xr.Dataset(variables, attrs=attributes | hidden.attributes))
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, words: int, occurrences: int
+) -> PlannedPass[HiddenState]:
+    """What other studies may read together with this one."""
+    return hidden_pass(model, corpus, settings, words, occurrences)
 
 
 def _refuse_other_tokens(model: Model, other: Model, hidden: Hidden, aligned: Hidden) -> None:

@@ -32,6 +32,7 @@ from headscope.training import initial
 from headscope.training.environment import RunEnvironment, run_environment
 
 ABOUT = "training"
+SURVEY = "a trained model: headscope landscape MODEL --tuned TRAINED --task NAME --data FOLDER"
 EXAMPLE = "headscope landscape minilm --tuned out/tuned/model --task mrpc --data GLUE -o out/landscape"
 REQUIRED = ("line_loss", "width")
 WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
