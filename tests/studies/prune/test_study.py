@@ -20,6 +20,7 @@ from headscope.models.heads import parse
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.report.study_page import study_page
+from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
