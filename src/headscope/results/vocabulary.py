@@ -89,9 +89,6 @@ DIMENSIONS = {
     "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
-    "frequency": Dimension(
-        "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
-    ),
     "word_pair": Dimension(
         "words of two segments: copies of each other, as far apart as these, or another word and a copy"
     ),
