@@ -162,14 +162,14 @@ ATTRIBUTES = (
 KINDS: dict[str, str] = {
     **dict.fromkeys(
         (
-            "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared "
+            "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared "
             "test_sentences words_with_vectors"
         ).split(),
         "number",
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 filter forward_s left_out options pruning recipe sentences "
+            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
             "settings shrinking suites tasks training versions"
         ).split(),
         "object",
