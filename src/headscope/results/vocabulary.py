@@ -173,7 +173,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(
         (
             "n_examples n_tokens seed duration_s n_words n_links n_mentions n_sentences chosen_layer spared "
-            "test_sentences words_with_vectors"
+            "test_sentences"
         ).split(),
         "number",
     ),
