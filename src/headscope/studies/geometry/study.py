@@ -19,10 +19,6 @@ from headscope.studies.geometry.hidden_pass import Hidden, HiddenState, hidden_p
 from headscope.studies.geometry.samples import CONTEXTS
 from headscope.studies.geometry.variables import to_variables
 
-ABOUT = "layers"
-SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.13, "after": 0.3}}
-REQUIRED = ("anisotropy",)
-
 
 def run(
     model: Model,
@@ -37,16 +33,6 @@ def run(
 
     A token is a piece of the tokenizer, [CLS] and [SEP] left out. Variables `embeddings_...` are of the embeddings that
     enter the first layer, layer 0 of the papers.
-
-    * `anisotropy`: mean cosine of two random tokens of the corpus; `..._corrected`: less anisotropy.
-    * `self_similarity`: mean cosine of the occurrences of a token, over tokens with 5 or more; `intra_sentence`: of an
-      input's tokens with their mean; `explained_variance`: share of the first principal component in the occurrences
-      of a token, `..._corrected` less that of as many random tokens.
-    * `position_similarity[layer, gap]`, `segment_similarity[layer, segments]`: of occurrences of one token whose
-      positions differ by so much, or that stand in the same or in different segments of text pairs.
-    * `norm`, `norm_std`, `outlier_dimensions`, `top_dimension[layer, dimension_rank]` and its share of the anisotropy.
-    * `cls_similarity`: of the [CLS] of two inputs, `cls_similarity_centred` less their mean, `cls_shared`.
-    * `alignment[layer, other_layer]`: linear centred kernel alignment; `model_alignment` with another model.
 
     Samples are drawn by the seed as the corpus is read, and merge: memory does not grow with the text. Up to 32
     occurrences of a token are kept. `intra_sentence_corrected` takes the anisotropy as exact.
