@@ -58,10 +58,7 @@ DIMENSIONS = {
     ),
     "progress": Dimension("share of a training that is done", "share"),
     "share_removed": Dimension("share of the model's heads that is removed", "share"),
-    "mention_type": Dimension("kind of mention"),
     "baseline": Dimension("simple way to choose that heads are compared with"),
-    "gender": Dimension("gender of a pronoun"),
-    "stereotype": Dimension("whether a pronoun has the gender that is expected of an occupation"),
     "query": Dimension("token that looks", "whole", 1),
     "query_group": Dimension("class of the tokens that look: sep, cls"),
     "key": Dimension("token that is looked at", "whole", 1),
@@ -164,10 +161,7 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        (
-            "n_examples n_tokens seed duration_s n_words n_links n_mentions n_sentences chosen_layer spared "
-            "test_sentences"
-        ).split(),
+        "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
