@@ -158,10 +158,7 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        (
-            "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared "
-            "test_sentences words_with_vectors"
-        ).split(),
+        "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
