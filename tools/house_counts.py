@@ -155,7 +155,7 @@ def upward(graph: dict[Path, set[Path]]) -> int:
 
 
 def naming(studies: list[str]) -> list[int]:
-    """Of each study, the files outside of its folder that name it: in quotes, as a module, a command or a page."""
+    """For each study the files outside of its folder that name it: in quotes, as a module, a command or a page."""
     name = f"({'|'.join(studies)})"
     word = re.compile(rf"[\"'`]{name}[\"'`]|(?:studies[./]|headscope[. ]){name}\b|\b{name}\.md")
     paths = [*files(SRC, TESTS / "support", ROOT / "benchmarks"), *DOCS.glob("**/*.md"), *ROOT.glob("*.*ml")]

@@ -72,7 +72,7 @@ def work(job: bytes, engine: Any) -> None:
 
 def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:
     """The engine that the options of the commands name, for all of them."""
-    from headscope.front.cli.saved_command import parsed
+    from headscope.front.cli.study import parsed
 
     given = [parsed(study, words)[1] for study, words in commands.items()]
     return engine_of(given[0], ENTRY, {"commands": commands}, [one["out"] / FOLDER for one in given])
@@ -88,7 +88,7 @@ def _first_passes(sharing: Sequence[str], commands: Mapping[str, Sequence[str]])
 
 def _first_pass_of(study: str, words: list[str], **changed: Any) -> "AskedPass | None":
     """The pass that a command asks for, with some of its options changed."""
-    from headscope.front.cli.saved_command import parsed
+    from headscope.front.cli.study import parsed
     from headscope.passes.shared_pass import first_pass
 
     given = parsed(study, words)[1] | {"brief": True} | changed

@@ -77,7 +77,9 @@ class PlannedStudy:
     @property
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
-        names = ", ".join(f"{one.source} ({one.n_examples:,} {_examples(one.n_examples)})" for one in self.corpora)
+        names = ", ".join(
+            f"{corpus.source} ({corpus.n_examples:,} {_examples(corpus.n_examples)})" for corpus in self.corpora
+        )
         return f"needs {self.lacks}" if self.lacks else names or "the task"
 
 
@@ -87,17 +89,17 @@ def _examples(number: int) -> str:
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
     """What a corpus has: `text`, and `trees`, `links` and `mentions` if any sentence has some."""
-    found, words, read = {"text"}, 0, 0
+    features, words, read = {"text"}, 0, 0
     for read, example in enumerate(corpus, 1):
         words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
         for sentence in example.sentences:
-            found |= {"trees", "links"} if sentence.heads else set()
-            found |= {"links"} if sentence.links else set()
-            found |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if read >= FIRST and len(found) == len(set(NEEDS.values()) - {"task"}):
+            features |= {"trees", "links"} if sentence.heads else set()
+            features |= {"links"} if sentence.links else set()
+            features |= {"mentions"} if sentence.mentions or sentence.question else set()
+        if read >= FIRST and len(features) == len(set(NEEDS.values()) - {"task"}):
             break
     tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
-    return CorpusFacts(source, n_examples, frozenset(found), round(tokens))
+    return CorpusFacts(source, n_examples, frozenset(features), round(tokens))
 
 
 def planned(
@@ -110,25 +112,25 @@ def planned(
     Raises `HeadscopeError` for a study that does not exist, or that a survey does not run.
 
     >>> corpus = CorpusFacts("texts.txt", 3, frozenset({"text"}))
-    >>> [one.study for one in planned([corpus], task=False) if not one.lacks][:2]
+    >>> [plan.study for plan in planned([corpus], task=False) if not plan.lacks][:2]
     ['profile', 'patterns']
     """
-    known = catalog.names("studies")
+    studies = catalog.names("studies")
     for name in (*only, *without):
-        if name.replace("-", "_") not in known:
-            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, known)}")
+        if name.replace("-", "_") not in studies:
+            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, studies)}")
     chosen = [name.replace("-", "_") for name in only] or list(NEEDS)
     left = {name.replace("-", "_") for name in without}
     plans = [_planned(study, corpora, task) for study in NEEDS if study in chosen and study not in left]
     others = [PlannedStudy(study, lacks=reason) for study, reason in ELSEWHERE.items()]
-    return [*[one for one in plans if not one.lacks], *[one for one in plans if one.lacks], *others]
+    return [*[plan for plan in plans if not plan.lacks], *[plan for plan in plans if plan.lacks], *others]
 
 
 def _planned(study: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
     need = NEEDS[study]
     if need == "task":
         return PlannedStudy(study, lacks="" if task else LACKING["task"])
-    fitting = tuple(one for one in corpora if need in one.features)
+    fitting = tuple(corpus for corpus in corpora if need in corpus.features)
     if not fitting:
         return PlannedStudy(study, lacks=LACKING[need])
     return PlannedStudy(study, fitting if study in MANY else fitting[:1])
@@ -143,5 +145,5 @@ def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequenc
     ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
     """
     name = catalog.command_name(plan.study)
-    read = [one.source for one in plan.corpora] or task
+    read = [corpus.source for corpus in plan.corpora] or task
     return [name, model, *read, *OWN.get(plan.study, ()), *given, "-o", f"{out}/{name}"]
