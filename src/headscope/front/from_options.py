@@ -100,6 +100,11 @@ def corpus(values: Given, inputs: Given) -> Any:
     return _read_corpus(values["corpus"] if "corpus" in values else values["other"] or "sample", values)
 
 
+def documents(values: Given, inputs: Given) -> Any:
+    """The corpus of the command, of which a limit takes whole documents."""
+    return corpus({**values, "whole_documents": True}, inputs)
+
+
 def own_texts(values: Given, inputs: Given) -> Any:
     """The corpus of the command, beside a task, too; the dev split of the task if no corpus is named."""
     named = values["corpus"] != "sample"
@@ -117,19 +122,23 @@ def training(values: Given, inputs: Given) -> Any:
 
 def trainings(values: Given, inputs: Given) -> Any:
     """The corpora of --train, of which there may be several; None without it."""
-    one = [{**values, "training": source} for source in values["trainings"] or [None]]
+    one = [{**values, "whole_documents": True, "training": source} for source in values["trainings"] or [None]]
     return tuple(corpus for source in one if (corpus := training(source, inputs)) is not None) or None
 
 
 def treebanks(values: Given, inputs: Given) -> Any:
-    """One or more corpora."""
+    """One or more corpora, of which a limit takes whole documents."""
+    return _corpora({**values, "whole_documents": True})
+
+
+def _corpora(values: Given) -> Any:
     return tuple(_read_corpus(source, values) for source in values["corpora"] or ["sample"])
 
 
 def corpora(values: Given, inputs: Given) -> Any:
     """One or more corpora, or with --task and --data the dev splits of tasks."""
     if not (values["data"] or values["task"]):
-        return treebanks(values, inputs)
+        return _corpora(values)
     if values["corpora"] or values["data"] is None:
         raise HeadscopeError(
             "tasks are read with --task NAME,NAME --data FOLDER and without CORPUS; corpora without both"
@@ -154,6 +163,7 @@ def _read_corpus(source: str, values: Given) -> Any:
     from headscope import corpora
 
     options: dict[str, Any] = {name: values.get(name) for name in READING}
+    options["whole_documents"] = values.get("whole_documents", False)
     if "data" in values:  # then --task names the task that is scored
         options["task"] = None
     checkpoint = _checkpoint(values)

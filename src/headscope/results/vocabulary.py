@@ -46,10 +46,6 @@ DIMENSIONS = {
     "seed_source": Dimension(
         "cause of the spread of a score: seed of new weights, of the order, both, other dev examples"
     ),
-    "position": Dimension("place on the line from the weights before a training, 0, to those after it, 1", "step"),
-    "first_step": Dimension("step along a random direction, in lengths of the filters", "step"),
-    "second_step": Dimension("step along another random direction, in lengths of the filters", "step"),
-    "direction_number": Dimension("random direction in the space of weights", "whole", 1, 1_000_000),
     "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
     "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
     "head_number": Dimension("number of a head that is compared between trainings"),

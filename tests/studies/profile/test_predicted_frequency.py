@@ -21,7 +21,7 @@ from headscope.encoding.masking import IGNORED, masked
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.measures import frequency_attention, predicted_attention, predicted_correlation
 from headscope.passes import shards
-from headscope.passes.shard_reader import ShardReader
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.report.cards import Card
 from headscope.report.study_page import study_page
@@ -229,7 +229,7 @@ def test_no_pass_goes_on_from_one_with_other_predictions() -> None:
         predicted = Frequencies(np.array(counts), standing=standing) if counts else None
         made = Words(model.tokenizer, 64, predicted=predicted)
         texts: Corpus = words(0, 3)
-        reader: ShardReader = ShardReader(model, texts, made, QUICK, Fold(Nothing, int.__add__, int))
+        reader: PlannedPass = PlannedPass(model, texts, made, QUICK, Fold(Nothing, int.__add__, int))
         return dict(reader.fingerprint())
 
     assert fingerprint([1, 2]) == fingerprint([1, 2]) != fingerprint([2, 1]) != fingerprint(None)

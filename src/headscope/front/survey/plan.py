@@ -6,48 +6,18 @@ from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
+from headscope.study import InSurvey
 
-# What a study needs of the data, in the order in which studies run: the quick ones first.
-NEEDS: Mapping[str, str] = {
-    "profile": "text",
-    "patterns": "text",
-    "syntax": "trees",
-    "relations": "links",
-    "coreference": "mentions",
-    "clusters": "text",
-    "induction": "text",
-    "geometry": "text",
-    "gradients": "text",
-    "trees": "trees",
-    "layers": "trees",
-    "structure": "trees",
-    "probe": "trees",
-    "attributions": "text",
-    "ablate": "task",
-    "prune": "task",
-}
+# What a study can need of the data, and what that is.
 LACKING: Mapping[str, str] = {
+    "text": "a text",
     "trees": "a treebank (CoNLL-U), or --annotate",
     "links": "a treebank, FrameNet, or links of your own (--kind links)",
     "mentions": "a corpus with mentions of entities (CoNLL-U with Entity, CoNLL-2012, GAP)",
     "task": "a task and a model that was fine-tuned on it: --task NAME --data FOLDER",
 }
-# Why a survey of one model does not run the others.
-ELSEWHERE: Mapping[str, str] = {
-    "cloze": "suites of sentences: headscope cloze MODEL SUITE --data FOLDER",
-    "compare": "a second model: headscope compare MODEL OTHER --corpus CORPUS",
-    "film": "the steps of a training: headscope film DIR --corpus CORPUS",
-    "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
-    "landscape": "a trained model: headscope landscape MODEL --tuned TRAINED --task NAME --data FOLDER",
-    "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
-    "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
-    "shrink": "training: headscope shrink MODEL TEXT",
-}
 # Examples whose words are counted; tokens of a word, and special tokens of an example.
 FIRST, PIECES, SPECIAL = 200, 1.35, 2
-MANY = ("patterns", "layers")  # studies that read several corpora at once
-# Options of studies in a survey. Clusters has the batches of other studies, so that it can share their pass.
-OWN: Mapping[str, tuple[str, ...]] = {"prune": ("--tolerance", "0.02"), "clusters": ("--batch-tokens", "2048")}
 
 
 @dataclass(frozen=True)
@@ -77,9 +47,7 @@ class PlannedStudy:
     @property
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
-        names = ", ".join(
-            f"{corpus.source} ({corpus.n_examples:,} {_examples(corpus.n_examples)})" for corpus in self.corpora
-        )
+        names = ", ".join(f"{one.source} ({one.n_examples:,} {_examples(one.n_examples)})" for one in self.corpora)
         return f"needs {self.lacks}" if self.lacks else names or "the task"
 
 
@@ -89,17 +57,17 @@ def _examples(number: int) -> str:
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
     """What a corpus has: `text`, and `trees`, `links` and `mentions` if any sentence has some."""
-    features, words, read = {"text"}, 0, 0
+    found, words, read = {"text"}, 0, 0
     for read, example in enumerate(corpus, 1):
         words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
         for sentence in example.sentences:
-            features |= {"trees", "links"} if sentence.heads else set()
-            features |= {"links"} if sentence.links else set()
-            features |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if read >= FIRST and len(features) == len(set(NEEDS.values()) - {"task"}):
+            found |= {"trees", "links"} if sentence.heads else set()
+            found |= {"links"} if sentence.links else set()
+            found |= {"mentions"} if sentence.mentions or sentence.question else set()
+        if read >= FIRST and len(found) == len(LACKING.keys() - {"task"}):
             break
     tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
-    return CorpusFacts(source, n_examples, frozenset(features), round(tokens))
+    return CorpusFacts(source, n_examples, frozenset(found), round(tokens))
 
 
 def planned(
@@ -112,28 +80,37 @@ def planned(
     Raises `HeadscopeError` for a study that does not exist, or that a survey does not run.
 
     >>> corpus = CorpusFacts("texts.txt", 3, frozenset({"text"}))
-    >>> [plan.study for plan in planned([corpus], task=False) if not plan.lacks][:2]
-    ['profile', 'patterns']
+    >>> [one.study for one in planned([corpus], task=False) if not one.lacks][:2]
+    ['profile', 'clusters']
     """
-    studies = catalog.names("studies")
+    places = {name: catalog.study(name).survey for name in catalog.names("studies")}
     for name in (*only, *without):
-        if name.replace("-", "_") not in studies:
-            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, studies)}")
-    chosen = [name.replace("-", "_") for name in only] or list(NEEDS)
+        if name.replace("-", "_") not in places:
+            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, places)}")
+    runs = {name: place for name, place in places.items() if isinstance(place, InSurvey)}
+    chosen = [name.replace("-", "_") for name in only] or runs
     left = {name.replace("-", "_") for name in without}
-    plans = [_planned(study, corpora, task) for study in NEEDS if study in chosen and study not in left]
-    others = [PlannedStudy(study, lacks=reason) for study, reason in ELSEWHERE.items()]
+    wanted = [name for name in runs if name in chosen and name not in left]
+    plans = [
+        _planned(name, runs[name], corpora, task) for name in sorted(wanted, key=lambda name: runs[name].cost.seconds)
+    ]
+    others = [PlannedStudy(name, lacks=place) for name, place in places.items() if isinstance(place, str)]
     return [*[plan for plan in plans if not plan.lacks], *[plan for plan in plans if plan.lacks], *others]
 
 
-def _planned(study: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
-    need = NEEDS[study]
-    if need == "task":
-        return PlannedStudy(study, lacks="" if task else LACKING["task"])
-    fitting = tuple(corpus for corpus in corpora if need in corpus.features)
-    if not fitting:
-        return PlannedStudy(study, lacks=LACKING[need])
-    return PlannedStudy(study, fitting if study in MANY else fitting[:1])
+def in_survey(study: str) -> InSurvey:
+    """The place in a survey of a study that it runs."""
+    place = catalog.study(study).survey
+    if isinstance(place, str):
+        raise HeadscopeError(f"a survey does not run '{study}', which needs {place}")
+    return place
+
+
+def _planned(study: str, place: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
+    fitting = tuple(corpus for corpus in corpora if place.needs in corpus.features)
+    if not (task if place.needs == "task" else fitting):
+        return PlannedStudy(study, lacks=LACKING[place.needs])
+    return PlannedStudy(study, fitting if place.several else fitting[:1])
 
 
 def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:
@@ -145,5 +122,5 @@ def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequenc
     ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
     """
     name = catalog.command_name(plan.study)
-    read = [corpus.source for corpus in plan.corpora] or task
-    return [name, model, *read, *OWN.get(plan.study, ()), *given, "-o", f"{out}/{name}"]
+    sources = [corpus.source for corpus in plan.corpora] or task
+    return [name, model, *sources, *in_survey(plan.study).options, *given, "-o", f"{out}/{name}"]

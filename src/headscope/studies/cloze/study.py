@@ -31,6 +31,7 @@ from headscope.studies.cloze.suite_variables import suite_variables
 from headscope.studies.cloze.variables import to_variables
 
 ABOUT = "words"
+SURVEY = "suites of sentences: headscope cloze MODEL SUITE --data FOLDER"
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
 
@@ -156,7 +157,8 @@ def _refuse_unscored(suites: Sequence[Suite], own: ItemScores) -> None:
 def _together(suites: Sequence[Suite]) -> Any:
     """Name and hash of all suites, as those of one corpus."""
     digest = joint_sha256([suite.sha256 for suite in suites])
-    return Suite(", ".join(suite.name for suite in suites), digest, (), {})
+    drawn = next((suite.drawn for suite in suites if suite.drawn), "")
+    return Suite(", ".join(suite.name for suite in suites), digest, (), {}, drawn)
 
 
 def _counts(suites: Sequence[Suite], own: ItemScores) -> dict[str, str | int]:

@@ -16,6 +16,7 @@ from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Documents
 from headscope.ranges import Range
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -29,13 +30,14 @@ from headscope.studies.coreference.scores import AntecedentPredictions, Draws, b
 from headscope.studies.coreference.segments import Context, Plan, plan
 
 ABOUT = "heads"
+SURVEY = {"needs": "mentions", "cost": {"passes": 1, "own": 0.05, "after": 0.1, "shared": False}}
 OPTIONS = {"long": "truncate"}
 REQUIRED = ("reference",)
 
 
 def run(
     model: Model,
-    corpus: Corpus,
+    corpus: Documents,
     settings: Settings = DEFAULTS,
     *,
     tokens: Annotated[int, Range(1, 1_000_000)] = 128,
@@ -89,7 +91,7 @@ def run(
     observer = MentionObserver(
         planned.cases, toward=planned.stereotypes, confused=planned.questions, counts=words.counts
     )
-    result = Pass(model, planned.inputs, settings, words).gather(observer)
+    result = Pass(model, planned.inputs, settings, words).gather(observer).read()
     predictions = joined(result.value)
     if not predictions.answerable.any():
         raise HeadscopeError(
