@@ -59,7 +59,7 @@ def test_a_study_that_was_done_before_says_nothing_of_the_speed() -> None:
 
 def test_all_studies_of_a_survey_have_a_cost_and_share_one_pass() -> None:
     places = {study: catalog.study(study).survey for study in catalog.names("studies")}
-    shared = {study for study, place in places.items() if not isinstance(place, str) and place.cost.shared}
+    shared = {study for study, survey in places.items() if not isinstance(survey, str) and survey.cost.shared}
     assert shared == {study for study in places if "first_pass" in names(study, "study")}
     plans = planned([CORPUS], task=False)
     made = estimates(plans, BUILT_IN)

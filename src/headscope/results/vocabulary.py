@@ -58,10 +58,7 @@ DIMENSIONS = {
     ),
     "progress": Dimension("share of a training that is done", "share"),
     "share_removed": Dimension("share of the model's heads that is removed", "share"),
-    "mention_type": Dimension("kind of mention"),
     "baseline": Dimension("simple way to choose that heads are compared with"),
-    "gender": Dimension("gender of a pronoun"),
-    "stereotype": Dimension("whether a pronoun has the gender that is expected of an occupation"),
     "query": Dimension("token that looks", "whole", 1),
     "query_group": Dimension("class of the tokens that look: sep, cls"),
     "key": Dimension("token that is looked at", "whole", 1),
@@ -89,9 +86,6 @@ DIMENSIONS = {
     "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
-    "frequency": Dimension(
-        "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
-    ),
     "word_pair": Dimension(
         "words of two segments: copies of each other, as far apart as these, or another word and a copy"
     ),
@@ -168,7 +162,7 @@ ATTRIBUTES = (
 KINDS: dict[str, str] = {
     **dict.fromkeys(
         (
-            "n_examples n_tokens seed duration_s n_words n_links n_mentions n_sentences chosen_layer spared "
+            "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared "
             "test_sentences words_with_vectors"
         ).split(),
         "number",

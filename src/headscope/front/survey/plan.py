@@ -87,30 +87,30 @@ def planned(
     for name in (*only, *without):
         if name.replace("-", "_") not in places:
             raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, places)}")
-    runs = {name: place for name, place in places.items() if isinstance(place, InSurvey)}
+    runs = {name: survey for name, survey in places.items() if isinstance(survey, InSurvey)}
     chosen = [name.replace("-", "_") for name in only] or runs
     left = {name.replace("-", "_") for name in without}
     wanted = [name for name in runs if name in chosen and name not in left]
     plans = [
         _planned(name, runs[name], corpora, task) for name in sorted(wanted, key=lambda name: runs[name].cost.seconds)
     ]
-    others = [PlannedStudy(name, lacks=place) for name, place in places.items() if isinstance(place, str)]
+    others = [PlannedStudy(name, lacks=survey) for name, survey in places.items() if isinstance(survey, str)]
     return [*[plan for plan in plans if not plan.lacks], *[plan for plan in plans if plan.lacks], *others]
 
 
 def in_survey(study: str) -> InSurvey:
     """The place in a survey of a study that it runs."""
-    place = catalog.study(study).survey
-    if isinstance(place, str):
-        raise HeadscopeError(f"a survey does not run '{study}', which needs {place}")
-    return place
+    survey = catalog.study(study).survey
+    if isinstance(survey, str):
+        raise HeadscopeError(f"a survey does not run '{study}', which needs {survey}")
+    return survey
 
 
-def _planned(study: str, place: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
-    fitting = tuple(corpus for corpus in corpora if place.needs in corpus.features)
-    if not (task if place.needs == "task" else fitting):
-        return PlannedStudy(study, lacks=LACKING[place.needs])
-    return PlannedStudy(study, fitting if place.several else fitting[:1])
+def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
+    fitting = tuple(corpus for corpus in corpora if survey.needs in corpus.features)
+    if not (task if survey.needs == "task" else fitting):
+        return PlannedStudy(study, lacks=LACKING[survey.needs])
+    return PlannedStudy(study, fitting if survey.several else fitting[:1])
 
 
 def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:

@@ -21,10 +21,6 @@ from headscope.passes.settings import Measures
 from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
 
-ABOUT = "heads"
-SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.03}}
-REQUIRED = ("token_attention",)
-
 
 def run(
     model: Model,

@@ -156,7 +156,8 @@ class _LinkedTexts:
     """
 
     def __init__(self, corpus: Corpus, links: Any, limits: str | None, as_coded: bool):
-        self.corpus, self.as_coded, self.kind = corpus, as_coded, link_kind(corpus, links)
+        self.corpus, self.as_coded = corpus, as_coded
+        self.kind: LinkKind = link_kind(corpus, links)
         self.limits = _limits(corpus, self.kind, limits, as_coded)
         self.kept, self.dropped = linked(corpus, self.kind, self.limits)
         _refuse_nothing(corpus, self.kept, self.limits, self.dropped)
