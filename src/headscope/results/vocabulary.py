@@ -80,9 +80,6 @@ DIMENSIONS = {
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
     "kept_text": Dimension("text that an index of examples keeps", "whole", 1),
-    "special_tokens": Dimension("whether trees have special tokens as nodes (kept), or words alone (left_out)"),
-    "root": Dimension("root of a tree: the gold root, the best root, or none (undirected)"),
-    "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
     "word_pair": Dimension(
@@ -158,7 +155,7 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared test_sentences".split(),
+        "n_examples n_tokens seed duration_s n_words chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
