@@ -1,104 +1,106 @@
 """What a model is used for: the embeddings of texts, or the outputs of its task head; and by how much they change."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
-import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
-from headscope.errors import HeadscopeError
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
-from headscope.models.sentence_pooling import Pooling, pooling_of
-from headscope.outputs.losses import mean_state
 from headscope.outputs.onnx_outputs import first_output
-from headscope.outputs.outputs import in_order, logits
-from headscope.outputs.task_inputs import refuse_other_head
+from headscope.outputs.outputs import in_order
 from headscope.passes.batches import collator
 from headscope.passes.settings import Settings
+from headscope.studies.shrink.scores import Outputs, Scores
 
-Outputs = Float[np.ndarray, "example output"]
+# So many examples that are answered otherwise are kept, and so many letters of each text.
+SHOWN, LETTERS = 10, 200
+Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class ModelAnswers:
-    """The outputs by which a model is judged.
+class Answers(Protocol):
+    """How a model answers texts, and what it loses: by `Embeddings`, or for a task by `TaskAnswers`.
 
-    * `task`: with it, those of the task head; without, embeddings of length 1.
-    * `pooling`: the states that an embedding is made of: of the first or the last token, their mean, or the largest
-      number of each dimension.
+    * `task`: None for embeddings; `classes`: whether an answer is one of some classes.
+    * `unit`: of what an input may lose; `tolerance`: what the main score may lose, unless it is given.
     """
 
-    task: Task | None
-    pooling: Pooling
+    @property
+    def task(self) -> Task | None: ...
+    @property
+    def classes(self) -> bool: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def tolerance(self) -> float: ...
 
     def answering(self, model: Model) -> Model:
-        """The model that is exported to answer: without a head, such as one for masked words, if states answer."""
-        return model if self.task is not None else replace(model, network=model.network.base_model)
+        """The model that is exported to answer."""
+        ...
 
     def of(self, model: Model, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
-        """The outputs of a model for inputs that are numbered from 0.
+        """The outputs of a model for inputs that are numbered from 0."""
+        ...
 
-        Raises `HeadscopeError` for a task head of another kind.
+    def from_first(self, output: Tensor, real: Tensor) -> Tensor:
+        """The outputs by the first output of the file of a model that `answering` returned."""
+        ...
+
+    def learned(self, output: Any, real: Tensor) -> Tensor:
+        """The outputs by what a network in training returns, its hidden states with it."""
+        ...
+
+    def scores(self, outputs: Sequence[Outputs], units: Sequence[int], settings: Settings) -> Scores:
+        """Held-out scores of several models, the whole one first.
+
+        * `units`: the number of what is resampled as a whole, for each example.
         """
-        quiet = replace(settings, on_progress=lambda done: None)
-        if self.task is not None:
-            found = logits(model, inputs, quiet)
-            refuse_other_head(torch.from_numpy(found), self.task.kind, model.name)
-            return found
-        base: Any = self.answering(model).network
-        collate = collator(model)
+        ...
 
-        def outputs(group: list[Encoded]) -> Outputs:
-            batch = collate(group)
-            return self.embedding(base(**batch.inputs)[0], batch.real).cpu().numpy()
+    def gains(
+        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
+    ) -> Float[np.ndarray, "model 3"]:
+        """Gain of the main metric by each model, below 0 where it is worse, with its interval."""
+        ...
 
-        return in_order(base, inputs, outputs, quiet)
+    def last_gain(
+        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
+    ) -> Float[np.ndarray, " 3"]:
+        """Gain of the main metric by the last model beside the one before it."""
+        ...
 
-    def of_file(self, session: Any, model: Model, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
-        """The outputs of the ONNX file of a model that `answering` returned."""
-        collate = collator(model)
+    def losses(self, before: Outputs, after: Outputs, seed: int) -> Float[np.ndarray, " example"]:
+        """What each held-out input loses, below 0 for a gain."""
+        ...
 
-        def outputs(group: list[Encoded]) -> Outputs:
-            batch = collate(group)
-            found = first_output(session, batch.inputs)
-            # onnxruntime answers on the processor, wherever the model is.
-            return (found if self.task is not None else self.embedding(found, batch.real.cpu())).numpy()
-
-        return in_order(model.network, inputs, outputs, replace(settings, on_progress=lambda done: None))
-
-    def embedding(
-        self, states: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]
-    ) -> Float[Tensor, "example width"]:
-        """Embeddings of length 1 from the last states, in float32 at least."""
-        states = states.to(torch.promote_types(states.dtype, torch.float32))
-        return normalize(self._pooled(states, real), dim=-1)
-
-    def _pooled(
-        self, states: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]
-    ) -> Float[Tensor, "example width"]:
-        if self.pooling == "mean":
-            return mean_state(states, real)
-        if self.pooling == "max":
-            return states.masked_fill(~real[..., None], -torch.inf).amax(1)
-        places = real.int().argmax(1) if self.pooling == "first" else real.shape[1] - 1 - real.flip(1).int().argmax(1)
-        return states[torch.arange(len(states), device=states.device), places]
+    def changed(self, examples: Sequence[Example], before: Outputs, after: Outputs, seed: int) -> Rows:
+        """The examples whose answers changed furthest: their texts, labels if they have some, and both answers."""
+        ...
 
 
-def answers_of(model: Model, task: Task | None) -> ModelAnswers:
-    """How a model answers: by its task head, or by embeddings as its folder of sentence-transformers makes them.
+def file_answers(
+    answers: Answers, session: Any, model: Model, inputs: Sequence[Encoded], settings: Settings
+) -> Outputs:
+    """The outputs of the ONNX file of a model that `answering` returned."""
+    collate = collator(model)
 
-    Raises `HeadscopeError` for a task of words or items, whose outputs are no numbers of an example.
-    """
-    if task is not None and task.kind not in ("classification", "regression"):
-        raise HeadscopeError(f"task '{task.name}' is one of words; shrink for a classification, a regression or texts")
-    return ModelAnswers(task, "mean" if task else pooling_of(Path(str(model.network.name_or_path))))
+    def outputs(group: list[Encoded]) -> Outputs:
+        batch = collate(group)
+        # onnxruntime answers on the processor, wherever the model is
+        return answers.from_first(first_output(session, batch.inputs), batch.real.cpu()).numpy()
+
+    return in_order(model.network, inputs, outputs, quiet(settings))
+
+
+def quiet(settings: Settings) -> Settings:
+    """The settings without progress."""
+    silent: Callable[[int], None] = lambda done: None  # noqa: E731
+    return replace(settings, on_progress=silent)
 
 
 def change(before: Outputs, after: Outputs) -> float:
@@ -110,3 +112,9 @@ def change(before: Outputs, after: Outputs) -> float:
     size = float(((before - before.mean(0)) ** 2).sum(dtype=np.float64))
     moved = float(((after - before) ** 2).sum(dtype=np.float64))
     return moved / size if size else float(moved > 0)
+
+
+def text_of(example: Example) -> str:
+    """The text of an example, two segments with a bar between them; of a long one its beginning."""
+    text = " | ".join(map(segment_text, example.segments))
+    return text if len(text) <= LETTERS else f"{text[:LETTERS]}…"

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from headscope.results.variables import Label, Variables
 from headscope.studies.shrink.hard_concrete import open_probability
 from headscope.studies.shrink.moments import ranked_by_layer
-from headscope.studies.shrink.sizes import AnySize
+from headscope.studies.shrink.sizes import Size
 
 SOURCE = "gates that are trained together with the model (Voita et al. 2019; Louizos et al. 2018)"
 HEADS = ("layer", "head")
@@ -22,7 +22,7 @@ LABELS = {
 }
 
 
-def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: AnySize) -> dict[str, xr.DataArray]:
+def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: Size) -> dict[str, xr.DataArray]:
     """The probability of each gate by its kind, of neurons the mean, and which heads the size keeps."""
     stays = {kind: open_probability(torch.from_numpy(values)).double().numpy() for kind, values in log_alphas.items()}
     made = Variables({}, SOURCE, LABELS)
@@ -36,16 +36,16 @@ def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: AnySize)
     return made.arrays
 
 
-def stays_of(log_alpha: Float[np.ndarray, "layer head"], size: AnySize) -> Float[np.ndarray, "layer head"]:
+def stays_of(log_alpha: Float[np.ndarray, "layer head"], size: Size) -> Float[np.ndarray, "layer head"]:
     """1 for the heads of a size, those of the largest `log_alpha` in each of its layers; 0 for all others.
 
     >>> from headscope.studies.shrink.sizes import Size
-    >>> stays_of(np.array([[2.0, 1.0], [0.0, 3.0]]), Size((1,), 8, 1))
+    >>> stays_of(np.array([[2.0, 1.0], [0.0, 3.0]]), Size((1,), (8, 8), (1, 1)))
     array([[0., 0.],
            [0., 1.]])
     """
     made = np.zeros(log_alpha.shape)
-    kept = ranked_by_layer(list(log_alpha), size.by_layer(len(log_alpha)).heads)
+    kept = ranked_by_layer(list(log_alpha), size.heads)
     for layer in size.layers:
         made[layer, list(kept[layer])] = 1
     return made

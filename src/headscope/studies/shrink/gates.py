@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.models.gated import GateValues
-from headscope.studies.shrink.sizes import Original
+from headscope.studies.shrink.original import Original
 
 # At the start gates are open nearly always.
 START = 4.0
@@ -47,13 +47,12 @@ class Gates(nn.Module):
 
 def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
     """The shape of the gates of each kind that may go, and that the class of the model can hold."""
-    size, kinds = original.size, original.kinds
-    layers = len(size.layers)
+    kinds, layers = original.kinds, len(original.size.layers)
     shapes: dict[str, tuple[int, ...]] = {}
     if "layers" in kinds and layers > 1:
         shapes["layers"] = (layers,)
     if "neurons" in kinds and original.moments:
-        shapes["neurons"] = (layers, size.width)
-    if "heads" in kinds and original.parts.heads and size.heads > 1:
-        shapes["heads"] = (layers, size.heads)
+        shapes["neurons"] = (layers, original.width)
+    if "heads" in kinds and original.parts.heads and original.heads > 1:
+        shapes["heads"] = (layers, original.heads)
     return shapes

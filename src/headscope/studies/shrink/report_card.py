@@ -59,7 +59,6 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
             ),
             *_times(facts),
             *_eight_bit(result, facts),
-            *_bfloat16(result, facts),
         ]
     )
 
@@ -98,17 +97,6 @@ def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
         *("", "## Eight bits", "", text, ""),
         *("| | ONNX in float32 | ONNX in eight bits |", "| --- | --- | --- |", *scores, megabytes, *times),
     ]
-
-
-def _bfloat16(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
-    """The table of the folder in bfloat16; none without it."""
-    known = facts.get("bfloat16")
-    if known is None:
-        return []
-    text = f"`{known['folder']}` has the same model with weights in bfloat16, for GPUs; it was not timed."
-    megabytes = f"| megabytes | {facts['megabytes'][1]:.1f} | {known['megabytes']:.1f} |"
-    rows = [*_scores(result, "bfloat16_score"), megabytes]
-    return ["", "## In bfloat16", "", text, "", "| | float32 | bfloat16 |", "| --- | --- | --- |", *rows]
 
 
 def _scores(result: xr.Dataset, name: str) -> list[str]:

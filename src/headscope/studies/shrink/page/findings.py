@@ -15,11 +15,8 @@ from headscope.studies.shrink.page import fine, gates
 from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
-from headscope.studies.shrink.page.number_formats import bfloat16
 from headscope.studies.shrink.page.own_texts import AGREES, of_answers, own_texts, too_alike
 
-# What a smaller model was trained on before losses could be chosen.
-LEARNED = "states and outputs of the whole model"
 # How a search chooses neurons, heads and layers, where it is one of the other choices.
 METHODS = {"magnitude": " (here, too, the longest weights)", "random": " (here one draw of random ones)"}
 
@@ -44,7 +41,6 @@ def findings(result: xr.Dataset) -> list[Finding]:
         _speed(result),
         _size(result),
         *([] if unlearned(result) else eight_bit(result, facts(result))),
-        *([] if unlearned(result) else bfloat16(result, facts(result))),
         *_needed(result),
         _removed(result),
         *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),
@@ -132,14 +128,10 @@ def _speed(result: xr.Dataset) -> Finding:
         f"{number(shape['after'], '.1f')} ms"
         for shape in known["timed"]
     ]
-    device = f" ({known['timed_on']})" if known.get("timed_on") else ""
-    text = (
-        f"Medians of a forward pass, before and after, on the machine{device} where it was made. {'; '.join(shapes)}."
-    )
-    if "times_as_fast" in known:
-        _, *by_round = known["times_as_fast"]
-        text += f" By rounds it is {' to '.join(number(times, '.2f') for times in by_round)} times as fast."
-        text += f" {known['busy']}" if known["busy"] else ""
+    text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
+    _, *by_round = known["times_as_fast"]
+    text += f" By rounds it is {' to '.join(number(times, '.2f') for times in by_round)} times as fast."
+    text += f" {known['busy']}" if known["busy"] else ""
     if not known["reached"]:
         text += f" The target, {known['target']}, is not reached."
     return Finding(f"The model is {number(times(result), '.2f')} times as fast", text)
@@ -244,7 +236,7 @@ def _training(result: xr.Dataset) -> Iterator[Finding]:
     known = facts(result)
     if known["epochs"]:
         text = (
-            f"{several(known['epochs'], 'epoch')} of training on {known.get('learned_from', LEARNED)}, with "
+            f"{several(known['epochs'], 'epoch')} of training on states and outputs of the whole model, with "
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
         if not known.get("trained", True):
