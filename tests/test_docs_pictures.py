@@ -27,6 +27,7 @@ def words(picture: Path) -> list[tuple[str, str]]:
 
 def test_pictures_of_tables_are_those_of_the_pages(tmp_path):
     made = tool("table_pictures")
+    (tmp_path / "measured").mkdir()
     for page, _ in made["PICTURES"].values():
         (tmp_path / f"{page}.md").write_bytes((DOCS / f"{page}.md").read_bytes())
     made["main"](tmp_path)

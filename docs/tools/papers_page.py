@@ -1,4 +1,4 @@
-"""The verdicts in docs/papers.md, from the numbers in docs/measured; those in docs/certificate.md, from no result.
+"""The verdicts in docs/papers.md, from the numbers in docs/measured.
 
 `python docs/tools/papers_page.py` writes them anew; with a folder of results of the built-in model, such as
 `python docs/tools/papers_page.py out`, it first keeps of these results the numbers that claims are judged by.
@@ -19,7 +19,7 @@ from headscope.results.vocabulary import ATTRIBUTES
 from headscope.storage.files import write_atomically
 
 DOCS = Path(__file__).parents[1]
-MEASURED, PAGE, CERTIFICATE = DOCS / "measured", DOCS / "papers.md", DOCS / "certificate.md"
+MEASURED, PAGE = DOCS / "measured", DOCS / "papers.md"
 START, END = "<!-- verdicts -->\n", "<!-- end of verdicts -->\n"
 # Pages of studies that share one.
 PAGES = {"profile": "numbers.md#the-study-profile", "compare": "numbers.md#the-study-compare"} | dict.fromkeys(
@@ -44,11 +44,6 @@ def judgements() -> list[Judgement]:
     return judge(MeasuredModel(("minilm",), "minilm", sources), read_papers())
 
 
-def unmeasured() -> list[Judgement]:
-    """All claims without a result."""
-    return judge(MeasuredModel(("bert-base-uncased",), "", ()), read_papers())
-
-
 def written(page: str, verdicts: list[Judgement]) -> str:
     """A page with its verdicts made anew."""
     studies = {study: PAGES.get(study, f"{catalog.command_name(study)}.md") for study in catalog.names("studies")}
@@ -66,7 +61,6 @@ if __name__ == "__main__":
     if sys.argv[1:]:
         keep(Path(sys.argv[1]))
     judged = judgements()
-    for path, verdicts in ((PAGE, judged), (CERTIFICATE, unmeasured())):
-        write_atomically(path, written(path.read_text(encoding="utf-8"), verdicts))
+    write_atomically(PAGE, written(PAGE.read_text(encoding="utf-8"), judged))
     counts = words.counted(judged)
     print(json.dumps(counts))

@@ -193,14 +193,14 @@ def scale(page: str) -> Any:
 
 # By the name of its file, each picture: the page that has the numbers, and the chart.
 PICTURES = {
-    "speed": ("speed", speed),
-    "cloze": ("cloze", cloze),
-    "reliability": ("reliability", reliability),
-    "attributions": ("attributions", attributions),
+    "speed": ("measured/speed", speed),
+    "cloze": ("measured/cloze", cloze),
+    "reliability": ("measured/reliability", reliability),
+    "attributions": ("measured/attributions", attributions),
     "fine-tuning": ("fine-tuning", fine_tuning),
-    "pretrain-head": ("pretrain-head", pretrain_head),
+    "pretrain-head": ("measured/pretrain-head", pretrain_head),
     "pruned": ("fine-tuning", pruned),
-    "scale": ("scale", scale),
+    "scale": ("measured/scale", scale),
 }
 
 

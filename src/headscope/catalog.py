@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
+from headscope.study import Study
 
 ROOT = Path(__file__).parent
 # What studies are about, as a literal `ABOUT` of their `study.py` says, with a question for each.
@@ -64,8 +65,8 @@ def studies_by_question() -> dict[str, list[str]]:
     >>> studies_by_question()[QUESTIONS["size"]]
     ['ablate', 'prune', 'shrink']
     """
-    about = {study: constant("studies", study, "ABOUT") or "heads" for study in names("studies")}
-    return {title: [study for study in about if about[study] == topic] for topic, title in QUESTIONS.items()}
+    about = {name: study(name).about for name in names("studies")}
+    return {title: [name for name in about if about[name] == topic] for topic, title in QUESTIONS.items()}
 
 
 def installed_measures() -> EntryPoints:
@@ -91,6 +92,25 @@ def summary(folder: str, name: str) -> str:
     path = ROOT / folder / name
     file = path.with_suffix(".py")
     return (ast.get_docstring(parsed(file if file.is_file() else path / "__init__.py")) or "").partition("\n")[0]
+
+
+@cache
+def study(name: str) -> Study:
+    """What a study declares of itself, which needs no torch.
+
+    >>> study("lens").about
+    'layers'
+    """
+    package = importlib.import_module(f"headscope.studies.{name}")
+    return package.STUDY if hasattr(package, "STUDY") else _by_constants(name)
+
+
+def _by_constants(name: str) -> Study:
+    """A study whose declaration is not written yet, from the constants of its `study.py`."""
+    read = {field: constant("studies", name, field.upper()) for field in ("about", "example", "required", "options")}
+    without, shared = constant("studies", name, "WITHOUT"), constant("studies", name, "SHARED_FOLDER")
+    found = {field: value for field, value in read.items() if value} | {"without": without or ()}
+    return Study(**{"about": "heads", "source": "", "required": ()} | found, shared_folder=bool(shared))
 
 
 def constant(folder: str, name: str, constant: str) -> Any:

@@ -26,7 +26,6 @@ from headscope import HeadscopeError, catalog
 from headscope.corpora import Corpus, Options
 from headscope.errors import in_python
 from headscope.passes.settings import WordsModel
-from support.planted_words import copying_model
 from support.tiny import save_tiny
 
 TEXTS = ["The cat slept.", "A dog ran to the house."]
@@ -174,15 +173,6 @@ def test_a_function_is_told_of_progress(folder: Path) -> None:
     seen: list[tuple[str, int, int | None]] = []
     headscope.profile(folder, TEXTS, examples=0, progress=lambda *phase: seen.append(phase))
     assert ("loading", 1, 1) in seen and seen[-1] == ("profile", 2, 2)
-
-
-def test_a_former_name_is_read_with_a_warning() -> None:
-    model, options = copying_model(), {"random": False, "controls": False, "progress": False}
-    with pytest.warns(FutureWarning, match=r"headscope\.cloze: each= is now per_condition=") as warned:
-        result = headscope.cloze(model, ("numeracy",), each=2, **options)
-    assert warned[0].filename == __file__ and result.attrs["n_examples"] == 14
-    with pytest.raises(HeadscopeError, match="each= is the former name of per_condition=; give one of them"):
-        headscope.cloze(model, ("numeracy",), each=2, per_condition=2)
 
 
 def test_settings_are_given_by_name(folder: Path) -> None:

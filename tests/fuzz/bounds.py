@@ -393,5 +393,5 @@ BOUNDS: Mapping[str, Bound] = {
     "value": Bound("a value of a result", SMALL, _value),
     "words of a variable": Bound("words of a variable of a result", saved_check.LONGEST, _words),
     "text of a label": Bound(LABELS, saved_check.LONGEST, _text_of_a_label),
-    "number of a layer": Bound(LABELS, vocabulary.WHOLE_NUMBERS["layer"][1], _number_of_a_layer),
+    "number of a layer": Bound(LABELS, vocabulary.DIMENSIONS["layer"].most, _number_of_a_layer),
 }

@@ -14,7 +14,7 @@ from headscope.models import load
 from headscope.models.checkpoint import locate
 from headscope.models.tokenizer import growth, load_tokenizer
 from support.loading import edit
-from support.tiny import save_tiny
+from support.tiny import save_tiny, tiny_bert, tiny_vocabulary
 
 DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
@@ -112,3 +112,17 @@ def test_a_tokenizer_that_panics_is_refused(folder: Path) -> None:
     assert str(error.value) == (
         f"model '{folder}': its tokenizer reads no text (no entry found for key); save it again with save_pretrained"
     )
+
+
+def test_a_vocabulary_without_a_mask_is_read_and_words_are_not_masked(tmp_path: Path) -> None:
+    """The class of the tokenizer adds a [MASK] behind the vocabulary, beyond the model's embedding."""
+    words = [word for word in tiny_vocabulary() if word != "[MASK]"]
+    with quiet():
+        tiny_bert(num_hidden_layers=1, vocab_size=len(words)).save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").write_text("\n".join(words))
+    model = load(str(tmp_path))
+    assert model.notes == ("its vocabulary has no [MASK], which is no token here: no word can be masked",)
+    assert max(model.tokenizer("a [MASK] b").input_ids) < len(words) == len(model.tokenizer)
+    assert headscope.profile(model, ["a [MASK] b"] * 3, resamples=5, examples=0).sizes["layer"] == 1
+    with pytest.raises(HeadscopeError, match="its tokenizer has no mask"):
+        headscope.gradients(model, ["a b"] * 3)

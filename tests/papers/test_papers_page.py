@@ -80,12 +80,6 @@ def test_the_page_has_the_verdicts_of_the_kept_numbers() -> None:
     assert papers_page.written(page, papers_page.judgements()) == page
 
 
-def test_the_certificate_has_every_claim_and_fills_none_in() -> None:
-    page = papers_page.CERTIFICATE.read_text(encoding="utf-8")
-    verdicts = papers_page.unmeasured()
-    assert papers_page.written(page, verdicts) == page and {one.verdict for one in verdicts} == {"not measured"}
-
-
 @pytest.mark.parametrize("claim", ["C1", "C2", "C4", "C5", "C9", "C10", "C12", "C18", "K2", "K10"])
 def test_a_verdict_is_the_one_by_hand(claim: str, judged: dict) -> None:
     value, verdict = by_hand(claim)

@@ -182,20 +182,20 @@ KINDS = {"C18": 0.1, "C10": 0.45, "C14b": 0.2, "C14": 0.05, "M3": 0.05}  # above
 
 @pytest.mark.parametrize(("name", "mean"), in_turn(KINDS.items(), of=2))
 def test_so_many_examples_as_are_said_decide_a_claim(name, mean):
-    """Power by simulation: what is planned from 1.7 errors decides, and the number that gave these does not."""
+    """Power by simulation: what is planned from 1.85 errors decides, and the number that gave these does not."""
     claim, rng = BY_ID[name], np.random.default_rng(4)
     result = only(planted(claim, holds=True), claim)
     means = dict.fromkeys(names(claim), 0.0) | {names(claim)[0]: mean}
     gain = {"above": mean - claim.limit, "below": claim.limit - mean, "not below": mean + claim.limit}[claim.rule]
-    n = round((1.7 / gain) ** 2 * (2 if claim.than else 1))
-    error = 1.96 * gain / 1.7
+    n = round((1.85 / gain) ** 2 * (2 if claim.than else 1))
+    error = 1.96 * gain / 1.85
     stated = examples_wanted(Claim(mean, claim.limit, Estimate(gain, gain - error, gain + error), n))
     assert stated
 
     def power(n: int) -> float:
         return float(np.mean([judged(claim, redrawn(result, rng, means, n)).verdict == "holds" for _ in range(60)]))
 
-    assert power(n) < 0.6 and power(stated) >= 5 / 6
+    assert power(n) < 0.7 and power(stated) >= 5 / 6
 
 
 def of_task(claim: PaperClaim, score: float, n: int = 400) -> xr.Dataset:

@@ -8,7 +8,8 @@ from transformers import BertForMaskedLM, PreTrainedModel
 
 from headscope.errors import HeadscopeError
 from headscope.passes.forward import hidden_states
-from support.tiny import tiny_bert, tiny_gpt2
+from support.tiny import tiny_bert, tiny_gpt2, tiny_network
+from support.tiny_families import EXACT, tiny_config
 
 INPUTS = {"input_ids": torch.tensor([[2, 7, 9, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
 
@@ -29,6 +30,21 @@ def test_a_task_head_is_not_run() -> None:
     with torch.inference_mode():
         states = hidden_states(network, INPUTS)
         assert torch.equal(states[-1], network.base_model(**INPUTS).last_hidden_state)
+
+
+@pytest.mark.parametrize("model_type", sorted(EXACT.keys() & {"embedding_gemma2_text", "opt"}))
+def test_the_last_states_are_those_before_a_map_to_another_width(model_type: str) -> None:
+    network = tiny_network(tiny_config(model_type, **({"word_embed_proj_dim": 16} if model_type == "opt" else {})))
+    final, entered = (network.decoder.project_out if model_type == "opt" else network.embedding_projection), []
+    handle = final.register_forward_hook(lambda _, given, made: entered.append(given[0]))
+    with torch.inference_mode():
+        output = network(**INPUTS, output_hidden_states=True)
+        handle.remove()
+        states = hidden_states(network, INPUTS)
+    assert {state.shape[-1] for state in states} == {32} and output.last_hidden_state.shape[-1] == 16
+    assert len(states) == network.config.num_hidden_layers + 1 and torch.equal(states[-1], entered[0])
+    for ours, theirs in zip(states[:-1], output.hidden_states[:-1], strict=True):
+        assert torch.equal(ours, theirs)
 
 
 def test_layers_of_different_widths_are_refused() -> None:

@@ -62,9 +62,9 @@ def test_a_page_of_bert_stays(tmp_path: Path) -> None:
     result = headscope.profile(headscope.wrap(tiny_bert(), tiny_tokenizer()), TEXTS, Settings(resamples=20))
     topics = [finding.topic for finding in study_page(result).findings()]
     assert "Breadth of [CLS]" in topics
-    older = result.copy()
-    older.attrs.pop("special_tokens")
-    assert [finding.topic for finding in study_page(older).findings()] == topics
+    unnamed = result.copy()
+    unnamed.attrs.pop("special_tokens")
+    assert [finding.topic for finding in study_page(unnamed).findings()] == topics
 
 
 @pytest.mark.parametrize("stored", ["[", "[1]", "3", '{"cls": null}', '{"cls": {"a": 1}}', "null"])

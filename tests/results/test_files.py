@@ -12,6 +12,7 @@ import xarray as xr
 
 from headscope import HeadscopeError, open_result, results, save_result
 from headscope.results import netcdf
+from headscope.results.vocabulary import dimensions
 from support.closed import closed
 from support.profile_result import profile_result
 
@@ -187,6 +188,6 @@ def test_means_are_the_variables_that_are_no_interval_and_no_count() -> None:
 
 
 def test_every_label_is_of_a_dimension_and_every_dimension_has_a_meaning() -> None:
-    assert all(results.DIMENSIONS.values())
+    assert all(dimension.what for dimension in dimensions().values())
     for labels in (results.TOKEN_CLASSES, results.OFFSETS, results.FEATURES, results.RELATIONS, results.BOUNDS):
         assert len(set(labels)) == len(labels)

@@ -19,6 +19,8 @@ from transformers import BertForMaskedLM
 import headscope
 from headscope import Settings, catalog, results, studies
 from headscope.studies._template.study import run as run_template
+from headscope.study import Number
+from support.docs_tools import declared
 from support.every_study import STUDIES, WHOLE_RESULTS, Run, run
 from support.repeating import with_window
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -159,7 +161,7 @@ def test_result_has_labels_units_and_provenance(study: str, written: dict[str, l
 def test_required_variables_tell_the_results_of_each_study_from_those_of_all_others(
     written: dict[str, list[Path]],
 ) -> None:
-    required = {study: set(catalog.constant("studies", study, "REQUIRED")) for study in FOLDERS}
+    required = {study: set(catalog.study(study).required) for study in FOLDERS}
     for study, folders in written.items():
         for folder in folders:
             names = set(opened(folder).data_vars)
@@ -186,7 +188,7 @@ def test_page_asks_only_for_variables_that_the_study_writes(
     assert sorted(absent - names - FRAME - SHORTCUTS) == []
 
 
-@pytest.mark.parametrize("study", FOLDERS)
+@pytest.mark.parametrize("study", [study for study in FOLDERS if not catalog.study(study).question])
 def test_variables_have_a_line_in_the_docs(study: str, written: dict[str, list[Path]]) -> None:
     """Names in docs/numbers.md; `*` stands for the name of a number in those of families, such as `chosen_*`."""
     page = (Path(headscope.__file__).parents[2] / "docs" / "numbers.md").read_text(encoding="utf-8")
@@ -197,10 +199,51 @@ def test_variables_have_a_line_in_the_docs(study: str, written: dict[str, list[P
 
 
 @pytest.mark.parametrize("study", FOLDERS)
-def test_folder_says_in_a_line_what_it_is_and_imports_nothing(study: str) -> None:
-    folder = catalog.ROOT / "studies" / study
-    assert len(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")).body) == 1
+def test_folder_says_in_a_line_what_it_is_and_declares_it_without_torch(study: str) -> None:
+    code = ast.parse((catalog.ROOT / "studies" / study / "__init__.py").read_text(encoding="utf-8"))
+    imported = {part.module for part in code.body if isinstance(part, ast.ImportFrom)}
+    assert imported <= {"headscope.study", "headscope.common_numbers"}
+    assert not [part for part in code.body if isinstance(part, ast.Import)]
     assert 10 < len(catalog.summary("studies", study)) < 120
+
+
+DECLARED = [study for study in FOLDERS if catalog.study(study).question]
+
+
+def numbers_of(study: str) -> dict[str, Number]:
+    """The numbers that a study declares, with those of its measures."""
+    measures = [catalog.load("measures", name).VARIABLE for name in catalog.study(study).measures]
+    of_heads = [
+        Number(one.name, one.long_name, one.units, ("layer", "head", *one.coords), one.source) for one in measures
+    ]
+    return {number.name: number for number in (*of_heads, *catalog.study(study).numbers)}
+
+
+@pytest.mark.parametrize("study", DECLARED)
+def test_result_has_the_numbers_that_the_study_declares_and_no_others(
+    study: str, written: dict[str, list[Path]]
+) -> None:
+    declared, held = numbers_of(study), set[str]()
+    patterns = {name: re.compile(re.escape(name).replace(r"\*", "[a-z0-9_]+")) for name in declared}
+    for folder in written[study]:
+        for name in results.means(opened(folder)):
+            array = opened(folder)[name]
+            number = declared.get(name) or next(
+                (declared[key] for key, one in patterns.items() if one.fullmatch(name)), None
+            )
+            assert number, f"{study}: '{name}' is not declared"
+            held.add(number.name)
+            if "*" not in number.name:
+                assert (array.attrs["long_name"], array.attrs["units"]) == (number.what, number.unit), name
+                assert array.dims == number.dims, name
+    assert declared.keys() - held == set(), "declared, but in no result"
+
+
+@pytest.mark.parametrize("study", DECLARED)
+def test_docstring_names_no_number_that_the_study_lacks(study: str) -> None:
+    run = catalog.load("studies", study).run
+    named = set(re.findall(r"`([a-z]\w*)\[", run.__doc__ or ""))
+    assert named <= numbers_of(study).keys()
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -224,6 +267,8 @@ def test_copy_of_the_template_is_a_command_with_page_and_cards(tmp_path: Path, m
     assert "Measure the entropy too" in run("selfish", "--help").output
     assert results.read(out).attrs["study"] == "selfish" and "entropy" not in results.read(out)
     assert "template" in results.read(out) and (out / "report.html").is_file()
+    lists = [declared.questions(declared.ROOT / "README.md"), declared.functions(declared.ROOT), declared.everything()]
+    assert all("selfish" in text for text in lists) and "selfish.md" in declared.navigation(declared.ROOT)
 
 
 # Intervals of what a single example of the small corpora has.

@@ -20,7 +20,7 @@ from headscope.capture.eager import Seen, eager_pass, rows_sum_to_one, short_win
 from headscope.capture.observer import Intervention, Observer, small_blocks
 from headscope.capture.softmax_tap import tapped
 from headscope.capture.transformers_logging import quiet
-from headscope.capture.unsupported import REFUSED
+from headscope.capture.unsupported import REFUSED, SINKS
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 
@@ -97,8 +97,9 @@ def check(network: PreTrainedModel) -> Capture:
     Raises `HeadscopeError`, with the reason for each method, if there is none.
     """
     kind = network.config.model_type
-    if kind in REFUSED:
-        raise HeadscopeError(f"model type '{kind}' {REFUSED[kind]}; use another model")
+    sinks = any(name.endswith(".sinks") for name, _ in network.named_parameters())
+    if reason := REFUSED.get(kind, SINKS if sinks else ""):
+        raise HeadscopeError(f"model type '{kind}' {reason}; use another model")
     with torch.inference_mode(), quiet(), short_windows(network):
         inputs, expected = eager_pass(network, TOLERANCE[network.dtype])
         reasons = []

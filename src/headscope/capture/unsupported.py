@@ -1,6 +1,7 @@
 """Model types whose attention cannot be captured exactly, each with the reason."""
 
 _SPARSE = "computes attention over windows and blocks, not over all pairs of tokens"
+SINKS = "has attention sinks, so that a token's attention does not sum to 1"
 _APPROXIMATE = "approximates attention, so that there are no probabilities to read"
 
 REFUSED = {
@@ -10,7 +11,7 @@ REFUSED = {
     "diffllama": "subtracts one attention from another in each head, so that a token's attention does not sum to 1",
     "fnet": "has no attention: it mixes tokens with a Fourier transform",
     "funnel": "pools its queries, so that its attention is not square",
-    "gpt_oss": "has attention sinks, so that a token's attention does not sum to 1",
+    "gpt_oss": SINKS,
     "led": _SPARSE,
     "longformer": _SPARSE,
     "longt5": f"{_SPARSE}: only a part of its layers can be captured",

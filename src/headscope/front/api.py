@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields, replace
@@ -13,7 +12,6 @@ from typing import Any, get_args
 import xarray as xr
 
 from headscope import catalog
-from headscope.errors import HeadscopeError
 from headscope.front.arguments import bound
 from headscope.front.inputs import from_values
 from headscope.front.progress import OnProgress, n_inputs, progress_bar, timed
@@ -51,13 +49,12 @@ def study(name: str) -> Study:
     """
     run, function = catalog.load("studies", name).run, read(name, "study", "run")
     signature, names = inspect.signature(run), {kind: name for name, kind in function.inputs.items()}
-    former = dict(catalog.constant("studies", name, "FORMER") or ())
     measured = not names.keys().isdisjoint(("Model", "tuple[Model, ...]"))
 
     @opening()
     @wraps(run)
     def call(*args: Any, tokenizer: Any = None, progress: bool | OnProgress | None = None, **kwargs: Any) -> xr.Dataset:
-        args, kwargs = _models_together(args, names), _renamed(name, kwargs, former)
+        args = _models_together(args, names)
         examples = kwargs.pop("examples", EXAMPLES) if measured else 0
         for kind in ("Loading", "StepLoading"):
             if kind in names:
@@ -118,19 +115,6 @@ def _told_apart(given: dict[str, Any], parameters: Mapping[str, Any]) -> tuple[d
     names = {field.name for field in fields(Settings)} - parameters.keys()
     of_settings = {name: value for name, value in given.items() if name in names}
     return {name: value for name, value in given.items() if name not in names}, of_settings
-
-
-def _renamed(study: str, given: dict[str, Any], former: dict[str, str]) -> dict[str, Any]:
-    """The arguments of a call, those of former names under the names of today, with a warning that says so.
-
-    Raises `HeadscopeError` for an argument that is given under both.
-    """
-    for old in former.keys() & given.keys():
-        if former[old] in given:
-            raise HeadscopeError(f"{old}= is the former name of {former[old]}=; give one of them")
-        line = f"headscope.{study}: {old}= is now {former[old]}="
-        warnings.warn(line, FutureWarning, stacklevel=4)  # the caller of the function that `opening` wraps
-    return {former.get(name, name): value for name, value in given.items()}
 
 
 def _with_bar(settings: Settings, advance: Callable[[int], None], expect: Callable[[int], None]) -> Settings:

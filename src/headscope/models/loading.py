@@ -27,7 +27,7 @@ from headscope.models.hub import verify
 from headscope.models.model import Model, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.segment_ids import with_segment_ids
-from headscope.models.tokenizer import load_tokenizer
+from headscope.models.tokenizer import load_tokenizer, mask_notes
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening
@@ -83,6 +83,7 @@ def load(
         hold_in_memory(network)
     capture, files = check(network), (weights, settings)
     tokenizer, notes = with_segment_ids(checkpoint.name, network, tokenizer)
+    notes += mask_notes(tokenizer)
     return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files, notes)
 
 

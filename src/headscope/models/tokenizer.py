@@ -1,10 +1,12 @@
 """Load a model's tokenizer and check that it fits the model."""
 
+import copy
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Tokenizer
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet, refusing
@@ -53,6 +55,18 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             f"model '{name}': its tokenizer has {len(tokenizer)} pieces, the model {size}; "
             "save the model's own tokenizer, whole, into the folder"
         )
+    return within(tokenizer, size, name)
+
+
+def within(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> PreTrainedTokenizerBase:
+    """The tokenizer, whose ids are below the size of an embedding.
+
+    A mask token beyond it is left out: transformers adds one to a vocabulary that has none.
+
+    Raises `HeadscopeError` if it reads no text, or another id is beyond.
+    """
+    if size and isinstance(tokenizer.mask_token_id, int) and tokenizer.mask_token_id >= size:
+        tokenizer = _without_mask(tokenizer)
     with refusing(f"model '{name}': its tokenizer reads no text", "save it again with save_pretrained"):
         single, pair = tokenizer("a", verbose=False), tokenizer("a", "b", verbose=False)
     largest = max(*tokenizer.get_vocab().values(), *single["input_ids"], *pair["input_ids"])
@@ -62,6 +76,20 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             "save the model's own tokenizer into the folder"
         )
     return tokenizer
+
+
+def _without_mask(tokenizer: Any) -> PreTrainedTokenizerBase:
+    without, mask = copy.deepcopy(tokenizer), tokenizer.mask_token
+    stored = json.loads(tokenizer.backend_tokenizer.to_str())
+    stored["added_tokens"] = [token for token in stored["added_tokens"] if token["content"] != mask]
+    without._tokenizer, without.mask_token, without.late_mask = Tokenizer.from_str(json.dumps(stored)), None, mask
+    return without
+
+
+def mask_notes(tokenizer: PreTrainedTokenizerBase) -> tuple[str, ...]:
+    """That the vocabulary has no mask token, though the class of the tokenizer does."""
+    mask = getattr(tokenizer, "late_mask", None)
+    return (f"its vocabulary has no {mask}, which is no token here: no word can be masked",) if mask else ()
 
 
 def piece_counts(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS, Judgement
@@ -14,6 +15,11 @@ from headscope.results.hub import plain
 # Rules that compare two numbers, and those of them in which the second is higher.
 BELOW = ("below", "below over labels")
 COMPARING = ("above", "not below", *BELOW)
+# What holds for all rows of a document.
+NOTE = (
+    "Published figures were read in the paper unless their row says otherwise. Two numbers that are compared count as "
+    "independent. A special token before a number is the one with the most attention."
+)
 
 
 def measured(judgement: Judgement) -> str:
@@ -69,13 +75,17 @@ def _open(judgement: Judgement) -> str:
 
 def details(judgement: Judgement) -> str:
     """The corpus, the number of cases, the correction of a verdict, and whether two numbers are compared unpaired."""
+    unpaired = judgement.test and judgement.claim.than and judgement.claim.rule in COMPARING
+    return cases(judgement) + (", compared as if independent" if unpaired else "")
+
+
+def cases(judgement: Judgement) -> str:
+    """The corpus, the number of cases and the correction of a verdict."""
     test, source = judgement.test, judgement.source
     if test is None or source is None:
         return ""
     parts = [str(source.result.attrs["corpus"]), f"n = {test.n:,}"]
-    parts += [f"q = {rate(test.q)}"] if test.q == test.q else []
-    parts += ["compared as if independent"] if judgement.claim.than and judgement.claim.rule in COMPARING else []
-    return ", ".join(parts)
+    return ", ".join(parts + ([f"q = {rate(test.q)}"] if test.q == test.q else []))
 
 
 def token(judgement: Judgement) -> str:
@@ -88,6 +98,17 @@ def figure(judgement: Judgement) -> str:
     claim = judgement.claim
     sure = LEVELS.get(claim.level, "not confirmed")
     return f"{claim.figure} ({claim.source}; {sure})" if claim.figure else ""
+
+
+def short_figure(judgement: Judgement) -> str:
+    """The paper's figure with what its row does not say: another source than this section, unless read in the paper."""
+    claim, title = judgement.claim, judgement.paper.title
+    _, _, paper = title.partition("(")
+    source = claim.source.removeprefix(paper.partition(")")[0]).removeprefix(", ")
+    source = source.removeprefix(f"section {claim.section}").removeprefix(" and ").strip(" ()")
+    sure = "" if claim.level == "P" else LEVELS.get(claim.level, "not confirmed")
+    beside = "; ".join(filter(None, (source, sure)))
+    return f"{claim.figure} ({beside})" if claim.figure and beside else claim.figure
 
 
 def counted(judgements: Iterable[Judgement]) -> dict[str, int]:
@@ -125,20 +146,20 @@ def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = 
 
     * `pages`: the page of each study, that the claim links to.
     """
-    lines = [summed_up(judgements), ""]
+    lines = [summed_up(judgements), "", fill(NOTE, 120), ""]
     for name in dict.fromkeys(judgement.paper.name for judgement in judgements):
         mine = [one for one in judgements if one.paper.name == name]
         lines += [
             f"## {plain(mine[0].paper.title)}",
             "",
-            "| | section | claim | verdict | here | token | in the paper |",
+            "| | section | claim | verdict | here | in the paper |",
         ]
-        lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
+        lines += ["| --- | --- | --- | --- | --- | --- |"]
         for one in mine:
-            here = measured(one) + (f" ({details(one)})" if one.test else "")
+            here = (f"{token(one)}, " if one.token else "") + measured(one) + (f" ({cases(one)})" if one.test else "")
             page = (pages or {}).get(one.claim.study, "")
             name = f"[{plain(one.claim.id)}]({page})" if page else plain(one.claim.id)
-            cells = (one.claim.section, one.claim.claim, one.verdict, here, token(one), figure(one))
+            cells = (one.claim.section, one.claim.claim, one.verdict, here, short_figure(one))
             lines.append("| " + " | ".join([name, *map(markdown_cell, cells)]) + " |")
         lines.append("")
     return "\n".join(lines)

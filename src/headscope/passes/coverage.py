@@ -7,16 +7,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from headscope.common_numbers import COVERAGE
 from headscope.encoding.encoded import Encoded
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.results.vocabulary import TOKEN_CLASSES
-
-LABELS = {
-    "token_share": Label(
-        "share of tokens of each class: what uniform attention gives it", "share of tokens", ("token_class",)
-    ),
-    "uniform_entropy": Label("entropy of uniform attention over all tokens", "nats"),
-}
 
 
 @dataclass
@@ -50,8 +44,7 @@ class Coverage:
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The references that a profile is read against."""
-        source = "each input's tokens, averaged over inputs"
-        variables = Variables({"token_class": TOKEN_CLASSES}, source, LABELS)
+        variables = Variables({"token_class": TOKEN_CLASSES}, "", {number.name: number for number in COVERAGE})
         variables.add("token_share", self.share / self.inputs)
         variables.add("uniform_entropy", self.log_length / self.inputs)
         return variables.arrays

@@ -4,13 +4,13 @@ A batch that was run last is not run again: whoever reads it next finds what it 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
@@ -180,13 +180,33 @@ def hidden_states(
 ) -> tuple[Float[Tensor, "example token width"], ...]:
     """Run a forward pass; return the embeddings that enter the first layer, then the output of each layer.
 
-    The last layer's are those after the final normalisation, where a model has one. A task head is not run.
+    The last layer's are those after the final normalisation, where a model has one; where a linear map makes an
+    embedding of another width of them (OPT, EmbeddingGemma 2), those before it. A task head is not run.
 
     Raises `HeadscopeError` for a model whose layers have different widths.
     """
-    with fast(network):
-        states = network.base_model(**inputs, output_hidden_states=True).hidden_states
+    with fast(network), _mapped(network.base_model) as maps:
+        *states, last = network.base_model(**inputs, output_hidden_states=True).hidden_states
+    states.append(next((entered for entered, left in maps if left is last), last))
     if len({state.shape[-1] for state in states}) > 1:
         kind, widths = network.config.model_type, sorted({state.shape[-1] for state in states})
         raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")
     return tuple(state.to(home(network)) for state in states)
+
+
+@contextmanager
+def _mapped(network: nn.Module) -> Iterator[list[tuple[Tensor, Tensor]]]:
+    """Within this context the inputs and outputs of linear maps between two widths, but those of layers, are listed."""
+    seen: list[tuple[Tensor, Tensor]] = []
+    maps = [
+        module
+        for path, module in network.named_modules()
+        if isinstance(module, nn.Linear)
+        and module.in_features != module.out_features
+        and not any(map(str.isdecimal, path.split(".")))
+    ]
+    with ExitStack() as hooks:
+        for module in maps:
+            handle = module.register_forward_hook(lambda _, entered, left: seen.append((entered[0], left)))
+            hooks.callback(handle.remove)
+        yield seen

@@ -91,9 +91,8 @@ class InputTokens:
 
 
 def typical_tokens(result: xr.Dataset) -> tuple[InputTokens, ...]:
-    """The tokens of each typical input; results of former versions have them only as the tokenizer writes them."""
-    raw = result["typical_raw_token" if "typical_raw_token" in result.coords else "typical_token"]
-    rows = zip(result["typical_token"].values.tolist(), raw.values.tolist(), strict=True)
+    """The tokens of each typical input."""
+    rows = zip(*(result[name].values.tolist() for name in ("typical_token", "typical_raw_token")), strict=True)
     return tuple(InputTokens(*(tuple(filter(None, tokens)) for tokens in pair)) for pair in rows)
 
 

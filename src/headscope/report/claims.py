@@ -21,8 +21,8 @@ Verdict = Literal["holds", "fails", "undecided"]
 POINT = 0.01
 LEAST_EXAMPLES, LEAST_SEEDS = 10, 3
 MOST_NAMED = 1_000_000  # beyond so many cases that would decide no number is named
-# The error within which five samples of six stay, on one side.
-SURE = float(norm.ppf(5 / 6))
+# The errors within which five samples of six stay, and nineteen of twenty, on one side.
+SURE, LIKELY = float(norm.ppf(5 / 6)), float(norm.ppf(0.95))
 # From the least that is shown to the most.
 STRENGTH: tuple[Verdict, ...] = ("fails", "undecided", "holds")
 # The standard deviation of normal numbers by their median distance from the median.
@@ -246,17 +246,18 @@ def no_worse(change: Estimate, tolerance: float, n: int) -> Claim:
 
 
 def examples_wanted(claim: Claim) -> int | None:
-    """How many cases would decide on the side of the difference, in five samples of six; None if nobody can tell.
+    """How many cases would decide an undecided claim in five samples of six; None if that cannot be told.
 
-    The difference that was seen may be too large by chance: so the plan is for one that is smaller by the error which
-    five samples of six stay within, and leaves so much room again. Where a corrected rate is too large, it is for one
-    that would be small enough. A bound at exactly 0 is of answers that have not occurred: their rate is not known.
+    What is undecided is often smaller than it looks. So the plan is for the least difference that is likely, the end of
+    the one-sided 95% interval, and there is none where that is no difference. Where a corrected rate is too large, it
+    is for one that would be small enough. A bound at exactly 0 is of answers that have not occurred: their rate is not
+    known.
 
-    >>> examples_wanted(no_worse(Estimate(-0.004, -0.024, 0.016), 0.02, 300))
-    7129
+    >>> examples_wanted(no_worse(Estimate(-0.001, -0.021, 0.019), 0.02, 300))
+    54540
     >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, 0.03, 0.17), 100, q=0.2))
-    523
-    >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, -0.2, 0.4), 100)) is None
+    1315
+    >>> examples_wanted(Claim(0.5, 0.4, Estimate(0.1, -0.05, 0.25), 100)) is None
     True
     """
     difference, upwards = claim.difference, claim.difference.value >= claim.least
@@ -266,21 +267,23 @@ def examples_wanted(claim: Claim) -> int | None:
     if not upwards:
         half, room = difference.upper - difference.value, claim.least - difference.value
     error = sqrt(max(half**2 - claim.fixed**2, 0.0)) / float(norm.isf(RATE / 2))
-    room -= SURE * error
-    if error == 0 or room <= claim.fixed:
+    room -= LIKELY * error
+    least = claim.least if upwards else 0.0  # which the next value must reach, too
+    if error == 0 or room <= max(claim.fixed, least):
         return None
     level = RATE / 2
     if upwards and claim.q >= RATE:
         level *= 2 * norm.sf(difference.value / error) / claim.q
-    needed = (float(norm.isf(level)) + SURE) * error
-    return max(ceil(round(claim.n * needed**2 / (room**2 - claim.fixed**2), 6)), claim.n + 1)
+    needed = ((float(norm.isf(level)) + SURE) * error) ** 2 / (room**2 - claim.fixed**2)
+    needed = max(needed, (SURE * error / (room - least)) ** 2)
+    return max(ceil(round(claim.n * needed, 6)), claim.n + 1)
 
 
 def wanted_in_words(claim: Claim, unit: str) -> str:
     """How many cases would decide an undecided claim, as far as that can be told from these.
 
-    >>> wanted_in_words(above(Estimate(0.5, 0.38, 0.62), 0.4, 100), "words")
-    ' About 2,000 words would settle this, in five samples of six.'
+    >>> wanted_in_words(above(Estimate(0.5, 0.398, 0.602), 0.4, 100), "words")
+    ' About 12,000 words would settle this, in five samples of six.'
     >>> wanted_in_words(above(Estimate(0.5, 0.25, 0.75), 0.4, 100), "words")
     ' How many words would settle this is more than can be told from these.'
     >>> wanted_in_words(above(Estimate(0.5), 0.4, 1), "words"), wanted_in_words(above(Estimate(0.5), 0.4, 90), "words")

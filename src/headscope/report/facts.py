@@ -11,6 +11,7 @@ from headscope import catalog, results
 from headscope.figures.labels import NO_TOKEN, label, title
 from headscope.figures.theme import named
 from headscope.report.wording import several
+from headscope.results.vocabulary import dimensions
 
 # Intervals over fewer documents miss too often, or are too wide.
 FEW = 10
@@ -116,7 +117,7 @@ def command_line(result: xr.Dataset) -> str:
 def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The terms of a report, its variables and its dimensions."""
     variables = [(named(result[name]), _definition(result[name])) for name in results.means(result)]
-    used = [(title(name), f"{text}.") for name, text in results.DIMENSIONS.items() if name in result.dims]
+    used = [(title(name), f"{one.what}.") for name, one in dimensions().items() if name in result.dims]
     special = [(label("token_class", name), text) for name, text in SPECIAL.items()]
     tokens = [(name, text) for name, text in special if name not in NO_TOKEN.values()]
     return [*TERMS.items(), *tokens, *variables, *used]

@@ -1,26 +1,15 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
-They are read from `studies/NAME/page/`: `findings.py` has `findings(result)`, perhaps `highlights(result)`, the few
-that stand first, `no_claim(result)`, what is said first where no claim holds, and `NOTHING`, the finding of a result
-without a number; `figures.py` has `figures(result)`, perhaps `layer_numbers(result)` and `layer_figures(result)`:
-numbers of every layer, for the page `layers.html`, and figures beside them. `tables.py` has `tables(result)` and
-perhaps `BY_LAYER`, the variables that the terminal prints by layer. A study without findings or figures gets those of
-`report/default_parts`. `card.py` may have any of these:
-
-* `main_numbers(result)`: addresses (`attention_to.sep`) of the numbers that stand in the index, in the order of its
-  columns; those that no head has are left out.
-* `HIDDEN`: variables that only repeat others.
-* `baselines(result)`, `rates(result)`: what variables are compared with, and false discovery rates that they have.
-* `badges(result)`: words for each head in the index.
-* `kinds(result)`: what heads do, for the atlas.
-* `sentences(result, numbers)`: sentences about one head; `numbers` are the rows of this head.
-* `maps(result, layer, head)`, `figures(result, layer, head)`: its most telling examples, and other charts of one head.
+They are `PAGE` in `studies/NAME/page.py`, the `StudyParts` of `report/declared`. A study without findings or figures
+gets those of `report/default_parts`. A study that has a folder `page/` instead has the same by hooks: functions of a
+result, of these names, in `findings.py`, `figures.py` (also `layer_numbers` and `layer_figures`), `tables.py` (also
+`BY_LAYER`) and `card.py`.
 """
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -35,13 +24,13 @@ from headscope.errors import HeadscopeError
 from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
+from headscope.report.declared import StudyCard, StudyParts, lacks, parts_of
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 from headscope.statistics.intervals import TOO_FEW
 
 Hook = Callable[[xr.Dataset], Iterable[Any]]
 HOOKS = ("main_numbers", "baselines", "rates", "badges", "sentences", "maps", "figures")
-MOST_NUMBERS = 4
 HIGHLIGHTS, FIRST_SCREEN = 4, 5
 NOTHING = Finding(
     "Nothing was measured",
@@ -49,22 +38,7 @@ NOTHING = Finding(
 )
 NO_CLAIM = Finding("Nothing stands out", "No difference that this study looks for is beyond chance here.")
 ORDER: list[Verdict | None] = ["holds", "fails", None, "undecided"]
-# The endings of variables that say how sure a number is, and are none themselves.
-TESTS = ("p_value", "q_value", "special")
-
-
-@dataclass(frozen=True, slots=True)
-class StudyCard:
-    """A study's part of the card of a head; by default only its numbers."""
-
-    hidden: tuple[str, ...] = ()
-    main_numbers: Callable[[xr.Dataset], tuple[str, ...]] = lambda result: _first(result)
-    baselines: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
-    rates: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
-    badges: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
-    sentences: Callable[[xr.Dataset, list[Any]], Iterable[Finding]] = lambda result, numbers: ()
-    maps: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
-    figures: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
+FIELDS = {"figures": "charts", "layer_numbers": "layers", "NOTHING": "nothing", "BY_LAYER": "by_layer"}
 
 
 @dataclass(frozen=True)
@@ -80,22 +54,27 @@ class StudyPage:
 
     def highlights(self) -> list[Finding]:
         """The three to five findings that matter most: claims that hold first, the largest effect before the others."""
-        if self._is_empty() or self._hook("findings", "highlights") is None:
-            return self.findings()[:HIGHLIGHTS]
+        return self._ranked()[:FIRST_SCREEN] or self.findings()[:HIGHLIGHTS]
+
+    def findings(self) -> list[Finding]:
+        """The other findings with their intervals and tests, in the order of the page."""
+        if self._is_empty():
+            return [self._hook("findings", "NOTHING") or NOTHING]
+        found = self._made("findings", "findings", default_parts.findings)
+        further = self._ranked()[FIRST_SCREEN:] if self._page else []
+        with special_tokens(self.result.attrs):  # the page may ask for variables of another study
+            return [*further, *found] or default_parts.findings(self.result)
+
+    def _ranked(self) -> list[Finding]:
+        """The highlights, the strongest first, after what is said where no claim holds."""
+        if self._is_empty() or not self._hook("findings", "highlights"):
+            return []
+        own = self._hook("findings", "no_claim")
         if TOO_FEW in self.result.attrs.get("resampled", ""):
             first = Finding("Undecided: too few documents", few_documents(self.result))
         else:
-            own = self._hook("findings", "no_claim")
             first = own(self.result) if own else NO_CLAIM
         return strongest_first(self._made("findings", "highlights"), first)
-
-    def findings(self) -> list[Finding]:
-        """All findings with their intervals and tests, in the order of the page."""
-        if self._is_empty():
-            return [self._hook("findings", "NOTHING") or NOTHING]
-        made = self._made("findings", "findings", default_parts.findings)
-        with special_tokens(self.result.attrs):
-            return made or default_parts.findings(self.result)  # the page may ask for variables of another study
 
     def figures(self) -> list[Figure]:
         """Charts, in the order of the page, without those that have no value to show."""
@@ -117,13 +96,16 @@ class StudyPage:
 
     def card(self) -> StudyCard:
         """The study's part of the card of a head."""
+        if page := self._page:
+            hooks = {name: _refusing(getattr(page.card, name)) for name in HOOKS}
+            return replace(page.card, **hooks)
         found = {name: hook for name in HOOKS if (hook := self._hook("card", name))}
         hooks = {name: _refusing(hook) for name, hook in found.items()}
         return StudyCard(hidden=self._hook("card", "HIDDEN") or (), **hooks)
 
     def has_kinds(self) -> bool:
         """Whether the numbers of the study can give a head a kind."""
-        return self._hook("card", "kinds") is not None
+        return bool(self._hook("card", "kinds"))
 
     def kinds(self) -> list[HeadKind]:
         """The kinds of heads that the numbers of the study show."""
@@ -139,13 +121,27 @@ class StudyPage:
 
     def _made(self, part: str, name: str, default: Hook | None = None) -> list[Any]:
         """What a hook of the study, or the default, makes of the result; nothing without either."""
+        if page := self._page:
+            parts = getattr(page, FIELDS.get(name, name))
+            if parts or default is None:
+                with special_tokens(self.result.attrs):
+                    return of_model(parts_of(parts, self.result))
         make = self._hook(part, name) or default
         with refusing_incomplete(self.result), special_tokens(self.result.attrs):
             return of_model(list(make(self.result))) if make else []
 
     def _hook(self, part: str, name: str) -> Any:
         """What has this name in a file of the study's page; None where there is none."""
+        if page := self._page:
+            return getattr(page, FIELDS.get(name, name))
         return getattr(self._part(part), name, None)
+
+    @property
+    def _page(self) -> StudyParts | None:
+        """The page that the study declares; None for one of several corpora."""
+        if self.study is None or "corpus" in self.result.dims:
+            return None
+        return _declared(catalog.ROOT / "studies" / self.study / "page.py")
 
     def _is_empty(self) -> bool:
         """Whether there are numbers, but none has a value."""
@@ -157,6 +153,12 @@ class StudyPage:
         if "corpus" in self.result.dims and name != "card":
             return importlib.import_module("headscope.report.joined_page")
         return None if self.study is None else _page_file(catalog.ROOT / "studies" / self.study / "page", name)
+
+
+@cache
+def _declared(file: Path) -> StudyParts | None:
+    """The page of a file, which is looked for once; None where there is none."""
+    return importlib.import_module(f"headscope.studies.{file.parent.name}.page").PAGE if file.is_file() else None
 
 
 @cache
@@ -185,13 +187,13 @@ def few_documents(result: xr.Dataset) -> str:
 
 
 def strongest_first(findings: list[Finding], no_claim: Finding) -> list[Finding]:
-    """Claims that hold by their effects, those that fail, descriptions, and what could not be told; at most five.
+    """Claims that hold by their effects, those that fail, descriptions, and what could not be told.
 
     * `no_claim`: what is said first where there are claims, and none holds.
     """
     ranked = sorted(findings, key=lambda finding: (ORDER.index(finding.verdict), -_effect(finding)))
     nothing = any(finding.claim for finding in findings) and ranked[0].verdict != "holds"
-    return ([no_claim] if nothing else []) + ranked[: FIRST_SCREEN - nothing]
+    return ([no_claim] if nothing else []) + ranked
 
 
 def _effect(finding: Finding) -> float:
@@ -207,10 +209,7 @@ def refusing_incomplete(result: xr.Dataset) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        first = error.__cause__ or error  # xarray lists the variables of the result in the second one
-        name = first.args[0] if first.args else ""
-        is_label = "not all values found in index" in str(error)  # a label may have the name of a variable
-        if not is_label and (name in result.variables or name in result.attrs):
+        if not (name := lacks(result, error)):
             raise
         raise HeadscopeError(
             f"the result of '{result.attrs['study']}' on '{result.attrs['corpus']}' lacks '{name}'; run the study again"
@@ -222,15 +221,7 @@ def _refusing(hook: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
         with refusing_incomplete(result), special_tokens(result.attrs), unchecked():
-            made = hook(result, *rest)
-            return of_model(list(made) if isinstance(made, Iterator) else made)
+            found = hook(result, *rest)
+            return of_model(list(found) if isinstance(found, Iterator) else found)
 
     return call
-
-
-def _first(result: xr.Dataset) -> tuple[str, ...]:
-    """The first variables of heads alone; where there are none, of heads and whatever else."""
-    numbers = [name for name in results.means(result) if not name.endswith(TESTS)]
-    of_heads = [name for name in numbers if {"layer", "head"} <= set(result[name].dims)]
-    alone = [name for name in of_heads if result[name].ndim == 2]
-    return tuple((alone or of_heads)[:MOST_NUMBERS])

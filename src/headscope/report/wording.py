@@ -38,6 +38,15 @@ class Estimate:
     lower: float = float("nan")
     upper: float = float("nan")
 
+    def __format__(self, spec: str) -> str:
+        """As `text`; with "%" as `percent`, with "+" as `points`; the value alone in any other format.
+
+        >>> f"{Estimate(0.868, 0.851, 0.884)}, {Estimate(0.5):%}, {Estimate(-0.5):+}, {Estimate(0.5):.0%}"
+        '0.87 [0.85, 0.88], 50.0%, -50.0, 50%'
+        """
+        words = {"": "text", "%": "percent", "+": "points"}
+        return getattr(self, words[spec]) if spec in words else f"{self.value:{spec}}"
+
     def __neg__(self) -> "Estimate":
         """The value below 0, with its interval."""
         return Estimate(-self.value, -self.upper, -self.lower)

@@ -4,7 +4,6 @@ from headscope.results.files import check, means, read, same_bounds, save, study
 from headscope.results.vocabulary import (
     ATTRIBUTES,
     BOUNDS,
-    DIMENSIONS,
     DIRECTIONS,
     FEATURES,
     OFFSETS,
@@ -16,7 +15,6 @@ from headscope.results.vocabulary import (
 __all__ = [
     "ATTRIBUTES",
     "BOUNDS",
-    "DIMENSIONS",
     "DIRECTIONS",
     "FEATURES",
     "OFFSETS",

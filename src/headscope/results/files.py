@@ -1,6 +1,6 @@
 """Labelled results: their words and their check, what stands beside a mean, and saving them as netCDF.
 
-A result is an `xarray.Dataset`. Its dimensions are only those of `DIMENSIONS`; layers and heads
+A result is an `xarray.Dataset`. Its dimensions are only those of `vocabulary.dimensions`; layers and heads
 count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_ci` (extra dimension
 `bound`) and the number of examples it is a mean of in `x_n_examples`.
 """
@@ -17,7 +17,7 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.results import hub, netcdf
 from headscope.results.saved_check import check_attributes, check_labels, check_values
-from headscope.results.vocabulary import ATTRIBUTES, DIMENSIONS
+from headscope.results.vocabulary import ATTRIBUTES, dimensions
 from headscope.statistics.intervals import TOO_FEW
 from headscope.storage.files import opening, write_atomically
 
@@ -103,8 +103,8 @@ def check(result: xr.Dataset) -> xr.Dataset:
 
     A result of too few documents has no intervals and no rates.
     """
-    if unknown := set(map(str, result.dims)) - set(DIMENSIONS):
-        raise ValueError(f"result: dimensions {sorted(unknown)} are not in the vocabulary {sorted(DIMENSIONS)}")
+    if unknown := set(map(str, result.dims)) - set(dimensions()):
+        raise ValueError(f"result: dimensions {sorted(unknown)} are not in the vocabulary {sorted(dimensions())}")
     if missing := [name for name in ATTRIBUTES if name not in result.attrs]:
         raise ValueError(f"result: attributes {missing} are missing")
     for name, variable in result.data_vars.items():
@@ -136,7 +136,7 @@ def _check_study(result: xr.Dataset) -> None:
 
 def _is_of(study: str, result: xr.Dataset) -> bool:
     """Whether a result has the variables that every result of a study has, and no result of another study."""
-    return all(name in result for name in catalog.constant("studies", study, "REQUIRED"))
+    return all(name in result for name in catalog.study(study).required)
 
 
 def _check_interval(result: xr.Dataset, name: str) -> None:

@@ -8,17 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Label, Variables
+from headscope.common_numbers import SINK_SOURCE, sinks
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import benjamini_hochberg
 
 NAMES = ("sink_applies", "sink_otherwise", "sink_gain")
-SHARE = "share of attention"
-WORDS = (
-    "attention to special tokens in the chosen head, on the other half, from words to which its function applies",
-    "attention to special tokens in the chosen head, on the other half, from other words",
-    "attention to special tokens from other words less that from words to which the function applies",
-)
 
 
 def no_op_variables(dim: str, tallies: Mapping[str, Tally], labels: Sequence[str]) -> dict[str, xr.DataArray]:
@@ -27,9 +22,7 @@ def no_op_variables(dim: str, tallies: Mapping[str, Tally], labels: Sequence[str
     `sink_q_value` is the false discovery rate at which other words give special tokens no more (a t test over inputs or
     documents, corrected for all labels).
     """
-    named = {name: Label(words, SHARE, (dim,)) for name, words in zip(NAMES, WORDS, strict=True)}
-    rate = Label("false discovery rate at which other words give special tokens no more", "rate", (dim,))
-    variables = Variables({dim: labels}, "Clark et al. 2019, section 3.2", named | {"sink_q_value": rate})
+    variables = Variables({dim: labels}, SINK_SOURCE, {number.name: number for number in sinks(dim)})
     known = [tally if (tally := tallies.get(label)) is not None and int(tally.count) else None for label in labels]
     counts = Count([int(one.count) if one else 0 for one in known], "inputs with words of both kinds", "inputs", (dim,))
     for row, name in enumerate(NAMES):

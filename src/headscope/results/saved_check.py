@@ -12,15 +12,11 @@ from headscope.results.vocabulary import (
     BESIDE,
     BOUNDS,
     COUNTS,
-    DIMENSIONS,
     LISTS,
     MAPS,
     NUMBERS,
     OBJECTS,
-    SHARES,
-    STEPS,
-    WHOLE_NUMBERS,
-    WITHOUT_LABELS,
+    dimensions,
 )
 
 # Characters of the words of a variable, which stand on its figures and tables, and of a label: a path is the longest.
@@ -88,11 +84,11 @@ def check_labels(result: xr.Dataset) -> None:
     for dim in map(str, result.dims):
         if dim in result.coords:
             _check_dimension(dim, result[dim].values)
-        elif dim not in WITHOUT_LABELS:
+        elif dimensions()[dim].labels != "none":
             raise ValueError(f"dimension '{dim}' has no labels")
     _check_maps(result)
     for name, array in result.coords.items():
-        kind, dims = BESIDE.get(str(name), ("biufU", (name,) if name in DIMENSIONS else array.dims))
+        kind, dims = BESIDE.get(str(name), ("biufU", (name,) if name in dimensions() else array.dims))
         if set(array.dims) != set(dims) & set(result.dims):
             raise ValueError(f"coordinate '{name}' has the dimensions {array.dims}, not {dims}")
         if array.dtype.kind not in kind:
@@ -124,16 +120,16 @@ def _check_dimension(dim: str, labels: np.ndarray) -> None:
 
 def _misfit(dim: str, labels: np.ndarray) -> str:
     """Why these cannot be labels of a dimension; "" if they can."""
-    if dim in SHARES:
-        fits = labels.dtype.kind == "f" and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
+    kind, numbers = dimensions()[dim], labels.dtype.kind == "f"
+    if kind.labels == "share":
+        fits = numbers and ((labels >= 0) & (labels <= 1)).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no shares from 0 to 1 in ascending order"
-    if dim in STEPS:
-        fits = labels.dtype.kind == "f" and (np.abs(labels) <= LARGEST).all() and (np.diff(labels) > 0).all()
+    if kind.labels == "step":
+        fits = numbers and (np.abs(labels) <= LARGEST).all() and (np.diff(labels) > 0).all()
         return "" if fits else "no numbers in ascending order"
-    if dim in WHOLE_NUMBERS:
-        least, most = WHOLE_NUMBERS[dim]
-        fits = labels.dtype.kind in "iu" and ((labels >= least) & (labels <= most)).all()
-        return "" if fits else f"no whole numbers from {least} to {most}"
+    if kind.labels == "whole":
+        fits = labels.dtype.kind in "iu" and ((labels >= kind.least) & (labels <= kind.most)).all()
+        return "" if fits else f"no whole numbers from {kind.least} to {kind.most}"
     if dim == "bound" and set(labels.tolist()) != set(BOUNDS):
         return f"not {' and '.join(BOUNDS)}"
     return "" if labels.dtype.kind == "U" else "no text"

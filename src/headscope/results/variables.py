@@ -110,6 +110,16 @@ class Variables:
             self.arrays[f"{name}_n_examples"] = self._array(count.values, count.dims, cases)
         return array
 
+    def add_tally(self, name: str, tally: Tally, heads: tuple[int, ...], cases: str = "examples") -> None:
+        """Add the mean of a number of heads, its 95% interval, and its number of cases.
+
+        * `heads`: the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
+        * `cases`: what is counted, such as words.
+        """
+        label = self.labels[name]
+        count = Count(tally.count, f"{cases} with {label.long_name}", cases, label.dims[2:])
+        self.add(name, by_layer(tally.mean, heads), interval=by_layer(tally.interval, heads), count=count)
+
     def _array(self, values: Any, dims: Sequence[str], attributes: Mapping[str, str]) -> xr.DataArray:
         values = np.asarray(values)
         labels = {"bound": BOUNDS, **self.coords}
@@ -121,15 +131,10 @@ class Variables:
 
 
 def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
-    """The mean of a measure, its 95% interval and its number of examples (or words ...), as variables of a result.
-
-    `heads` is the number of heads of each layer; a layer with fewer heads than another is filled with NaN.
-    """
+    """The mean of a measure, its 95% interval and its number of examples (or words ...), as variables of a result."""
     words = Label(variable.long_name, variable.units, ("layer", "head", *variable.coords))
     variables = Variables(variable.coords, variable.source, {variable.name: words})
-    count = Count(tally.count, f"{variable.cases} with {variable.long_name}", variable.cases, (*variable.coords,))
-    interval = by_layer(tally.interval, heads)
-    variables.add(variable.name, by_layer(tally.mean, heads), interval=interval, count=count)
+    variables.add_tally(variable.name, tally, heads, variable.cases)
     return variables.arrays
 
 

@@ -117,7 +117,7 @@ def add_digest(content: Path, final: Path) -> None:
 def damaged(paths: Iterable[Path]) -> Path | None:
     """The first file or folder of one folder that has no digest of its content; None if there is none.
 
-    Files of earlier versions, which have no digests beside them, count as whole.
+    Files without digests beside them count as whole.
     """
     paths = list(paths)
     if not paths or not (path := paths[0].with_name(FILE)).exists():

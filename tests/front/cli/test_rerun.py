@@ -56,7 +56,7 @@ def test_the_page_says_how_to_run_it_again(saved: Path) -> None:
 @pytest.mark.parametrize(
     ("attributes", "words"),
     [
-        ({}, "does not name its command: it is of an older version or was made in Python"),
+        ({}, "does not name its command: it was made in Python"),
         ({"command": '["syntax", "minilm"]'}, "is of 'profile', its command of 'syntax'"),
         ({"command": '["profile", "--nosuch"]'}, "is not one of this version: no such option '--nosuch'"),
         ({"command": '["profile", "--help"]'}, "only prints help"),

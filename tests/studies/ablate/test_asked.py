@@ -123,6 +123,14 @@ def test_sets_have_the_scores_of_sets_that_are_named(found: xr.Dataset, tmp_path
     np.testing.assert_allclose(found["pair_excess"][:4], expected, atol=1e-6)
 
 
+def test_pairs_that_lose_nothing_together_may_lose_what_so_few_examples_allow(found: xr.Dataset) -> None:
+    """None of 40 examples is lost beyond the sum: up to 9% may be, each by two answers."""
+    bounds, most = found["pair_excess_ci"].sel(metric="accuracy"), 2 * (1 - 0.025 ** (1 / 40))
+    np.testing.assert_allclose(bounds[0], [-most, most])
+    assert (bounds.sel(bound="lower") < 0).all() and (bounds.sel(bound="upper") > 0).all()
+    assert found["mean_pair_excess_ci"].sel(metric="accuracy", bound="upper") > 0
+
+
 def test_heads_that_replace_each_other_are_found(tmp_path: Path) -> None:
     model = wrap(twins(), tiny_tokenizer())
     result = run(model, planted_task(120), SETTINGS, directory=tmp_path, pairs="all", importance=False)

@@ -112,17 +112,6 @@ def test_a_forged_journal_of_importance_is_not_read(tmp_path: Path) -> None:
         ]
 
 
-def test_the_journal_of_an_earlier_version_is_said_and_left_alone(tmp_path: Path) -> None:
-    model, task, notices = model_of(planted_classifier()), planted_task(), list[str]()
-    old = tmp_path / "ablate.journal"
-    old.write_bytes(b"notes")
-    for said in (1, 1):
-        settings = replace(SETTINGS, on_notice=notices.append)
-        run(model, task, settings, directory=tmp_path, importance=False)
-        assert len([notice for notice in notices if "is of an earlier version, and can be removed" in notice]) == said
-    assert old.read_bytes() == b"notes"
-
-
 def test_without_importance_nothing_is_said_of_it(tmp_path: Path) -> None:
     found = run(model_of(planted_classifier()), planted_task(), SETTINGS, directory=tmp_path, importance=False)
     assert not {"importance", "rank_correlation"} & set(found.data_vars)

@@ -102,12 +102,6 @@ def test_of_gap_f1_is_told_by_gender() -> None:
     assert rows["Nearest, on that other half"] == ["0.250", "0.250", "0.250", "1.50"]
 
 
-def test_a_result_of_gap_without_held_out_baselines_names_their_passages() -> None:
-    saved = gap_result().drop_vars([name for name in gap_result() if str(name).startswith("chosen_baseline_")])
-    assert "The nearest name has 0.500 on all passages." in texts_of(saved)["Gender"]
-    assert "Nearest, on that other half" not in cells(study_page(saved).tables()[1])
-
-
 def test_of_stereotypes_gaps_are_told_in_both_directions() -> None:
     texts = texts_of(stereotype_result())
     assert texts["Stereotypes in attention"].startswith("In 1 of 6 heads the occupation gets more attention")

@@ -46,6 +46,7 @@ REFUSED = {
     **dict.fromkeys(["cohere2", "gemma", "gemma2", "gemma3_text", "glm4", "granite", "helium", "llama"], GROUPED),
     **dict.fromkeys(["ministral3", "mistral", "mixtral", "nemotron", "olmo2", "olmo3", "phi", "qwen2"], GROUPED),
     **dict.fromkeys(["qwen3", "smollm3", "stablelm", "starcoder2"], GROUPED),
+    **dict.fromkeys(EXACT.keys() & {"embedding_gemma2_text"}, GROUPED),
     **dict.fromkeys(["t5", "mt5", "umt5", "switch_transformers"], BIAS),
     "albert": "its layers share their weights",
     **dict.fromkeys(["convbert", "ibert", "squeezebert", "xlnet"], "linear maps of its attention cannot be identified"),

@@ -168,7 +168,7 @@ def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_example
 
 
 @pytest.mark.parametrize("ranked_on_train", [True, False])
-def test_too_few_examples_promise_nothing_and_say_how_many_would_do(planted, tmp_path, ranked_on_train):
+def test_too_few_examples_promise_nothing(planted, tmp_path, ranked_on_train):
     """No answer of 40 changes, but of 20 (or of 40) examples a twentieth may be lost unseen."""
     task = TASK if ranked_on_train else replace(TASK, train=None)
     result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.05, step=0.125)
@@ -177,8 +177,7 @@ def test_too_few_examples_promise_nothing_and_say_how_many_would_do(planted, tmp
     text = texts_of(result)["No head is removed"]
     there = "(there are 40)" if ranked_on_train else "on the half that chooses"
     assert there in text and ("(there are about 40)" in text) != ranked_on_train
-    wanted = int(text.split("About ")[1].split(" examples")[0])
-    assert (60 if ranked_on_train else 120) <= wanted <= (240 if ranked_on_train else 480)
+    assert "How many examples would tell is more than can be told from these" in text
     assert [finding.topic for finding in study_page(result).highlights()] == [
         "No head is removed",
         "0 of 8 heads are removed",

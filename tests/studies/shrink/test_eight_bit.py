@@ -23,6 +23,7 @@ from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.splits import encode
 from support.every_study import run
+from support.idle_neurons import even
 from support.narrow_embeddings import may_be_narrower
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -179,6 +180,3 @@ def test_a_model_that_cannot_be_exported_is_refused_before_the_search(tmp_path: 
     half = headscope.wrap(tiny_bert().half(), tiny_tokenizer())
     with pytest.raises(HeadscopeError, match=r"exported in float32, not in torch\.float16; leave --dtype out"):
         headscope.shrink(half, headscope.read(["One.", "Two."]), directory=tmp_path, eight_bit=True)
-
-
-# EVEN

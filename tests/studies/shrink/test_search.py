@@ -20,7 +20,9 @@ from headscope.studies.shrink.record import FORMAT, SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.timing import Timing, shapes_of
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.idle_neurons import even
+from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
+from support.tiny_families import tiny_config
 
 QUIET = Settings()
 # Half of a layer's neurons save as much as a quarter of its time.
@@ -184,4 +186,9 @@ def test_a_size_has_a_share_although_timings_give_it_none() -> None:
     assert prices.share(size, size) == 1.0
 
 
-# EVEN
+@pytest.mark.parametrize("kind", ["llama", "bert"])
+def test_heads_that_cannot_go_are_named_with_the_reason(kind: str) -> None:
+    model = headscope.wrap(tiny_network(tiny_config(kind, vocab_size=len(tiny_tokenizer()))), tiny_tokenizer())
+    reason = {"llama": "its heads share keys and values in groups", "bert": "its class has no width of heads"}[kind]
+    with pytest.raises(HeadscopeError, match=f"can lose no heads: {reason}.*name other parts by --parts"):
+        original_of(model, [], QUIET, ("heads",))

@@ -65,8 +65,6 @@ def test_random_weights_of_three_seeds_that_do_as_well_are_said(result: xr.Datas
     better, worse = (result.assign(random_score_by_seed=result["random_score_by_seed"] * 0 + s) for s in (0.1, 1.1))
     assert "Syntax in the attention of single heads comes from training" in titles(better)
     assert "Syntax in the attention of single heads: random weights do as well" in titles(worse)
-    older = result.drop_vars("random_score_by_seed")
-    assert "Syntax in the attention of single heads: it could not be told from random weights" in titles(older)
 
 
 def test_a_head_at_the_baseline_draws_no_better_trees(result: xr.Dataset) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.json_lines import Number, first_repeated
+from headscope.corpora.parsing.json_lines import NumberText, first_repeated
 from headscope.corpora.parsing.limits import MOST_COLUMNS
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError, suggest
@@ -147,7 +147,7 @@ def _value(row: Mapping[str, object], column: str, line: int) -> object:
 
 def _sentence(row: Mapping[str, object], column: str, line: int) -> Sentence:
     value = _value(row, column, line)
-    if isinstance(value, Number):
+    if isinstance(value, NumberText):
         raise Bad(line, f"column '{column}' is the number {value}, expected text")
     if value is not None and not isinstance(value, str):
         raise Bad(line, f"column '{column}' is {type(value).__name__} {value!r}, expected text")

@@ -12,7 +12,7 @@ from headscope.corpora.problems import Bad, Skipped
 NAMES = {str: "a text", list: "a list", dict: "an object {...}", int: "a whole number", bool: "true or false"}
 
 
-class Number(str):
+class NumberText(str):
     """A number as it is written: 5 and 5.0 are two labels, and neither is a text."""
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ def records(source: str, *, as_written: bool = False, cursor: Cursor | None = No
 
 
 def parse(text: str, *, as_written: bool = False) -> Any:
-    """Parse one JSON value; with `as_written`, numbers become `Number`.
+    """Parse one JSON value; with `as_written`, numbers become `NumberText`.
 
     Raises `ValueError`, in one line, also for what `json` accepts: NaN and infinities, written so or as 1e999, a field
     that comes twice, half of a surrogate pair; and for nesting and numbers without end.
@@ -73,7 +73,7 @@ def parse(text: str, *, as_written: bool = False) -> Any:
     Traceback (most recent call last):
     ValueError: the field 'a' comes twice
     """
-    kinds = (Number, _written_number) if as_written else (_integer, _number)
+    kinds = (NumberText, _written_number) if as_written else (_integer, _number)
     try:
         value = json.loads(
             text, parse_int=kinds[0], parse_float=kinds[1], parse_constant=_refuse_constant, object_pairs_hook=_object
@@ -122,9 +122,9 @@ def _number(text: str) -> float:
     return value
 
 
-def _written_number(text: str) -> Number:
+def _written_number(text: str) -> NumberText:
     _number(text)
-    return Number(text)
+    return NumberText(text)
 
 
 def _refuse_constant(name: str) -> None:

@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.json_lines import Number, Record, records
+from headscope.corpora.parsing.json_lines import NumberText, Record, records
 from headscope.corpora.parsing.limits import LONGEST_NAME, is_whole_number, refuse_long
 from headscope.corpora.parsing.words import Span, within, words
 from headscope.corpora.problems import Bad, Skipped, parsed
@@ -73,7 +73,7 @@ def _line(record: Record, first: list[_Line]) -> _Line:
 def _span(record: Record, name: str, text: str) -> Span:
     """The characters of a span."""
     value = record.get(name, list)
-    if len(value) != 2 or not all(isinstance(end, Number) and is_whole_number(end) for end in value):
+    if len(value) != 2 or not all(isinstance(end, NumberText) and is_whole_number(end) for end in value):
         shown = f"[{', '.join(map(str, value))}]"
         raise Bad(record.line, f"'{name}' is {shown[:60]}, expected two characters [start, end), counted from 0")
     start, end = (int(end) for end in value)

@@ -100,7 +100,7 @@ def _add(app: typer.Typer, study: str, arguments: list[str], panel: str) -> None
 def _epilog(study: str, further: Iterable[str]) -> str:
     """The end of the help of a study: an example, and its further commands."""
     name = catalog.command_name(study)
-    example = catalog.constant("studies", study, "EXAMPLE") or f"headscope {name} minilm sample -o out"
+    example = catalog.study(study).example or f"headscope {name} minilm sample -o out"
     also = ", ".join(f"{name} {verb}" for verb in further)
     return f"Example: {example}." + (f" Further commands: {also}." if also else "")
 

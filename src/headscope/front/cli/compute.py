@@ -78,7 +78,7 @@ def work(job: bytes, engine: Any) -> None:
     study, given = task["study"], task["given"]
     function = read(study, "study", "run")
     with checks_of(task) as scratch:
-        out = given["out"] if catalog.constant("studies", study, "SHARED_FOLDER") else scratch
+        out = given["out"] if catalog.study(study).shared_folder else scratch
         given |= {"out": out, "kept": scratch, "engine": None}
         ready = from_options(function.inputs, given)
         ready["settings"] = replace(ready["settings"], engine=engine)

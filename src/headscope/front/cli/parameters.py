@@ -1,9 +1,8 @@
-"""Parameters of commands: arguments of functions, shared options, and former names, as Typer reads them."""
+"""Parameters of commands: arguments of functions and shared options, as Typer reads them."""
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Iterable
 from inspect import Parameter
 from math import isfinite
 from pathlib import Path
@@ -14,8 +13,6 @@ import typer
 from typer.core import TyperArgument, TyperOption
 from typer.models import OptionInfo
 
-from headscope.errors import HeadscopeError
-from headscope.front.cli.errors import notice
 from headscope.front.cli.options import SHARED, limits, shared
 from headscope.front.signatures import Argument, Function
 
@@ -78,30 +75,6 @@ def metavar(kind: Any, name: str) -> str:
     if get_origin(kind) in (Union, UnionType, list):
         return next(metavar(part, name) for part in get_args(kind) if part is not NoneType)
     return WORDS.get(kind, name.strip("_").upper())
-
-
-def hidden(option: Parameter, name: str) -> Parameter:
-    """An option under its former name, which no help shows."""
-    kind, described = get_args(option.annotation)
-    described = copy(described)
-    described.hidden, described.default = True, flag(name)  # Typer reads the name of an annotated option there
-    return option.replace(name=name, annotation=Annotated[kind, described])
-
-
-def renamed(given: Mapping[str, Any], former: Mapping[str, str]) -> dict[str, Any]:
-    """The values of options, those of former names under the names of today, with a line that says so.
-
-    Raises `HeadscopeError` if an option is given under both.
-    """
-    values = {name: value for name, value in given.items() if name not in former}
-    for old, new in former.items():
-        if given[old] is None:
-            continue
-        if values[new] is not None:
-            raise HeadscopeError(f"{flag(old)} is the former name of {flag(new)}; give one of them")
-        notice(f"{flag(old)} is now {flag(new)}")
-        values[new] = given[old]
-    return values
 
 
 def _in_flags(help: str, names: Iterable[str]) -> str:

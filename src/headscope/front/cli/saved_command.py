@@ -45,7 +45,7 @@ def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
     words = json.loads(saved.attrs.get("command", "[]"))
     if not words or not all(isinstance(word, str) for word in words):
         raise HeadscopeError(
-            f"result '{directory}' does not name its command: it is of an older version or was made in Python; "
+            f"result '{directory}' does not name its command: it was made in Python; "
             "make it again from the command line"
         )
     if words[0] != catalog.command_name(saved.attrs["study"]):

@@ -17,7 +17,7 @@ from headscope.front.cli.errors import INTERRUPTED, WORDS, notice, numbers_kept,
 from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import SHARED, shared
 from headscope.front.cli.output_folder import formats, output_folder
-from headscope.front.cli.parameters import hidden, parameters, renamed, with_parameters
+from headscope.front.cli.parameters import parameters, with_parameters
 from headscope.front.cli.printing import print_json
 from headscope.front.inputs import from_options, options_of
 from headscope.front.progress import Clock, drawing_bar, progress_bar
@@ -36,10 +36,9 @@ def command(study: str) -> Callable[..., None]:
 
 def command_calling(study: str, call: Call) -> Callable[..., None]:
     """A command with the options of a study that calls a function with their values, and with the words of its line."""
-    constants = (catalog.constant("studies", study, name) or () for name in ("OPTIONS", "WITHOUT", "FORMER"))
-    options, without, former = constants
-    function, inputs = function_of(study)
-    return _command(function, inputs, call, OF_STUDIES, defaults=dict(options), without=without, former=dict(former))
+    declared, (function, inputs) = catalog.study(study), function_of(study)
+    defaults = dict(declared.options)
+    return _command(function, inputs, call, OF_STUDIES, defaults=defaults, without=declared.without)
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
@@ -62,26 +61,23 @@ def _command(
     *,
     defaults: Mapping[str, Any] = MappingProxyType({}),
     without: Iterable[str] = (),
-    former: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[..., None]:
     """A command with the options of the function, and the shared options of its inputs and `further` ones.
 
     * `without`: shared options that it does not have.
-    * `former`: former names of options, and the names of today.
     """
 
     def run(command_context: typer.Context, **given: Any) -> None:
         with user_errors(given["debug"]):
-            call(renamed(given, former), command_context.meta.get(WORDS, []))
+            call(given, command_context.meta.get(WORDS, []))
 
     wanted = {*options_of(inputs), *further} - {*without}
     common = [shared(name) for name in SHARED if name in wanted]
     common = [option.replace(default=defaults.get(option.name, option.default)) for option in common]
     own = parameters(function)
     context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    old = [hidden(own[new], name) for name, new in former.items()]
     run.__doc__ = function.summary
-    return with_parameters(run, [context, *own.values(), *old, *common])
+    return with_parameters(run, [context, *own.values(), *common])
 
 
 def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:

@@ -56,7 +56,7 @@ def sink_of_head(result: xr.Dataset, heads: Sequence[ChosenHead]) -> Iterator[Fi
 
 
 def _claim(result: xr.Dataset, head: ChosenHead) -> Claim | None:
-    if "sink_gain" not in result:  # in results of version 0.1
+    if "sink_gain" not in result:
         return None
     gain = _share(result, "sink_gain", head)
     if not gain.tested:

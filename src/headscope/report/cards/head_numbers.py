@@ -10,7 +10,8 @@ import xarray as xr
 from headscope import results
 from headscope.figures import with_interval
 from headscope.figures.labels import label, of_model, special_tokens
-from headscope.report.study_page import TESTS, study_page
+from headscope.report.declared import TESTS
+from headscope.report.study_page import study_page
 
 Row = Any  # a named tuple with the columns of `numbers`
 HEAD = ("layer", "head")

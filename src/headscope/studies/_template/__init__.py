@@ -1,5 +1,17 @@
 """Attention of each token to itself, by head.
 
-Copy this file to a name of your own: the command `headscope NAME`, its line in `headscope list`, its
-report and its contract tests follow. The first line of this docstring is what they show.
+Copy this folder to a name of your own: the command `headscope NAME`, its line in `headscope list` and in the docs, its
+report and its contract tests follow. The first line of this docstring is what they show. `STUDY` declares the rest;
+what a field of it means is said in `headscope.study`.
 """
+
+from headscope.study import Cost, InSurvey, Study
+
+STUDY = Study(
+    about="heads",
+    question="Which heads look at the token itself?",
+    source="Clark et al. 2019, section 3.1",
+    survey=InSurvey("text", Cost(1, 0.03)),
+    required=("template",),
+    measures=("_template", "entropy"),
+)

@@ -7,11 +7,9 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure
 
-ABOUT = "heads"
-STUDY = __name__.split(".")[-2]  # the name of the folder
-MEASURES = ("_template", "entropy")
-# Variables that every result of the study has, and no other study has together.
-REQUIRED = ("template",)
+from . import STUDY
+
+NAME = __name__.split(".")[-2]  # of the folder
 
 
 def run(
@@ -37,4 +35,4 @@ def run(
     >>> run(load("minilm"), read("sample", Options(limit=4)), entropy=False)["template"].dims
     ('layer', 'head')
     """
-    return measure(STUDY, model, corpus, MEASURES if entropy else MEASURES[:1], settings)
+    return measure(NAME, model, corpus, STUDY.measures if entropy else STUDY.measures[:1], settings)

@@ -12,7 +12,7 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing, name
 from headscope.results.variables import PAIRED, Label, Variables
-from headscope.statistics.intervals import equal_units, interval
+from headscope.statistics.intervals import equal_units, interval, of_differences
 from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.ablate.gains import Gains
 
@@ -73,16 +73,17 @@ def variables(pairs: Sequence[Heads], both: Gains, single: Gains, counts: tuple[
     made = Variables(
         {"head_pair": [name(pair, counts) for pair in pairs], "metric": both.metrics}, SOURCE, LABELS, **PAIRED
     )
-    equal, count = equal_units(both.units), len(both.targets)
+    count = len(both.targets)
     made.add("pair_gain", both.gains, interval=both.interval, count=count)
-    made.add("pair_excess", excess, interval=interval(draws, equal), count=count)
+    made.add("pair_excess", excess, interval=_interval(draws, both.units), count=count)
     error = draws.std(0)
     p = np.where(error > 0, norm.sf(excess / np.maximum(error, 1e-12)), 1.0)
     made.add("pair_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
-    made.add(
-        "mean_pair_excess",
-        excess.mean(0),
-        interval=interval(draws.mean(1), equal),
-        count=count,
-    )
+    made.add("mean_pair_excess", excess.mean(0), interval=_interval(draws.mean(1), both.units), count=count)
     return made.arrays
+
+
+def _interval(draws: Float[np.ndarray, "resample *dims"], units: Sequence[int]) -> Float[np.ndarray, "*dims 2"]:
+    """The interval of an excess, the difference of two differences of answers: it reaches from -2 to 2."""
+    equal = equal_units(units)
+    return 2 * of_differences(interval(draws, equal) / 2, equal)

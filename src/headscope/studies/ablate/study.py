@@ -46,8 +46,7 @@ METRICS = {
 }
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
-# The folder of what is done, and the file of earlier versions.
-FOLDER, FORMER = "ablate.passes", "ablate.journal"
+FOLDER = "ablate.passes"  # of what is done
 EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated"
 REQUIRED = ("head_score",)
 
@@ -190,7 +189,5 @@ def _split(heads: list[str] | None) -> list[str]:
 
 def _kept(directory: Path, settings: Settings) -> Callable[[str], Settings]:
     """The settings of each part of the study: what it has done is kept in a folder of its own, after the end, too."""
-    folder, former = directory / FOLDER, directory / FORMER
-    if former.is_file() and not folder.exists():
-        settings.on_notice(f"'{former}' is of an earlier version, and can be removed; the sweep starts anew")
+    folder = directory / FOLDER
     return lambda part: replace(settings, journal=PassJournal(folder / part, {"study": "ablate"}, kept=True))

@@ -33,8 +33,6 @@ from headscope.studies.cloze.variables import to_variables
 ABOUT = "words"
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
-# Former names of options, which are still read.
-FORMER = (("each", "per_condition"),)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)

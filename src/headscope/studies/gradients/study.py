@@ -12,42 +12,13 @@ from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
-from headscope.results.variables import PAIRED, Label, Variable, Variables, label
+from headscope.results.variables import PAIRED, Variables, label
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.studies.gradients import STUDY
 from headscope.studies.gradients.attention_gradients import MEASURES, correlation, gradients, relative
 from headscope.studies.gradients.objectives import objective_of
 
-ABOUT = "words"
-# The backward pass holds all maps of a batch.
-OPTIONS = {"batch_tokens": 1024}
-REQUIRED = ("gradient",)
-SOURCE = "Clark et al. 2019, section 3.2 (Figure 3)"
-UNITS = "loss by unit of attention"
-GRADIENT = Variable(
-    name="gradient",
-    long_name="size of the gradient of the loss by attention to each class of token",
-    units=UNITS,
-    source=SOURCE,
-    coords={"token_class": TOKEN_CLASSES},
-)
-FROM = Variable(
-    name="gradient_from",
-    long_name="size of the gradient of the loss by attention from separators and from [CLS]",
-    units=UNITS,
-    source=SOURCE,
-    coords={"query_group": ("sep", "cls"), "token_class": TOKEN_CLASSES},
-)
-
-LABELS = {
-    "relative_gradient": Label(
-        "gradient by attention to a class, by that to other tokens", "ratio", ("layer", "token_class")
-    ),
-    "rank_correlation": Label(
-        "rank correlation over heads of attention to a class with its gradient",
-        "Spearman correlation",
-        ("token_class",),
-    ),
-}
+COORDS = {"token_class": TOKEN_CLASSES, "query_group": ("sep", "cls")}
 
 
 def run(
@@ -64,11 +35,7 @@ def run(
     says which loss: of the task, if there is one; else of masked words, if the model has a head for them; else of the
     embedding of the text. All are losses of one example.
 
-    * `gradient_from`: the same over separators, and over [CLS], as queries.
-    * `relative_gradient[layer, token_class]`: the gradient by that of attention to other tokens, heads averaged. The
-      paper finds that it falls for [SEP] where attention to [SEP] rises: such attention does nothing.
-    * `rank_correlation[token_class]`: over heads, of attention to a class with its gradient (Spearman).
-    * `attention_to`, `sep_to_sep`: attention of the same inputs, as in `profile`.
+    The paper finds that the gradient of [SEP] falls where attention to [SEP] rises: such attention does nothing.
 
     Arguments:
 
@@ -94,8 +61,9 @@ def run(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=task is not None)
     result = gradients(Pass(model, corpus, settings, words), objective)
     tallies, heads = result.value, model.capture.heads
-    variables = Variables({"token_class": TOKEN_CLASSES}, SOURCE, LABELS, **PAIRED)
-    variables.arrays.update(label(GRADIENT, tallies["gradient"], heads) | label(FROM, tallies["gradient_from"], heads))
+    variables = Variables(COORDS, STUDY.source, STUDY.labels, **PAIRED)
+    for name in ("gradient", "gradient_from"):
+        variables.add_tally(name, tallies[name], heads)
     values, bounds = relative(tallies["gradient"], heads)
     variables.add("relative_gradient", values, interval=bounds, count=result.coverage.inputs)
     values, bounds = correlation(tallies["attention_to"], tallies["gradient"])

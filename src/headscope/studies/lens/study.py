@@ -23,10 +23,6 @@ from headscope.studies.lens.reading import AffineMap, LayerReader, fit_maps, lay
 from headscope.studies.lens.texts import ReadTexts, split_texts
 from headscope.studies.lens.variables import add_agreement, to_variables
 
-ABOUT = "layers"
-EXAMPLE = "headscope lens bert-base-uncased wiki.txt --suite agreement --data DATA -o out/lens"
-REQUIRED = ("final_first",)
-WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 # Logits of the whole vocabulary are kept for the tokens of a batch.
 MOST_TOKENS = 512
 
@@ -45,14 +41,6 @@ def run(
 
     The states of a layer go through the last steps of the model, and through its head: as they are (the lens "plain",
     nostalgebraist 2020), and mapped to those of the last layer by an affine map ("mapped", Din et al. 2024).
-
-    * `right[lens, space]`: how often the right piece is predicted; space 0 are the embeddings. `right_change`: less
-      that of the last layer; `right_gain`: of the last layer, less that of the most frequent piece,
-      `right_most_frequent`.
-    * `final_rank[lens, space]`: the rank of the final prediction, geometric mean.
-    * `divergence[lens, space]`: of the final distribution from that of the layer, in nats.
-    * `settled[lens, space]`: predictions that no later layer changes; `settling_layer[lens]`: the mean layer.
-    * `agreement[lens, space, condition]`: items of a suite whose good answer has the higher probability.
 
     A masked model predicts four pieces of each text, each masked alone; a causal model predicts each piece from those
     before it. Every fifth document (or text) is reported; maps are fitted to the others, by least squares.

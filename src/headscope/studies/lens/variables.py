@@ -6,25 +6,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units, of_differences
+from headscope.studies.lens import STUDY
 from headscope.studies.lens.predictions import LENSES, LayerPredictions
-
-SOURCE, DIN = "nostalgebraist 2020; Din et al. 2024, section 3", "Din et al. 2024, section 4"
-BY_SPACE, SPACED = ("lens", "space"), ("lens", "space", "condition")
-LABELS = {
-    "right": Label("predictions of the right piece", "share", BY_SPACE),
-    "right_change": Label("share of right predictions less that of the last layer", "share", BY_SPACE),
-    "right_most_frequent": Label("predictions that are the most frequent piece of the other texts", "share"),
-    "right_gain": Label("share of right predictions of the last layer less that of the most frequent piece", "share"),
-    "final_first": Label("predictions that are those of the last layer", "share", BY_SPACE, DIN),
-    "final_rank": Label("rank of the final prediction, geometric mean", "rank", BY_SPACE),
-    "final_divergence": Label("divergence of the final distribution from that of the layer", "nats", BY_SPACE),
-    "settled": Label("predictions that are settled: this layer and all above predict the same", "share", BY_SPACE),
-    "settling_layer": Label("first layer from which on the prediction stays, mean", "layer", ("lens",)),
-    "agreement": Label("items whose good answer has the higher probability", "share", SPACED, "Goldberg 2019"),
-}
 
 
 def to_variables(
@@ -36,7 +22,7 @@ def to_variables(
     """
     lenses, spaces, _ = predictions.top.shape
     coords = {"lens": list(LENSES[:lenses]), "space": list(range(spaces))}
-    variables = Variables(coords, SOURCE, LABELS)
+    variables = Variables(coords, STUDY.source, STUDY.labels)
     settling = predictions.settling
     settled = (settling[:, None] <= np.arange(spaces)[:, None]).astype(float)
     of_units = units[predictions.text]
@@ -73,7 +59,7 @@ def add_agreement(
     A condition is a class of items, such as the number of attractors.
     """
     coords = {**variables.coords, "condition": list(right)}
-    added = Variables(coords, SOURCE, LABELS)
+    added = Variables(coords, STUDY.source, STUDY.labels)
     scores = [
         mean_of_cases(cases, np.array(lemmas[name]), seed, resamples, of_answers=True) for name, cases in right.items()
     ]

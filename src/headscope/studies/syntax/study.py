@@ -19,9 +19,6 @@ from headscope.studies.syntax.observer import DependencyObserver
 from headscope.studies.syntax.scores import best, joined, score
 from headscope.studies.syntax.variables import split_words, to_variables
 
-ABOUT = "heads"
-REQUIRED = ("baseline_offset",)
-
 
 def run(
     model: Model,
@@ -32,18 +29,6 @@ def run(
     as_coded: bool = False,
 ) -> xr.Dataset:
     """`accuracy[layer, head, relation, direction]` over all words, beside it the best fixed word of each relation.
-
-    * `baseline`: the better of the best offset from the word and the best position in the sentence, from either end.
-    * `q_value`: of each head being no better than that (one-sided; the larger p of McNemar's exact test over words and
-      of a t test over sentences or documents), corrected for all heads, relations and directions that were tried.
-    * `special`: heads that beat the fixed word of one half of the sentences by 10 points on the other half, with
-      q < 0.05, in a relation of at least 50 words.
-    * `chosen_...`: the best head and the best fixed word of each relation on one half of the sentences (split by the
-      seed), scored on the other.
-    * `sink_applies`, `sink_otherwise`, `sink_gain`: attention to special tokens in that head, from the words to which
-      the relation applies and from the others of the same sentences, and the difference (`syntax.no_op`).
-
-    * `split_words`: the share of words that the tokenizer splits.
 
     A word that is one of k with the same attention counts 1/k, as do words that share all of their tokens. Relation
     "all" is without punctuation and roots.

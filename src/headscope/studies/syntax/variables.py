@@ -6,54 +6,20 @@ import numpy as np
 import xarray as xr
 
 from headscope.linguistics.dependencies import FixedWord
-from headscope.results.variables import Count, Label, Variables, add_held_out, add_place, by_layer, place_labels
+from headscope.results.variables import Count, Variables, add_held_out, add_place, by_layer
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import tally_by_input
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column
+from headscope.studies.syntax import STUDY
 from headscope.studies.syntax.scores import Draws, HeadPredictions, RelationScore
-
-SOURCE = "Clark et al. 2019, section 4.2"
-SHARE = "share of words"
-FROM_ENDS = ": 1 for the first word of a sentence, -1 for the last"
-OF_HEADS, OF_RELATIONS = ("layer", "head", "relation", "direction"), ("relation",)
-LABELS = {
-    "accuracy": Label("words whose syntactic head the attention picks", SHARE, OF_HEADS),
-    "q_value": Label("false discovery rate at which the head is better than the fixed word", "rate", OF_HEADS),
-    "special": Label(
-        "whether the head beats the fixed word by 10 points on the other half, with q < 0.05, in 50 words",
-        "1 if so",
-        OF_HEADS,
-    ),
-    "baseline": Label("words whose syntactic head is the best fixed word", SHARE, OF_RELATIONS),
-    "baseline_offset": Label("offset of the best fixed word, if it has one", "words", OF_RELATIONS),
-    "baseline_position": Label(f"position of the best fixed word, if it has one{FROM_ENDS}", "words", OF_RELATIONS),
-    **place_labels("the head that is best on one half", "relation"),
-    "chosen_direction": Label("direction in which that head is best", "direction", OF_RELATIONS),
-    "chosen_offset": Label("offset of the best fixed word on one half, if it has one", "words", OF_RELATIONS),
-    "chosen_position": Label(
-        f"position of the best fixed word on one half, if it has one{FROM_ENDS}", "words", OF_RELATIONS
-    ),
-    "chosen_accuracy": Label(
-        "words whose syntactic head the chosen head picks, on the other half", SHARE, OF_RELATIONS
-    ),
-    "chosen_baseline": Label(
-        "words whose syntactic head is the chosen fixed word, on the other half", SHARE, OF_RELATIONS
-    ),
-    "chosen_gain": Label(
-        "accuracy of the chosen head less that of the chosen fixed word, on the other half", SHARE, OF_RELATIONS
-    ),
-}
-
-
-SPLIT = Label("words that the tokenizer splits", SHARE)
 
 
 def to_variables(
     scores: Mapping[str, RelationScore], best: Mapping[str, BestHead | None], heads: tuple[int, ...]
 ) -> dict[str, xr.DataArray]:
     """The variables of a result, with the relations in their order; `heads` is the number of heads of each layer."""
-    variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, SOURCE, LABELS)
+    variables = Variables({"relation": list(scores), "direction": DIRECTIONS}, STUDY.source, STUDY.labels)
     _add_heads(variables, list(scores.values()), heads)
     _add_baselines(variables, list(scores.values()))
     _add_best(variables, list(best.values()), heads)
@@ -63,7 +29,7 @@ def to_variables(
 def split_words(words: HeadPredictions, draws: Draws) -> dict[str, xr.DataArray]:
     """The share of words that have several tokens (Clark et al. 2019, section 4.1), with its interval."""
     split = tally_by_input((words.tokens > 1)[:, None], words.input, draws)
-    variables = Variables({}, "Clark et al. 2019, section 4.1", {"split_words": SPLIT})
+    variables = Variables({}, STUDY.source, STUDY.labels)
     count = Count(int(split.count), "words", "words")
     variables.add("split_words", split.mean[0], interval=split.share_interval[0], count=count)
     return variables.arrays

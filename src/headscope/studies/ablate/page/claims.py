@@ -103,7 +103,7 @@ def _flat(array: xr.DataArray) -> xr.DataArray:
 
 
 def _wanted(gains: xr.DataArray, tests: int) -> str:
-    """How many examples would show it of the head with the median effect, at the level of the first of many tests."""
+    """How many examples would tell of the head with the median effect, at the level of the first of many tests."""
     flat = _flat(gains)
     middle = flat[int(abs(flat - flat.median()).argmin("place"))]
     claim = no_worse(of_array(middle), POINT, (n_examples(gains) or (0, 0))[0])
@@ -111,9 +111,9 @@ def _wanted(gains: xr.DataArray, tests: int) -> str:
     if claim.difference.value <= 0:
         return ""
     if wanted is None:
-        return "How many examples would show it of the median head is more than can be told from these."
+        return "How many examples would tell of the median head is more than can be told from these."
     wanted = ceil(max(wanted * (norm.isf(RATE / tests) / norm.isf(0.025)) ** 2, -log(RATE / tests) / POINT))
-    return f"About {wanted:,} examples would do for the median head (there are {claim.n:,})."
+    return f"About {wanted:,} examples would tell of the median head (there are {claim.n:,})."
 
 
 def least(gains: xr.DataArray, metric: str) -> str:

@@ -207,15 +207,13 @@ def _gender(result: xr.Dataset) -> Iterator[Finding]:
         f"{gender} {float(result['chosen_f1'].sel(gender=gender)):.3f}" for gender in result["gender"].values.tolist()
     )
     ratio, bounds = estimate(result, "chosen_bias_ratio").cell(".2f")
-    held_out = "chosen_baseline_f1" in result  # not in results of version 0.1
-    prefix, where = ("chosen_", "there") if held_out else ("", "on all passages")
     nearest = result.sel(baseline="nearest")
-    overall, ratio_of_nearest = nearest[f"{prefix}baseline_f1"].sel(gender="overall"), f"{prefix}baseline_bias_ratio"
+    overall, nearest_ratio = nearest["chosen_baseline_f1"].sel(gender="overall"), nearest["chosen_baseline_bias_ratio"]
     yield Finding(
         "Gender",
         f"F1 of the chosen head on the other half: {scores}. The nearest name has "
-        f"{float(overall):.3f} {where}. F1 of feminine over masculine pronouns is {ratio} "
-        f"[{bounds}]; that of the nearest name is {float(nearest[ratio_of_nearest]):.2f}. {_uneven(result)}",
+        f"{float(overall):.3f} there. F1 of feminine over masculine pronouns is {ratio} "
+        f"[{bounds}]; that of the nearest name is {float(nearest_ratio):.2f}. {_uneven(result)}",
     )
 
 

@@ -107,7 +107,6 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
     if "chosen_f1" in result:
         cells = [*_f1(result, "chosen_f1", genders), _ratio(result, "chosen_bias_ratio")]
         rows.append(("Head chosen on one half, scored on the other half", cells))
-    if "chosen_baseline_f1" in result:
         rows += _baselines(result, genders, "chosen_", ", on that other half")
     caption = (
         f"F1 by the gender of the pronoun, and feminine over masculine, with 95% intervals: baselines and the "

@@ -126,7 +126,7 @@ def _random(result: xr.Dataset, summaries: list[TaskSummary]) -> Iterator[Findin
     """The task that is nearest to random weights, in their best layer."""
     if "score_random" not in result:
         return
-    by_seed = result.get("score_random_by_seed", result["score_random"].expand_dims("seed"))  # older: one seed
+    by_seed = result["score_random_by_seed"]
     random = {task.name: by_seed.sel(task=task.name).max("layer").values for task in summaries}
     summaries = [task for task in summaries if np.isfinite(random[task.name]).all()]
     if summaries:

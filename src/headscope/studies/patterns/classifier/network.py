@@ -133,8 +133,7 @@ def load(path: Path | None = None, device: str | torch.device = "cpu") -> Classi
     try:
         with safe_open(path, "pt") as stored:
             classifier = Classifier(json.loads(stored.metadata()["card"]))
-            older = {"rates": classifier.rates}
-            classifier.load_state_dict(older | {name: stored.get_tensor(name) for name in stored.keys()})
+            classifier.load_state_dict({name: stored.get_tensor(name) for name in stored.keys()})
     except (OSError, SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
         remedy = "name weights that training wrote (docs/labelling.md)"

@@ -13,7 +13,7 @@ from headscope.report.kinds import COLOURS, where_true
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.studies.patterns.page.figures import over_corpora
 
-HIDDEN = ("counted", "probability")  # the second is of older results
+HIDDEN = ("counted",)
 SOME = 0.05
 HALF = 0.5
 

@@ -86,17 +86,14 @@ def _claim(gain: xr.DataArray, tolerance: float) -> Claim:
 
 
 def _wanted(claim: Claim, in_order: bool) -> str:
-    """How many examples would do; one half chooses unless all steps are tested in order."""
+    """How many examples would tell; one half chooses unless all steps are tested in order."""
     if claim.difference.value <= 0:
         return " With a loss of this size no number of examples would do."
+    there = f"{claim.n:,}" if in_order else f"about {2 * claim.n:,}"
     if (wanted := examples_wanted(claim)) is None:
-        return f" How many examples would do is more than can be told from these (there are {_there(claim, in_order)})."
+        return f" How many examples would tell is more than can be told from these (there are {there})."
     wanted = wanted if in_order else 2 * wanted
-    return f" About {wanted:,} examples would do, in five samples of six (there are {_there(claim, in_order)})."
-
-
-def _there(claim: Claim, in_order: bool) -> str:
-    return f"{claim.n:,}" if in_order else f"about {2 * claim.n:,}"
+    return f" About {wanted:,} examples would tell, in five samples of six (there are {there})."
 
 
 def _fewer(tested: xr.DataArray, tolerance: float) -> str:

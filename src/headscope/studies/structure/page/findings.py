@@ -65,8 +65,7 @@ def _random(result: xr.Dataset) -> Iterator[Finding]:
     if "uuas_random" in result:
         layer = chosen(result)
         uuas, random = layer.scores["uuas"], float(result["uuas_random"].sel(layer=layer.number))
-        name = "uuas_random_by_seed" if "uuas_random_by_seed" in result else "uuas_random"  # of older results
-        scores = np.atleast_1d(result[name].sel(layer=layer.number).values).tolist()
+        scores = result["uuas_random_by_seed"].sel(layer=layer.number).values.tolist()
         text = f"Layer {layer.number} gives {uuas.value:.0%} of the edges, with random weights {random:.0%}."
         yield beside_random_seeds("Syntax in hidden states", uuas, scores, _over_baseline(result), text, "edges")
 

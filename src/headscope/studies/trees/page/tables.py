@@ -37,7 +37,7 @@ PHRASES = replace(
     gains=("gain_f1",),
     direction="",
     random="random_f1",
-    held_out="",
+    held_out="chosen_f1_n_examples",
     prefix="chosen_f1",
 )
 TREE_COLUMNS = ("Head", "Direction", "Score", "Gain", "Random weights")
@@ -54,9 +54,7 @@ def chosen_phrases(result: xr.Dataset) -> list[ChosenHead]:
     """The chosen heads of a corpus with phrases, the highest F1 first; gains are over right-branching."""
     if "chosen_f1" not in result:
         return []
-    count = "chosen_f1_n_examples"  # which older results lack
-    phrases = replace(PHRASES, held_out=count if count in result else "")
-    return _highest_first(chosen_heads(result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL)), phrases))
+    return _highest_first(chosen_heads(result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL)), PHRASES))
 
 
 def _highest_first(heads: list[ChosenHead]) -> list[ChosenHead]:
@@ -75,10 +73,10 @@ def direction_of(tree: ChosenHead) -> str:
 
 
 def random_scores(result: xr.Dataset, metric: str, head: ChosenHead) -> list[float]:
-    """The score of the best head with random weights, by seed; older results have one seed."""
-    if "random_score_by_seed" in result:
-        return result["random_score_by_seed"].sel(head.labels | {"metric": metric}).values.tolist()
-    return [] if head.random is None else [head.random.value]
+    """The score of the best head with random weights, by seed; none where it was not asked for."""
+    if head.random is None:
+        return []
+    return result["random_score_by_seed"].sel(head.labels | {"metric": metric}).values.tolist()
 
 
 def baseline(result: xr.Dataset, metric: str, name: str) -> Estimate:

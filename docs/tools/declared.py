@@ -1,0 +1,103 @@
+"""The parts of README, docs and mkdocs.yml that are made of what studies declare: their lists, and their numbers.
+
+`python docs/tools/declared.py` writes them anew, between `<!-- studies -->` or `<!-- numbers: lens -->` and
+`<!-- end -->` (in mkdocs.yml after `#`). `numbers: all` are the numbers of all studies, each under a heading.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from headscope import catalog
+from headscope.catalog import command_name
+from headscope.storage.files import write_atomically
+from headscope.study import Number, Study
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(
+    r"(?P<start>^ *(?:<!--|#) (?P<what>studies|numbers: [\w-]+)(?: -->)?\n).*?(?P<end>^ *(?:<!--|#) end)", re.M | re.S
+)
+HEADER = "| variable | dimensions | what it is | unit |\n| --- | --- | --- | --- |\n"
+
+
+def pages() -> list[Path]:
+    """The files that have such parts."""
+    files = [ROOT / "README.md", ROOT / "mkdocs.yml", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [file for file in files if BLOCK.search(file.read_text(encoding="utf-8"))]
+
+
+def written(file: Path) -> str:
+    """A page with its parts made anew."""
+    text = file.read_text(encoding="utf-8")
+    return BLOCK.sub(lambda block: block["start"] + _block(file, block["what"]) + block["end"], text)
+
+
+def _block(file: Path, what: str) -> str:
+    if what == "studies":
+        return {"mkdocs.yml": navigation, "api.md": functions}.get(file.name, questions)(file)
+    name = what.removeprefix("numbers: ").replace("-", "_")
+    return everything() if name == "all" else table(name)
+
+
+def declared() -> dict[str, Study]:
+    """The studies that are declared, by name, in the order of `headscope list`."""
+    names = [name for studies in catalog.studies_by_question().values() for name in studies]
+    return {name: study for name in names if (study := catalog.study(name)).question}
+
+
+def numbers(study: Study) -> Iterator[Number]:
+    """All numbers of a study; those of a measure as it declares them."""
+    for measure in study.measures:
+        module = catalog.load("measures", measure)
+        label = module.VARIABLE
+        definition = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
+        yield Number(label.name, label.long_name, label.units, tuple(label.coords), label.source, definition)
+    yield from study.numbers
+
+
+def table(name: str) -> str:
+    """The numbers of a study."""
+    rows = []
+    for number in numbers(catalog.study(name)):
+        dims = ", ".join(f"`{dim}`" for dim in number.dims)
+        what = (number.definition or number.what).replace("|", "\\|").rstrip(".")
+        rows.append(f"| `{number.name}` | {dims} | {what} | {number.unit} |\n")
+    return HEADER + "".join(rows)
+
+
+def everything() -> str:
+    """The numbers of all studies."""
+    titles = {name: f"## The study `{command_name(name)}`\n\n{study.source}." for name, study in declared().items()}
+    return "\n" + "".join(f"{title}\n\n{table(name)}\n" for name, title in titles.items())
+
+
+def questions(file: Path) -> str:
+    """The questions that studies answer, with their pages."""
+    lines = []
+    for title, names in catalog.studies_by_question().items():
+        lines.append(f"| **{title.partition(':')[0]}** | |\n")
+        for name in names:
+            if (study := catalog.study(name)).question:
+                page = ROOT / "docs" / (study.page or f"{command_name(name)}.md")
+                link = page.relative_to(file.parent)
+                lines.append(f"| {study.question} | [`{command_name(name)}`]({link}) |\n")
+    return "| question | command |\n| --- | --- |\n" + "".join(lines)
+
+
+def functions(file: Path) -> str:
+    """The functions of the studies, as mkdocstrings reads them."""
+    return "\n" + "".join(
+        f"::: headscope.studies.{name}.study.run\n    options: {{heading: headscope.{name}, toc_label: {name}}}\n\n"
+        for name in declared()
+    )
+
+
+def navigation(file: Path) -> str:
+    """The pages of the studies, which name themselves."""
+    named = [study.page or f"{command_name(name)}.md" for name, study in declared().items()]
+    return "".join(f"      - {page}\n" for page in dict.fromkeys(named))
+
+
+if __name__ == "__main__":
+    for file in pages():
+        write_atomically(file, written(file))

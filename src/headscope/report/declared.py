@@ -1,0 +1,186 @@
+"""The page that a study declares in its `page.py`: what it claims, and charts and tables as data.
+
+A part of a page that asks for a number that the result does not have is left out.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import xarray as xr
+
+from headscope import figures, results
+from headscope.figures.labels import label
+from headscope.report.numbers import MissingNumber, Numbers
+from headscope.report.parts import Figure, Finding, LayerNumber
+from headscope.report.tables import Column, Table
+from headscope.report.wording import Cell, estimate
+
+Part = Callable[[Numbers], Any]
+MOST_NUMBERS = 4
+SCALES = {"%": (".1f", 100), "+%": ("+.1f", 100)}
+# What a part makes that is one thing; all else is several.
+SINGLE = Finding | Figure | Table | LayerNumber
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart of one number.
+
+    * `kind`: a chart of `headscope.figures`.
+    * `section`: the heading that it stands under; `caption`: what it shows. `{model}` is an attribute of the result,
+      `{model_name}` what stands before its first colon, `{label}` the label of `per` in words.
+    * `name`: stem of its files; by default the name of the number.
+    * `dims`: dimensions in the order that the chart takes; labels without any value are left out.
+    * `at`: labels to draw; `per`: a dimension whose labels have a chart each; `drop`: one whose labels without values
+      are left out; `most`: at most so many labels of each of these dimensions, for there are no more colours.
+    * `style`: arguments of the chart.
+    """
+
+    number: str
+    kind: str
+    section: str
+    caption: str
+    name: str = ""
+    dims: tuple[str, ...] = ()
+    at: Mapping[str, Any] = field(default_factory=dict)
+    per: str = ""
+    drop: str = ""
+    most: Mapping[str, int] = field(default_factory=dict)
+    style: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, numbers: Numbers) -> Iterator[Figure]:
+        """The charts that have a value.
+
+        Raises `MissingNumber` if there is none.
+        """
+        array, name = numbers.array(self.number, **self.at), self.name or self.number
+        for value in numbers.labels(self.number, self.per) if self.per else [None]:
+            part = self._prepared(array if value is None else array.sel({self.per: value}, drop=True))
+            words = numbers.words | ({} if value is None else {"label": label(self.per, value)})
+            picture = getattr(figures, self.kind)(part, **self.style)
+            stem = name if value is None else f"{name}-{value}"
+            yield Figure(stem, self.section, picture, self.caption.format_map(words), self.number)
+
+    def _prepared(self, array: xr.DataArray) -> xr.DataArray:
+        """An array in the order of the chart, without the labels that have no value."""
+        if self.dims:
+            array = array.drop_vars("n_examples", errors="ignore").transpose(*self.dims)
+            for dim in self.dims:
+                array = array.dropna(dim, how="all")
+        array = array.dropna(self.drop, how="all") if self.drop else array
+        return array.isel({dim: slice(most) for dim, most in self.most.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class NumberTable:
+    """A table with a row for each combination of labels that has a value, and a column for each number.
+
+    * `rows`: titles by dimension; `columns`: of each number its title, and how its values are written: "%" for a share
+      in per cent, "+%" for a difference of shares in points, a format such as ".1f", or "" for two decimals or more.
+    * `words`: of labels that have others than their own, by dimension.
+    """
+
+    name: str
+    caption: str
+    rows: Mapping[str, str]
+    columns: Mapping[str, tuple[str, str]]
+    words: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+    def __call__(self, numbers: Numbers) -> Table:
+        """The table of a result, with the columns of the numbers that it has.
+
+        Raises `MissingNumber` if it has none.
+        """
+        columns = {name: column for name, column in self.columns.items() if name in numbers.result}
+        first = next(iter(columns), self.name)
+        keys = product(*(numbers.labels(first, dim) for dim in self.rows))
+        rows = [(self._labels(key), [self._cell(numbers, name, key) for name in columns]) for key in keys]
+        titles = tuple(Column(name, title) for name, (title, _) in columns.items())
+        return Table(self.name, self.caption.format_map(numbers.words), tuple(self.rows.values()), titles, rows)
+
+    def _labels(self, key: tuple[Any, ...]) -> tuple[str, ...]:
+        pairs = zip(self.rows, key, strict=True)
+        return tuple(self.words.get(dim, {}).get(value, str(value)) for dim, value in pairs)
+
+    def _cell(self, numbers: Numbers, name: str, key: tuple[Any, ...]) -> Cell:
+        _, form = self.columns[name]
+        return estimate(numbers.result, name, **dict(zip(self.rows, key, strict=True))).cell(*SCALES.get(form, (form,)))
+
+
+# The endings of variables that say how sure a number is, and are none themselves.
+TESTS = ("p_value", "q_value", "special")
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCard:
+    """A study's part of the card of a head; by default only its numbers."""
+
+    hidden: tuple[str, ...] = ()
+    main_numbers: Callable[[xr.Dataset], tuple[str, ...]] = lambda result: _first(result)
+    baselines: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
+    rates: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
+    badges: Callable[[xr.Dataset], dict[str, xr.DataArray]] = lambda result: {}
+    sentences: Callable[[xr.Dataset, list[Any]], Iterable[Finding]] = lambda result, numbers: ()
+    maps: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
+    figures: Callable[[xr.Dataset, int, int], Iterable[Figure]] = lambda result, layer, head: ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyParts:
+    """What report, cards and viewer show of a study.
+
+    Each part is a function of the `Numbers` of a result.
+
+    * `highlights`: those of which the strongest stand first; `findings`: the others, in their order. A page without
+      highlights begins with its first findings.
+    * `no_claim`: what is said first where no claim holds; `nothing`: of a result without a value.
+    * `charts`, `tables`: as data, or functions; `by_layer`: numbers that the terminal prints by layer, by default all.
+    * `layers`, `layer_figures`: numbers of every layer, for the page of layers, and figures beside them.
+    * `kinds`: what heads do, for the atlas; `card`: what the card of a head says.
+    """
+
+    findings: tuple[Part, ...] = ()
+    highlights: tuple[Part, ...] = ()
+    charts: tuple[Part, ...] = ()
+    tables: tuple[Part, ...] = ()
+    by_layer: tuple[str, ...] | None = None
+    layers: tuple[Part, ...] = ()
+    layer_figures: tuple[Part, ...] = ()
+    kinds: tuple[Part, ...] = ()
+    card: StudyCard = field(default_factory=StudyCard)
+    no_claim: Callable[[xr.Dataset], Finding] | None = None
+    nothing: Finding | None = None
+
+
+def parts_of(parts: Iterable[Part], result: xr.Dataset) -> list[Any]:
+    """What the parts of a page make of a result, without those that ask for something that it does not have."""
+    numbers, findings = Numbers(result), list[Any]()
+    for part in parts:
+        try:
+            finding = part(numbers)
+            findings += [] if finding is None else [finding] if isinstance(finding, SINGLE) else finding
+        except MissingNumber:
+            continue
+        except KeyError as error:
+            if not lacks(result, error):
+                raise
+    return findings
+
+
+def lacks(result: xr.Dataset, error: KeyError) -> str:
+    """The variable, label or attribute that a result lacks; empty for any other `KeyError`: the code is wrong then."""
+    first = error.__cause__ or error  # xarray lists the variables of the result in the second one
+    name = first.args[0] if first.args else ""
+    is_label = "not all values found in index" in str(error)  # a label may have the name of a variable
+    there = not is_label and (name in result.variables or name in result.attrs)
+    return "" if there else str(name)
+
+
+def _first(result: xr.Dataset) -> tuple[str, ...]:
+    """The first variables of heads alone; where there are none, of heads and whatever else."""
+    numbers = [name for name in results.means(result) if not name.endswith(TESTS)]
+    of_heads = [name for name in numbers if {"layer", "head"} <= set(result[name].dims)]
+    alone = [name for name in of_heads if result[name].ndim == 2]
+    return tuple((alone or of_heads)[:MOST_NUMBERS])

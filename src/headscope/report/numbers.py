@@ -1,0 +1,77 @@
+"""The numbers of a result, as the parts of a page ask for them: one that is not there raises `MissingNumber`."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import xarray as xr
+
+from headscope.figures import with_interval
+from headscope.report.wording import Estimate, estimate
+
+
+class MissingNumber(Exception):
+    """A number that a result does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of a result.
+
+    >>> result = xr.Dataset({"uas": ("layer", [0.5, 0.25])}, {"layer": [1, 2]}, {"suite": "blimp: verbs"})
+    >>> numbers = Numbers(result)
+    >>> f"{numbers('uas', layer=2):%}", numbers.words["suite_name"]
+    ('25.0%', 'blimp')
+    """
+
+    result: xr.Dataset
+
+    def __call__(self, name: str, **labels: Any) -> Estimate:
+        """One number, with its interval.
+
+        Raises `MissingNumber` if the result does not have it, or it is NaN.
+        """
+        if name not in self.result:
+            raise MissingNumber(name)
+        number = estimate(self.result, name, **labels)
+        if number.value != number.value:
+            raise MissingNumber(name)
+        return number
+
+    def array(self, name: str, **labels: Any) -> xr.DataArray:
+        """A variable, or the part of it at some labels, with its interval; without their dimensions.
+
+        Raises `MissingNumber` if the result does not have it, or all values are NaN.
+        """
+        if name not in self.result:
+            raise MissingNumber(name)
+        array = with_interval(self.result, name).sel(labels).drop_vars(labels)
+        if bool(array.isnull().all()):
+            raise MissingNumber(name)
+        return array
+
+    def labels(self, name: str, dim: str) -> list[Any]:
+        """The labels of a dimension at which a variable has values.
+
+        Raises `MissingNumber` if there is none.
+        """
+        return self.array(name).dropna(dim, how="all")[dim].values.tolist()
+
+    def n(self, name: str, **labels: Any) -> int:
+        """How many cases are behind a number."""
+        return int(self.result[f"{name}_n_examples"].sel(labels))
+
+    def attribute(self, name: str) -> Any:
+        """An attribute that is written as JSON.
+
+        Raises `MissingNumber` if the result does not have it.
+        """
+        if name not in self.result.attrs:
+            raise MissingNumber(name)
+        return json.loads(self.result.attrs[name])
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The attributes by name, for captions; `model_name` is what stands before the first colon of `model`."""
+        attributes = {str(name): str(value) for name, value in self.result.attrs.items()}
+        return attributes | {f"{name}_name": value.partition(":")[0] for name, value in attributes.items()}

@@ -1,0 +1,224 @@
+"""The page of `lens`: what layers predict beside the most frequent piece and the last layer, and agreement by layer."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures.layer_scores import layer_grid
+from headscope.report.claims import POINT, above, no_worse, paired
+from headscope.report.declared import Chart, NumberTable, StudyParts
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Figure, Finding, LayerNumber
+from headscope.report.wording import several
+
+HALF, LETTERS, CONTEXT = 0.5, 8, 26
+SPACES = "Space 0 are the embeddings. plain: states as they are; mapped: by an affine map to those of the last layer. "
+STATES = {"plain": "as they are", "mapped": "mapped to those of the last layer"}
+
+
+def lenses(numbers: Numbers) -> list[str]:
+    """The lenses of a result that have values."""
+    return numbers.labels("final_first", "lens")
+
+
+def last_layer(numbers: Numbers) -> int:
+    """The number of layers."""
+    return int(numbers.result["space"][-1])
+
+
+def right(numbers: Numbers) -> Iterator[Finding]:
+    """Whether the last layer predicts better than frequencies do; only then how early layers do as well."""
+    last, frequent = last_layer(numbers), numbers("right_most_frequent")
+    share = numbers("right", lens="plain", space=last)
+    finding = Finding.judged(
+        paired(share, frequent, numbers("right_gain"), numbers.n("right")),
+        f"It is right in {share:%}, always the most frequent piece of other texts in {frequent:%}.",
+        holds=f"The last layer predicts {share:.0%} of the pieces",
+        fails="The last layer predicts pieces no better than their frequency does",
+        undecided="It cannot be told whether the last layer predicts pieces better than their frequency does",
+        unit="predictions",
+    )
+    yield finding
+    if finding.verdict == "holds" and last > 0:
+        yield as_good(numbers, last, lenses(numbers)[-1])
+
+
+def as_good(numbers: Numbers, last: int, lens: str) -> Finding:
+    """The lowest layer that is surely less than a point worse than the last; tested from the top, up to the first no.
+
+    The order is fixed before the numbers are known, so that no correction is needed.
+    """
+    changes = [numbers("right_change", lens=lens, space=space) for space in range(last)]
+    claims, lowest = [no_worse(change, POINT, numbers.n("right")) for change in changes], last
+    while lowest and claims[lowest - 1].verdict == "holds":
+        lowest -= 1
+    tested = min(lowest, last - 1)
+    layer = f"layer {tested}" if tested else "the embeddings"
+    return Finding.judged(
+        claims[tested],
+        f"With states {STATES[lens]}, {layer} differs by {changes[tested]:+} points in right predictions.",
+        holds=f"From {layer} on predictions are as good as those of the last layer, but for less than a point",
+        fails="The last layer predicts better than the one before it",
+        undecided="It cannot be told whether the layer before the last predicts as well",
+        unit="predictions",
+    )
+
+
+def settling(numbers: Numbers) -> Finding:
+    """The mean layer from which on predictions stay."""
+    last = last_layer(numbers)
+    parts = [
+        f"with states {STATES[lens]} layer {numbers('settling_layer', lens=lens)}, and "
+        f"{numbers('settled', lens=lens, space=last - 1):%} before the last layer"
+        for lens in lenses(numbers)
+    ]
+    text = f"The mean layer (of {last}) from which on the prediction of a word stays: {'; '.join(parts)}."
+    return Finding("Where predictions are settled", text)
+
+
+def predictions(numbers: Numbers) -> Finding:
+    """How often the embeddings, a middle layer and the last but one predict what the last layer does."""
+    last, parts = last_layer(numbers), []
+    for lens in lenses(numbers):
+        shares = [
+            f"{f'layer {space}' if space else 'embeddings'} {numbers('final_first', lens=lens, space=space):%}"
+            for space in sorted({0, last // 2, last - 1})
+        ]
+        parts.append(f"{STATES[lens]}: {', '.join(shares)}")
+    return Finding(
+        "Predictions of each layer",
+        f"How often a layer predicts what the last one does, of {several(numbers.n('right'), 'prediction')}, with its "
+        f"states {'; '.join(parts)}. The last layer predicts the right piece in "
+        f"{numbers('right', lens='plain', space=last):%}.",
+    )
+
+
+def agreement(numbers: Numbers) -> Finding:
+    """Whether the last layer wins more than half of the items of a suite."""
+    last, lens = last_layer(numbers), lenses(numbers)[-1]
+    overall, items = numbers("agreement", lens=lens, condition="all", space=last), numbers.words["suite"]
+    parts = [
+        f"{name} ({numbers.n('agreement', condition=name):,} items) "
+        f"{numbers('agreement', space=last // 2, lens=lens, condition=name):%} in layer {last // 2}, "
+        f"{numbers('agreement', space=last, lens=lens, condition=name):%} at the end"
+        for name in numbers.result["condition"].values.tolist()
+    ]
+    return Finding.judged(
+        above(overall, HALF, numbers.n("agreement", condition="all")),
+        f"Share whose good answer is more probable than the other one (states {STATES[lens]}): {'; '.join(parts)}.",
+        holds=f"Items of {items}: {overall:.0%} right in the last layer",
+        fails=f"Items of {items}: no better than chance in the last layer",
+        undecided=f"Items of {items}: not told from chance in the last layer",
+        unit="items",
+    )
+
+
+def ranks(numbers: Numbers) -> Iterator[Finding]:
+    """The rank of the final prediction in each layer."""
+    for lens in lenses(numbers):
+        layers = range(last_layer(numbers))
+        texts = [f"{space}: {numbers('final_rank', lens=lens, space=space)}" for space in layers]
+        text = f"Geometric mean by layer (0: embeddings): {'; '.join(texts)}."
+        yield Finding(f"Rank of the final prediction, states {STATES[lens]}", text)
+
+
+def examples(numbers: Numbers) -> Finding | None:
+    """Right predictions that are settled last, in words."""
+    texts = [
+        f"“{one['before']} ___ {one['after']}” {one['answer']} (layer {one['settled']})"
+        for one in numbers.attribute("examples")
+    ]
+    return Finding("Right predictions that are settled last", f"{'; '.join(texts)}.") if texts else None
+
+
+def limits(numbers: Numbers) -> Finding:
+    """What the lens cannot show, and what was left out."""
+    fitted, left_out = int(numbers.words["fitted"]), numbers.attribute("suite_left_out")
+    maps = f" Maps were fitted to {several(fitted, 'prediction')} of other texts, by least squares." if fitted else ""
+    items = "".join(f" Items left out: {count:,} ({name})." for name, count in left_out.items() if count)
+    return Finding(
+        "Limits",
+        "A head is trained on the states of the last layer. What it does not read from another layer may be there in "
+        f"another form: the lens is a lower bound.{maps}{items}",
+    )
+
+
+def late(numbers: Numbers) -> Figure | None:
+    """What each layer predicts for single gaps."""
+    found = numbers.attribute("examples")
+    if not found:
+        return None
+    names = [
+        f"{number}. {one['before'][-CONTEXT:]} ___ {one['after'][: CONTEXT // 2]}".strip()
+        for number, one in enumerate(found, 1)
+    ]
+    coords = {
+        "number": names,
+        "layer": list(range(len(found[0]["pieces"]))),
+        "text": (("number", "layer"), [[piece[:LETTERS] for piece in one["pieces"]] for one in found]),
+        "chosen": ("number", [one["settled"] for one in found]),
+    }
+    array = xr.DataArray(np.array([one["probabilities"] for one in found]), coords, ("number", "layer"))
+    caption = (
+        "The piece that each layer predicts for a gap (0: embeddings), the darker the more probable in its row. "
+        "Framed: the layer from which on the prediction stays. Shown are right predictions that are settled last."
+    )
+    return Figure("late", "Single predictions", layer_grid(array, "What each layer predicts"), caption, "settled")
+
+
+def layers(numbers: Numbers) -> Iterator[LayerNumber]:
+    """How often each layer predicts what the last one does."""
+    for lens in lenses(numbers):
+        array = numbers.array("final_first", lens=lens).rename(space="layer")
+        yield LayerNumber("Predictions", f"final prediction read from the layer ({lens})", array)
+
+
+def by_layer(number: str, name: str, caption: str, *, percent: bool = True) -> Chart:
+    """A curve over layers with a line for each lens."""
+    style = {"dim": "space", "percent": percent}
+    return Chart(number, "curve", "Predictions by layer", caption + SPACES, name, ("space", "lens"), style=style)
+
+
+FIRST = "How often the head of the model predicts from a layer what it predicts from the last one. "
+SETTLED = "How many predictions are settled: no layer from this one on predicts another piece. "
+RANK = "Rank of the final prediction among all pieces of the vocabulary, geometric mean. "
+AGREEMENT = (
+    "Share of the items of {suite} whose good answer has the higher probability, by condition; lens {label}. Half is "
+    "chance."
+)
+TABLE = (
+    "Predictions of each layer in per cent with 95% intervals: of the right piece, of what the last layer predicts, "
+    "and those that no later layer changes; geometric mean of the rank of the last layer's prediction; "
+    "Kullback-Leibler divergence of the last distribution from that of the layer, in nats."
+)
+ROWS = {"lens": "Lens", "space": "Layer"}
+COLUMNS = {
+    "right": ("Right", "%"),
+    "final_first": ("As the last layer", "%"),
+    "settled": ("Settled", "%"),
+    "final_rank": ("Rank of the last", ".1f"),
+    "final_divergence": ("Divergence", ".2f"),
+}
+PAGE = StudyParts(
+    highlights=(right, settling, predictions, agreement),
+    findings=(ranks, examples, limits),
+    charts=(
+        by_layer("final_first", "final-first", FIRST),
+        by_layer("right", "right", "How often it predicts the right piece from a layer. "),
+        by_layer("settled", "settled", SETTLED),
+        by_layer("final_rank", "final-rank", RANK, percent=False),
+        Chart(
+            *("agreement", "curve", "Items by layer", AGREEMENT),
+            dims=("space", "condition"),
+            per="lens",
+            most={"condition": 7},
+            style={"dim": "space", "percent": True, "reference": HALF},
+        ),
+        late,
+    ),
+    tables=(
+        NumberTable("predictions", TABLE, {"lens": "Lens", "space": "Layer"}, COLUMNS, {"space": {0: "embeddings"}}),
+    ),
+    layers=(layers,),
+)

@@ -1,1 +1,0 @@
-"""The page of `lens` for report and viewer; never imports torch."""

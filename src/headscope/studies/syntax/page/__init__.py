@@ -1,1 +1,0 @@
-"""The page of `syntax` for report, cards and viewer; never imports torch."""

@@ -1,0 +1,135 @@
+"""What a study declares of itself, in the `__init__.py` of its folder: the labels of its numbers, and what it needs.
+
+From this come the labels of its results, their lists in help and docs, its place in the lists of studies, and its part
+of a survey. It imports nothing, so that help and pages need no torch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+WHOLE = (0, 2**32 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A dimension of a study's numbers.
+
+    * `what`: what its labels are, in words.
+    * `labels`: text; whole numbers, from `least` to `most`; shares from 0 to 1; steps of any size; or none.
+    """
+
+    what: str
+    labels: Literal["text", "whole", "share", "step", "none"] = "text"
+    least: int = WHOLE[0]
+    most: int = WHOLE[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that the results of a study have, or may have.
+
+    * `name`: of the variable; `what`: what it is, in a few words, and `unit`: its unit. They are its labels.
+    * `dims`: its dimensions; `source`: paper and section, by default those of the study.
+    * `definition`: what it is exactly, for the docs, where a few words do not say it.
+    """
+
+    name: str
+    what: str
+    unit: str
+    dims: tuple[str, ...] = ()
+    source: str | None = None
+    definition: str = ""
+
+    @property
+    def long_name(self) -> str:
+        """The attribute `long_name` of the variable."""
+        return self.what
+
+    @property
+    def units(self) -> str:
+        """The attribute `units` of the variable."""
+        return self.unit
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a study takes with the built-in model, in seconds for 1,000 tokens.
+
+    * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
+    * `fixed`: seconds, whatever the texts; `complete`: further ones with `--full`; `cells`: MiB for 1,000 tokens.
+    * `shared`: whether its first pass is that of other studies, too.
+    * `most`: sentences that it takes unless all are asked for; 0 for all.
+    """
+
+    passes: float
+    own: float
+    after: float = 0.0
+    fixed: float = 1.0
+    complete: float = 0.0
+    cells: float = 0.0
+    shared: bool = True
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InSurvey:
+    """The place of a study in a survey.
+
+    * `needs`: what it needs of the data: text, trees, links, mentions or task; `cost`: what it takes.
+    * `several`: whether it reads several corpora at once; `options`: its options there.
+    """
+
+    needs: Literal["text", "trees", "links", "mentions", "task"]
+    cost: Cost
+    several: bool = False
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study.
+
+    * `about`: what it is about: heads, layers, words, training or size, by which `headscope list` groups it;
+      `question`: what it answers, and `page`: its page in docs/, by default NAME.md, for the lists in the docs.
+    * `source`: paper and section of numbers that name no other.
+    * `numbers`: all numbers that its results may have, in the order of the docs, and `required` those that every
+      result has, and no other study has together. Of a family of numbers, a number for each of some names, the name
+      has a `*`: "chosen_*".
+    * `measures`: those whose numbers it has, too; a measure declares its own.
+    * `dims`: its own dimensions, beside those of `results.vocabulary`; `coords`: coordinates along other dimensions,
+      each with the kind of its values (U for text, i, f) and these dimensions.
+    * `attributes`: its own attributes that are no text: number, object, list, or counts, an object of numbers.
+    * `survey`: its place in a survey; of a study that a survey does not run what it needs instead.
+    * `example`: a command that runs it, where `headscope NAME minilm sample -o out` does not.
+    * `options`: its defaults of options that studies share; `without`: shared options that have no effect on it.
+    * `shared_folder`: whether workers of a cluster write into the folder of the result.
+    * `quick`: options that make it quick, for tests.
+    """
+
+    about: Literal["heads", "layers", "words", "training", "size"]
+    source: str
+    required: tuple[str, ...]
+    numbers: tuple[Number, ...] = ()
+    measures: tuple[str, ...] = ()
+    question: str = ""
+    page: str = ""
+    dims: Mapping[str, Dimension] = field(default_factory=dict)
+    coords: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    attributes: Mapping[str, Literal["number", "object", "list", "counts"]] = field(default_factory=dict)
+    survey: InSurvey | str = ""
+    example: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    shared_folder: bool = False
+    quick: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> dict[str, Number]:
+        """The numbers by name.
+
+        >>> score = Number("score", "share of right answers", "share")
+        >>> Study("words", "Goldberg 2019", ("score",), (score,)).labels["score"].unit
+        'share'
+        """
+        return {number.name: number for number in self.numbers}
