@@ -20,8 +20,7 @@ from headscope.studies.shrink import portable_beside
 from headscope.studies.shrink.choices import by_method, other_choices
 from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, opened, smallest
-from headscope.studies.shrink.gate_variables import stays_of
-from headscope.studies.shrink.gates import gate_shapes
+from headscope.studies.shrink.gates import gate_shapes, stays_of
 from headscope.studies.shrink.judging import answers_of
 from headscope.studies.shrink.original import Original, original_of
 from headscope.studies.shrink.plan import SizeTarget

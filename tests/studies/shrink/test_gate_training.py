@@ -19,7 +19,7 @@ from headscope.report.cards.head_numbers import numbers
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import gate_training
 from headscope.studies.shrink.choices import by_method
-from headscope.studies.shrink.distillation import DistilledExamples
+from headscope.studies.shrink.distillation import DistilledExamples, examples_of
 from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.shrink.gate_training import gated_examples, trained_gates

@@ -9,15 +9,14 @@ import xarray as xr
 from torch import Tensor
 
 import headscope
-from headscope import HeadscopeError, Settings
+from headscope import Settings
 from headscope.models.gated import GateValues, gated
 from headscope.models.removable_parts import Kept
 from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.studies.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.gate_variables import variables
-from headscope.studies.shrink.gates import Gates, gate_shapes
+from headscope.studies.shrink.gates import Gates, gate_shapes, variables
 from headscope.studies.shrink.hard_concrete import drawn, expected, open_probability, sampled
 from headscope.studies.shrink.judging import answers_of
 from headscope.studies.shrink.original import Original, original_of
@@ -49,8 +48,8 @@ def gates_of(size: Size) -> GateValues:
     """Gates of 0 and 1 of a size: the first neurons and heads stay."""
     layers, neurons, heads = torch.zeros(3), torch.zeros(3, 32), torch.zeros(3, 4)
     layers[list(size.layers)] = 1
-    neurons[:, : size.width] = 1
-    heads[:, : size.heads] = 1
+    neurons[:, : size.neurons[0]] = 1
+    heads[:, : size.heads[0]] = 1
     return GateValues(layers, neurons, heads)
 
 
@@ -200,9 +199,3 @@ def test_the_page_shows_the_gates_that_there_are() -> None:
         result = xr.Dataset(variables(log_alphas, even((0, 2), 4, 4)))
         (figure,) = figures(result, facts)
         assert figure.name == figure.variable == name and figure.variable in result
-
-
-def test_gates_of_embeddings_are_refused() -> None:
-    refuse_embeddings("gates", ("neurons",))
-    with pytest.raises(HeadscopeError, match="has no gates of embeddings"):
-        refuse_embeddings("gates", ("neurons", "embeddings"))

@@ -57,9 +57,9 @@ def test_a_text_loses_what_its_rank_correlation_lacks() -> None:
 
 
 def test_a_class_is_lost_or_won() -> None:
-    before, after = np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]]
+    before, after = np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[1, 1, 1, 1]]
     found = TaskAnswers(task("classification", 4)).losses(before, after, 0)  # of the labels no, yes, no, yes
-    assert found.tolist() == [0, 0, -1, 0]
+    assert found.tolist() == [1, -1, 0, 0]
     numbers = TaskAnswers(task("regression", 2)).losses(np.array([[1.0], [2.0]]), np.array([[1.5], [3.0]]), 0)
     assert numbers.tolist() == [0.5, 1.0]
 

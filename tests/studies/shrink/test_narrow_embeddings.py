@@ -19,7 +19,7 @@ from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from models.test_embedding_width import planted
-from support.idle_neurons import TEXTS
+from support.idle_neurons import TEXTS, even
 
 QUICK = Settings(resamples=50)
 OPTIONS: dict[str, Any] = {"groups": 12, "ridge": 0.1}

@@ -40,7 +40,7 @@ def facts(result: xr.Dataset) -> dict[str, Any]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
     """A folder and its result: one epoch."""
     folder = tmp_path_factory.mktemp("shrunk")
-    options: dict[str, Any] = {"size": "0.03MB", "epochs": 1, "groups": 4}
+    options: dict[str, Any] = {"size": "0.035MB", "epochs": 1, "groups": 4}
     return folder, run(tiny(), headscope.read(TEXTS), QUICK, directory=folder, **options)
 
 
@@ -57,7 +57,7 @@ def test_neurons_that_do_nothing_go_first_and_cost_nothing(tmp_path: Path) -> No
 def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made: tuple[Path, xr.Dataset]) -> None:
     folder, result = made
     known = facts(result)
-    assert known["reached"] and known["megabytes"][1] <= 0.03 < known["megabytes"][0]
+    assert known["reached"] and known["megabytes"][1] <= 0.035 < known["megabytes"][0]
     network, tokenizer = AutoModel.from_pretrained(folder / "model"), AutoTokenizer.from_pretrained(folder / "model")
     assert sum(weight.numel() for weight in network.parameters()) == known["parameters"][1]
     assert len(tokenizer) == known["pieces"][1] < known["pieces"][0]

@@ -21,10 +21,10 @@ from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import Answers
 from headscope.studies.shrink.judging import Judging
 from headscope.studies.shrink.scores import Outputs
 from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.task_answers import Answers
 from headscope.training.dataset import padded
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import train

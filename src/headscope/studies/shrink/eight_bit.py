@@ -17,10 +17,11 @@ from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.passes.settings import Settings
 from headscope.results.variables import Label, Variables
-from headscope.studies.shrink.answers import Answers, change, file_answers
+from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.judging import Evidence, Judging
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.task_answers import Answers, file_answers
 from headscope.studies.shrink.timing import ROUNDS, Timing
 
 # Beside the weights in the folder of the model; other programs look for these names.

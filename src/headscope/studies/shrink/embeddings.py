@@ -33,6 +33,7 @@ class Embeddings:
 
     * `pooling`: the states that an embedding is made of: of the first or the last token, their mean, or the largest
       number of each dimension.
+    * `unit`: of what an input may lose; `tolerance`: what the main score may lose, unless it is given.
     """
 
     pooling: Pooling
@@ -57,7 +58,7 @@ class Embeddings:
         return in_order(base, inputs, outputs, quiet(settings))
 
     def learned(self, output: Any, real: Tensor) -> Tensor:
-        """See `Answers`."""
+        """The embeddings by what a network in training returns, its hidden states with it."""
         return self.from_first(output.hidden_states[-1], real)
 
     def from_first(
@@ -84,7 +85,7 @@ class Embeddings:
     def gains(
         self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
     ) -> Float[np.ndarray, "model 3"]:
-        """The changes of the agreement."""
+        """The changes of the agreement by each model, with their intervals."""
         return np.column_stack([scores.changes[:, 0], scores.change_bounds[:, 0]])
 
     def last_gain(

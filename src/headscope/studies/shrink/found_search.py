@@ -8,14 +8,14 @@ import xarray as xr
 
 from headscope.encoding.encoded import Encoded
 from headscope.passes import Settings
-from headscope.studies.shrink.answers import Answers
 from headscope.studies.shrink.gate_choice import GateChoice, Train, TrainedGates
-from headscope.studies.shrink.gate_variables import variables
+from headscope.studies.shrink.gates import variables
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.plan import ShrinkPlan
 from headscope.studies.shrink.prices import measure
 from headscope.studies.shrink.record import SearchRecord, Step
 from headscope.studies.shrink.search import SizeSearch, found_steps
+from headscope.studies.shrink.task_answers import Answers
 from headscope.studies.shrink.timing import Timing
 
 # Parts are measured on so many texts.
@@ -55,8 +55,8 @@ class FoundSearch:
         return {} if self.trained is None else variables(self.trained.log_alphas, self.steps[-1].size)
 
     def facts(self) -> dict[str, Any]:
-        """Whether the target is reached; of gates their epochs and their expected price, as times the target."""
-        reached: dict[str, Any] = {"reached": self.reached}
+        """The speeds of the steps and whether the target is reached; of gates their epochs and their expected price."""
+        reached: dict[str, Any] = {"reached": self.reached, "speeds": [1 / step.share for step in self.steps]}
         if self.trained is None:
             return reached
         return reached | {"gates": {**self.trained.trained_for, "expected_price": self.trained.excess}}

@@ -129,4 +129,5 @@ def opened(log_alphas: LogAlphas, threshold: float, original: Original, least: S
             counts[:] = max(fewest, round(float(open_gates[layers].mean())))
         if kind == "heads" and not counts[layers].any():
             counts[layers[log_alphas[kind][layers].max(1).argmax()]] = 1
-    return Size(tuple(layers.tolist()), *(tuple(counts.tolist()) for counts in numbers.values()))
+    neurons, heads = (tuple(counts.tolist()) for counts in numbers.values())
+    return Size(tuple(layers.tolist()), neurons, heads)

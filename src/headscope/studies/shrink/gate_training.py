@@ -76,8 +76,11 @@ def gated_examples(
     """A copy of the model with new gates, and what it is trained on in so many steps."""
     teacher = choosing.train.teacher
     model = replace(teacher, network=copied(teacher).eval(), sha256="", files=())
-    gated_set = GatedSet(choosing.train, model, parts_of(model), Gates(shapes, even=price.even), price, least, steps)
-    return GatedExamples(gated_set, choosing)
+    gates = Gates(shapes, even=price.even)
+    gated_set = GatedSet(
+        **vars(choosing.train), model=model, parts=parts_of(model), gates=gates, price=price, least=least, steps=steps
+    )
+    return GatedExamples(gated_set, choosing.stopping, choosing.before)
 
 
 def _train(
@@ -96,7 +99,7 @@ def _train(
     rates = {id(weight): rate for weight in gates.parameters()}
     rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
     start = InitialModel(network, learned.model.tokenizer, ordinary=_without_gates, rates=rates)
-    with fast(network), fast(learned.learned.teacher.network):
+    with fast(network), fast(learned.teacher.network):
         train(start, task, examples, recipe, settings, record, epochs=Epochs(on_kept=save))
 
 

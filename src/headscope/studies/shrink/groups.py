@@ -12,9 +12,9 @@ from headscope.models import Model
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.intervals import equal_units, interval, of_differences, of_shares
-from headscope.studies.shrink.answers import Answers
 from headscope.studies.shrink.scores import Outputs
 from headscope.studies.shrink.splits import Splits
+from headscope.studies.shrink.task_answers import Answers
 from headscope.studies.shrink.vocabulary import read_otherwise, with_new_unknown
 
 Mask = Bool[np.ndarray, " example"]

@@ -18,14 +18,13 @@ from headscope.models import Model
 from headscope.models.sentence_pooling import pooling_of
 from headscope.passes import Settings
 from headscope.studies.shrink import choices, groups, removed
-from headscope.studies.shrink.answers import Answers
 from headscope.studies.shrink.embeddings import Embeddings
 from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.pseudo_labels import task_texts
 from headscope.studies.shrink.scores import Outputs, Scores
 from headscope.studies.shrink.splits import Splits, encode
-from headscope.studies.shrink.task_answers import TaskAnswers
+from headscope.studies.shrink.task_answers import Answers, TaskAnswers
 from headscope.studies.shrink.variables import ShrinkOutcome
 from headscope.studies.shrink.vocabulary import held_out_counts
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
@@ -116,7 +117,7 @@ class ShrinkPlan:
         """The least share of the vocabulary that stays."""
         return LEAST_PIECES if VOCABULARY in self.parts else 1.0
 
-    def options(self) -> dict[str, object]:
+    def options(self) -> dict[str, str | int]:
         """The options as the result stores them."""
         gates = {"gate_epochs": self.gate_epochs} if self.gate_epochs else {}
         return {
@@ -130,7 +131,7 @@ class ShrinkPlan:
 
 
 def plan_of(
-    model: Model, speed: str | None, size: str | None, parts: str | None, method: str, **options: int
+    model: Model, speed: str | None, size: str | None, parts: str | None, method: str, **options: Any
 ) -> ShrinkPlan:
     """The plan of the options of the same names; None for an option that is not given.
 

@@ -12,13 +12,14 @@ from headscope.models import Model
 from headscope.models.removable_parts import parts_of
 from headscope.models.silenced import silenced
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import Answers, Outputs, change
+from headscope.studies.shrink.answers import Outputs, change
 from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.plan import KINDS, SizeTarget
 from headscope.studies.shrink.prices import Prices, layer_megabytes
 from headscope.studies.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.shrink.sizes import Size
+from headscope.studies.shrink.task_answers import Answers
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9

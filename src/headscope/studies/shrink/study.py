@@ -86,7 +86,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
       has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
       (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
     * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
-    * `epochs`: Train for so many epochs, and gates for as many before; 0 for no training.
+    * `epochs`: Train for so many epochs, and gates for as many before, one at least; 0 for no training.
     * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
@@ -126,15 +126,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     beside, facts = portable_beside(judging, found, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
     scored, files = eight_bits.scored(judging, found, smaller, timing, onnx) if onnx else ({}, {})
-    trained = {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
-    trained |= {"speeds": [1 / step.share for step in search.steps]}
-    facts |= (
-        plan.options()
-        | sizes_and_times(model, smaller, timing, (measured.size, last), fine=fine)
-        | found.facts
-        | trained
-    )
-    facts |= search.facts() | files | pseudo_labels.facts(corpus, judging.answers.task, judging.texts)
+    facts |= plan.options() | sizes_and_times(model, smaller, timing, (measured.size, last), fine=fine) | files
+    facts |= found.facts | search.facts() | pseudo_labels.facts(corpus, judging.answers.task, judging.texts)
+    facts |= {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
     variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
     read = pseudo_labels.corpus_read(corpus, judging.answers.task)
     card = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs={"corpus": read.name}), facts)

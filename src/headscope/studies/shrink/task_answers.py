@@ -18,11 +18,14 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.outputs.outputs import logits
+from headscope.outputs.onnx_outputs import first_output
+from headscope.outputs.outputs import in_order, logits
 from headscope.outputs.promise import Promise
 from headscope.outputs.task_inputs import refuse_other_head
+from headscope.passes.batches import collator
 from headscope.passes.settings import Settings
 from headscope.studies.shrink.answers import SHOWN, Rows, quiet, text_of
+from headscope.studies.shrink.embeddings import Embeddings
 from headscope.studies.shrink.scores import Outputs, Scores, of_task
 
 UNITS = {"classification": "accuracy", "regression": "absolute error"}
@@ -43,7 +46,7 @@ class TaskAnswers:
 
     @property
     def unit(self) -> str:
-        """See `Answers`."""
+        """The unit of what an input may lose."""
         return (AGREEMENT if self.task.pseudo_labelled else UNITS)[self.task.kind]
 
     def answering(self, model: Model) -> Model:
@@ -60,11 +63,11 @@ class TaskAnswers:
         return outputs
 
     def learned(self, output: Any, real: Tensor) -> Tensor:
-        """See `Answers`."""
+        """The outputs by what a network in training returns."""
         return output.logits
 
     def from_first(self, output: Tensor, real: Tensor) -> Tensor:
-        """See `Answers`."""
+        """The outputs by the first output of its ONNX file."""
         return output
 
     def scores(self, outputs: Sequence[Outputs], units: Sequence[int], settings: Settings) -> Scores:
@@ -116,3 +119,20 @@ class TaskAnswers:
         """The text of an example, and its label unless that is the answer of the whole model."""
         label = {} if self.task.pseudo_labelled else {"label": f"{example.label}"}
         return {"text": text_of(example)} | label
+
+
+Answers = Embeddings | TaskAnswers
+
+
+def file_answers(
+    answers: Answers, session: Any, model: Model, inputs: Sequence[Encoded], settings: Settings
+) -> Outputs:
+    """The outputs of the ONNX file of a model that `answering` returned."""
+    collate = collator(model)
+
+    def outputs(group: list[Encoded]) -> Outputs:
+        batch = collate(group)
+        # onnxruntime answers on the processor, wherever the model is
+        return answers.from_first(first_output(session, batch.inputs), batch.real.cpu()).numpy()
+
+    return in_order(model.network, inputs, outputs, quiet(settings))

@@ -17,7 +17,6 @@ from headscope.models.adapters import is_adapter
 from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.passes import Settings
-from headscope.studies.shrink.answers import Answers, file_answers
 from headscope.studies.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.shrink.judging import Judging, answers_of
@@ -25,6 +24,7 @@ from headscope.studies.shrink.pseudo_labels import judged_by, task_texts
 from headscope.studies.shrink.recorded import recorded
 from headscope.studies.shrink.scores import Outputs, Scores
 from headscope.studies.shrink.splits import encode, of_dev
+from headscope.studies.shrink.task_answers import Answers, file_answers
 from headscope.studies.shrink.timing import busy, times_as_fast
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.

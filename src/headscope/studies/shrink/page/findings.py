@@ -43,7 +43,7 @@ def findings(result: xr.Dataset) -> list[Finding]:
         *([] if unlearned(result) else eight_bit(result, facts(result))),
         *_needed(result),
         _removed(result),
-        *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),
+        *gates.findings(result, facts(result)),
         *kept_kinds(result),
         *_choices(result),
         *fine.portable(result, facts(result)),
@@ -186,22 +186,6 @@ def _embeddings(known: dict[str, Any]) -> str:
     """How many numbers of each embedding are gone, in words; nothing where all stay."""
     before, after = known.get("embedding_width", (0, 0))
     return f"{before - after:,} of {before:,} numbers of each embedding" if before > after else ""
-
-
-def _parts(result: xr.Dataset) -> Iterator[Finding]:
-    """What the parts cost, as it was estimated and as it was."""
-    exact, guess = measured(result, "exact_change"), measured(result, "estimated_change")
-    if exact is None or guess is None or exact.sizes["step"] < 2:
-        return
-    rows = [
-        f"{part} {number(float(exact[step]), '.3f')} (estimated {number(float(guess[step]), '.3f')})"
-        for step, part in enumerate(result["part"].values.tolist())
-        if step
-    ]
-    text = (
-        "Change of the outputs at each step, on examples of the search; estimated for the part alone, without a fit: "
-    )
-    yield Finding("What each part cost", f"{text}{'; '.join(rows)}.")
 
 
 def _choices(result: xr.Dataset) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ def path_figures(result: xr.Dataset) -> list[Figure]:
     caption = (
         f"Held-out {name} after each step of the search from the whole model on, and of the saved model. Beside them "
         "models of its size whose parts are chosen otherwise. The band is the 95% interval of the steps; the table of "
-        f"the values has those of single models. "
+        "the values has those of single models. "
     )
     notes = {
         "speed": "Speed: times the whole model; of the saved model as measured, of others as expected.",
@@ -77,7 +77,7 @@ def _eight_bit(result: xr.Dataset, metric: str) -> list[Point]:
 
 
 def _array(result: xr.Dataset, along: str) -> xr.DataArray:
-    """The scores of all models over their speed or size, ; NaN where a line has no model."""
+    """The scores of all models over their speed or size; NaN where a line has no model."""
     found = points(result)
     lines = list(dict.fromkeys(point.line for point in found))
     values = np.full((3, len(lines), len(found)), np.nan)
