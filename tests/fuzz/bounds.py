@@ -29,15 +29,18 @@ from transformers import BertConfig
 from headscope import results
 from headscope.capture.transformers_logging import quiet
 from headscope.corpora import Options, read
-from headscope.corpora.parsing import limits, parquet, xml
-from headscope.corpora.readers import table, winobias
+from headscope.corpora.parsing import lines, parquet, xml
+from headscope.corpora.readers import table
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.models import config, pruned_checkpoint, tokenizer
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
-from headscope.results import saved_check, vocabulary
+from headscope.papers import entry_file, model_card
+from headscope.report.cards.model_results import MeasuredModel
+from headscope.results import saved_check
 from headscope.results.netcdf import hostile
+from headscope.storage import limits
 from headscope.studies.probe import word_vectors
 from headscope.viewer import text_tokens, view_state
 from headscope.web import serve
@@ -92,6 +95,12 @@ def _corpus(name: str, content: str | bytes, folder: Path, **options: Any) -> in
 def _line(size: int, folder: Path) -> object:
     """A line of JSON with blanks at its end."""
     return _corpus("x.jsonl", '{"text": "It rained."}'.ljust(size - 1) + "\n", folder)
+
+
+def _unpacked(size: int, folder: Path) -> object:
+    """A packed file of blank lines and one that is not."""
+    with patch.object(lines, "UNPACKED_LEAST", SMALL), patch.object(lines, "UNPACKED_TIMES", 1):
+        return _corpus("x.txt.gz", gzip.compress(b"It rained.".rjust(size, b"\n")), folder)
 
 
 def _row_of_csv(size: int, folder: Path) -> object:
@@ -217,6 +226,28 @@ def _mentions(size: int, folder: Path) -> object:
     return _corpus("pro_stereotyped_type1.txt.dev", line, folder, kind="winobias")
 
 
+def _texts_of_a_field(size: int, folder: Path) -> object:
+    item = {"good": "It rains.", "bad": [f"It rain{number}." for number in range(size)]}
+    (folder / "x.jsonl").write_text(json.dumps(item))
+    return read_suites([folder / "x.jsonl"])
+
+
+def _claims(size: int, folder: Path) -> object:
+    """A file with no claim, and a remark that fills it up."""
+    (folder / "x.yaml").write_text("schema: 1\nclaims: []\n#".ljust(size, "a"))
+    return entry_file.read_mapping(folder / "x.yaml", ("schema", "claims"), "claims", 1, HeadscopeError)
+
+
+def _card(size: int, folder: Path) -> object:
+    (folder / "README.md").write_text("a" * size)
+    return model_card.write_card(folder / "README.md", MeasuredModel((), "model", ()), [])
+
+
+def _neurons(size: int, _: Path) -> object:
+    pruned: dict[str, Any] = {pruned_checkpoint.KEY: {"heads": [2], "removed": {}, "neurons": [size]}}
+    return pruned_checkpoint.pruning_of(BertConfig(**pruned))
+
+
 def _numbers_of_a_word(size: int, folder: Path) -> object:
     (folder / "x.txt").write_text("rain" + " 1" * size + "\n")
     return word_vectors.read_vectors(str(folder / "x.txt"), ["rain"])
@@ -281,7 +312,7 @@ def _stored(times: int) -> Iterator[None]:
 
 
 def _pruned_heads(size: int, _: Path) -> object:
-    full = pruned_checkpoint.MOST_HEADS
+    full = limits.MOST_HEADS
     heads = [full] * (size // full) + [size % full] * (size % full > 0)
     pruned: dict[str, Any] = {pruned_checkpoint.KEY: {"heads": heads, "removed": {}}}
     return pruned_checkpoint.pruning_of(BertConfig(**pruned))
@@ -305,12 +336,12 @@ def _guarded(**variables: tuple[int, ...]) -> None:
 
 
 def _variable(size: int, _: Path) -> object:
-    with patch.object(hostile, "LARGEST_VARIABLE", SMALL):
+    with patch.object(limits, "LARGEST_VARIABLE", SMALL):
         return _guarded(many=(size,))
 
 
 def _all_variables(size: int, _: Path) -> object:
-    with patch.object(hostile, "LARGEST", SMALL):
+    with patch.object(limits, "LARGEST_RESULT", SMALL):
         return _guarded(half=(size // 2,), rest=(size - size // 2,))
 
 
@@ -355,17 +386,18 @@ def _read_result(result: xr.Dataset, folder: Path) -> object:
     return results.read(folder)
 
 
-UNIT, LABEL = "an XML file, a packed Parquet file", "id, label, relation, part of speech, phenomenon or condition"
+UNIT, LABEL = "an XML file, a packed Parquet file", "id, label, relation, part of speech, phenomenon, condition"
 LEVELS, MADE, LABELS = "levels of XML elements or of a parse", "what config.json makes", "a label of a result"
 RESULT = "a variable of a result; all of them"
 BOUNDS: Mapping[str, Bound] = {
     "line": Bound("a line of text, a row of CSV", limits.LONGEST_LINE, _line),
+    "packed": Bound("a .gz file", SMALL, _unpacked),
     "row of csv": Bound("a line of text, a row of CSV", SMALL, _row_of_csv),
     "sentence": Bound("a text; a sentence of a treebank", limits.LONGEST_TEXT, _sentence),
     "xml": Bound(UNIT, SMALL, _xml),
     "parquet, packed": Bound(UNIT, SMALL, _packed_parquet),
     "elements of xml": Bound("elements and attributes of an XML file", SMALL, _elements),
-    "tag of xml": Bound("a tag of XML", xml.LONGEST_TAG, _tag, slack=xml.PART),
+    "tag of xml": Bound("a tag of XML", limits.LONGEST_TAG, _tag, slack=xml.PART),
     "footer of parquet": Bound("footer of a Parquet file", SMALL, _footer),
     "page of parquet": Bound("a page of a Parquet file", SMALL, _page),
     "levels of xml": Bound(LEVELS, limits.DEEPEST, _levels_of_xml),
@@ -375,23 +407,27 @@ BOUNDS: Mapping[str, Bound] = {
     "label": Bound(LABEL, limits.LONGEST_NAME, _label),
     "relation": Bound(LABEL, limits.LONGEST_NAME, _relation),
     "condition": Bound(LABEL, limits.LONGEST_NAME, _condition),
-    "mentions": Bound("mentions in a line of WinoBias", winobias.MOST_MENTIONS, _mentions),
-    "numbers of a word": Bound("numbers of a word vector", word_vectors.MOST_NUMBERS, _numbers_of_a_word),
-    "request": Bound("body of a request to a local page", serve.MOST_BYTES, _posted),
-    "text of the viewer": Bound("a text in the viewer", text_tokens.MOST_LETTERS, _written),
-    "fields of a view": Bound("fields of a view's state", view_state.MOST_FIELDS, _fields),
-    "layers": Bound("layers in config.json", config.FEW_LAYERS, _layers),
-    "labels of a model": Bound("labels in config.json", config.FEW_LABELS, _classes),
-    "numbers of a model": Bound(MADE, config.MORE_NUMBERS, _made_numbers),
-    "arrays of a model": Bound(MADE, config.MORE_WEIGHTS, _made_arrays),
-    "heads before pruning": Bound("heads of a pruned model", pruned_checkpoint.MOST_IN_ALL, _pruned_heads),
-    "text of a tokenizer": Bound("text that a tokenizer makes", tokenizer.MOST_GROWTH, _growth),
+    "mentions": Bound("mentions in a line of WinoBias", limits.MOST_MENTIONS, _mentions),
+    "numbers of a word": Bound("numbers of a word vector", limits.MOST_NUMBERS, _numbers_of_a_word),
+    "texts of a field": Bound("texts of a field of a suite", limits.MOST_TEXTS, _texts_of_a_field),
+    "claims": Bound("a file of claims", limits.LARGEST_CLAIMS, _claims),
+    "card": Bound("a card of a model", limits.LARGEST_CARD, _card),
+    "request": Bound("body of a request to a local page", limits.LARGEST_BODY, _posted),
+    "text of the viewer": Bound("a text in the viewer", limits.MOST_LETTERS, _written),
+    "fields of a view": Bound("fields of a view's state", limits.MOST_FIELDS, _fields),
+    "layers": Bound("layers in config.json", limits.FEW_LAYERS, _layers),
+    "labels of a model": Bound("labels in config.json", limits.FEW_LABELS, _classes),
+    "numbers of a model": Bound(MADE, limits.MORE_NUMBERS, _made_numbers),
+    "arrays of a model": Bound(MADE, limits.MORE_WEIGHTS, _made_arrays),
+    "heads before pruning": Bound("heads of a pruned model", limits.MOST_IN_ALL, _pruned_heads),
+    "neurons": Bound("neurons of a pruned layer", limits.MOST_NEURONS, _neurons),
+    "text of a tokenizer": Bound("text that a tokenizer makes", limits.MOST_GROWTH, _growth),
     "variable": Bound(RESULT, SMALL, _variable),
     "all variables": Bound(RESULT, SMALL, _all_variables),
-    "packed numbers": Bound("numbers of a result that another program", hostile.UNPACKED, _packed),
-    "variables": Bound("variables of a result", hostile.MOST_VARIABLES, _variables),
+    "packed numbers": Bound("numbers of a result that another program", limits.PACKED_LEAST, _packed),
+    "variables": Bound("variables of a result", limits.MOST_VARIABLES, _variables),
     "value": Bound("a value of a result", SMALL, _value),
-    "words of a variable": Bound("words of a variable of a result", saved_check.LONGEST, _words),
-    "text of a label": Bound(LABELS, saved_check.LONGEST, _text_of_a_label),
-    "number of a layer": Bound(LABELS, vocabulary.DIMENSIONS["layer"].most, _number_of_a_layer),
+    "words of a variable": Bound("words of a variable of a result", limits.LONGEST_WORDS, _words),
+    "text of a label": Bound(LABELS, limits.LONGEST_WORDS, _text_of_a_label),
+    "number of a layer": Bound(LABELS, limits.LAST_LAYER, _number_of_a_layer),
 }

@@ -13,7 +13,8 @@ import torch
 import headscope
 from headscope import Model, Settings, catalog
 from headscope.capture import observer
-from headscope.corpora import Options, read
+from headscope.corpora import read
+from headscope.corpora.corpus import part
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
@@ -37,7 +38,8 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def inputs(model: Model) -> list[Encoded]:
-    return list(Words(model.tokenizer, model.max_tokens, "truncate").encode(read("sample", Options(limit=40))))
+    no_pairs = part(read("sample"), np.arange(40))
+    return list(Words(model.tokenizer, model.max_tokens, "truncate").encode(no_pairs))
 
 
 def tallies_of(model: Model, inputs: Iterable[Encoded], settings: Settings = QUICK) -> dict[str, Tally]:
@@ -125,7 +127,7 @@ def test_a_pass_gathers_what_its_observer_returns(
 
 
 def test_a_result_has_coverage_and_attributes(model: Model) -> None:
-    corpus = read("sample", Options(limit=3))
+    corpus = part(read("sample"), np.arange(3))
     result = Pass(model, corpus, QUICK).measure(["entropy"])
     assert list(result.value) == ["entropy"] and result.coverage.inputs == 3
     assert result.attributes["n_tokens"] == result.coverage.tokens > 9
@@ -210,8 +212,8 @@ def test_an_empty_buffer_has_no_tallies() -> None:
 def test_nothing_runs_that_follows_the_attention_of_the_last_layer(model: Model, inputs: list[Encoded]) -> None:
     network: Any = model.network
     ran: list[str] = []
-    for name, part in {"first": network.encoder.layer[0].output, "last": network.encoder.layer[-1].output}.items():
-        part.register_forward_hook(lambda *_, name=name: ran.append(name))
+    for name, module in {"first": network.encoder.layer[0].output, "last": network.encoder.layer[-1].output}.items():
+        module.register_forward_hook(lambda *_, name=name: ran.append(name))
     tallies_of(model, inputs[:2])
     assert set(ran) == {"first"}
     with torch.inference_mode():

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import constants
+from huggingface_hub import close_session, constants
 from typer.testing import Result
 
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.results.hub import fetch
 from support.cli import run_command
-from support.hub import READ, WRITE, Hub, hub
+from support.hub import READ, WRITE, Hub, hub, silent_server
 from support.profile_result import profile_result
 
 Run = Callable[..., Result]
@@ -119,7 +119,11 @@ def test_nothing_is_asked_for_a_folder(server: Hub, headscope: Run) -> None:
         (("push", "home", "someone/heads"), {}, "'home' has no result.nc, nor has a folder in it; name a folder"),
         (("push", "out", "a/b/c"), {}, "'a/b/c' is no name of a data set; write OWNER/NAME"),
         (("push", "out", "a/b"), {"HF_HUB_OFFLINE": True}, "the hub is not asked offline; connect and try again, "),
-        (("push", "out", "a/b"), {"ENDPOINT": "http://127.0.0.1:9"}, "the hub cannot be reached; connect and try"),
+        (
+            ("push", "out", "a/b"),
+            {"ENDPOINT": "http://127.0.0.1:9"},
+            "the hub at http://127.0.0.1:9 cannot be reached, or",
+        ),
         (("report", "hf://no/such"), {}, "data set 'no/such' is not on the hub; check its name, or log in with 'hf"),
         (("report", "hf://someone/private"), {"HF_TOKEN": ""}, "is not on the hub; check its name, or log in with"),
         (("report", "hf://someone/private/b"), {}, "'someone/private' has no result.nc in 'b'; name anoth"),
@@ -128,7 +132,11 @@ def test_nothing_is_asked_for_a_folder(server: Hub, headscope: Run) -> None:
             {"HF_HUB_OFFLINE": True},
             "data set 'a/b' is not here, and the hub is not asked offline",
         ),
-        (("export", "hf://a/b"), {"ENDPOINT": "http://127.0.0.1:9"}, "data set 'a/b': the hub cannot be reached"),
+        (
+            ("export", "hf://a/b"),
+            {"ENDPOINT": "http://127.0.0.1:9"},
+            "data set 'a/b': the hub at http://127.0.0.1:9 cannot",
+        ),
         (("report", "hf://someone"), {}, "is no address of results; write hf://OWNER/NAME or hf://OWNER/NAME/FOLDER"),
     ],
 )
@@ -147,6 +155,20 @@ def test_what_goes_wrong_is_one_line(
     for name, value in changed.items():
         monkeypatch.setenv(name, value) if name == "HF_TOKEN" else monkeypatch.setattr(constants, name, value)
     assert line in line_of(headscope(*words))
+
+
+@pytest.mark.parametrize("words", [("push", "out", "a/b"), ("report", "hf://a/b")])
+def test_a_server_that_is_silent_is_given_up(
+    words: tuple[str, ...], headscope: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headscope.results.hub.SECONDS", 0.2)
+    monkeypatch.setattr("headscope.storage.limits.SILENCE", 0.2)
+    close_session()  # a new one has the limit of this test
+    with silent_server() as address:
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        line = line_of(headscope(*words))
+    close_session()
+    assert f"the hub at {address} cannot be reached, or does not answer; connect and try again" in line
 
 
 @pytest.mark.parametrize("address", ["hf://a/../b", "hf://a/b/../../c", "hf://a b/c", "hf://a/b/[x]"])

@@ -1,7 +1,9 @@
 """A hostile file is refused with one line: it reads no other file, and declares no more values than it has."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import h5py
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from headscope import HeadscopeError, open_result, save_result
 from headscope.results.netcdf import hostile
+from headscope.storage import limits
 from support.profile_result import profile_result
 
 
@@ -100,14 +103,14 @@ def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
 
 
 def test_a_variable_has_a_bound_of_its_own(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "LARGEST_VARIABLE", 8000)
+    monkeypatch.setattr(limits, "LARGEST_VARIABLE", 8000)
     with opened(saved) as file:
         file.create_dataset("many", (1001,), "f8")
     refuse(saved, "variable 'many' declares 8,008 bytes, more than 8,000; use fewer layers, heads or examples")
 
 
 def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "LARGEST_VARIABLE", 10**6)
+    monkeypatch.setattr(limits, "LARGEST_VARIABLE", 10**6)
     with opened(saved) as file:
         file.create_dataset("texts", (1000,), h5py.string_dtype())[...] = ["a" * 1000, *"b" * 999]
     refuse(saved, "variable 'texts' declares 4,000,000 bytes")
@@ -127,10 +130,33 @@ def test_short_texts_with_the_room_of_a_long_one_are_refused(saved: Path) -> Non
 
 
 def test_one_text_in_all_places_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hostile, "UNPACKED", 10**6)
+    monkeypatch.setattr(limits, "PACKED_LEAST", 10**6)
     with opened(saved) as file:
         file.create_dataset("texts", (50, 300), h5py.string_dtype(), fillvalue="a" * 4000)
     refuse(saved, "variable 'texts' has texts of [0-9,]+ bytes, more than the file; save it anew")
+
+
+@pytest.mark.parametrize("name", ["words", "NAME"])
+def test_a_list_in_an_attribute_is_refused_before_it_is_read(saved: Path, name: str) -> None:
+    with opened(saved) as file:
+        file["entropy"].attrs[name] = ["a"] * (limits.MOST_VALUES + 1)
+    refuse(saved, f"attribute '{name}' has 65 values, more than 64; save it anew")
+
+
+def test_dimensions_that_are_no_references_are_refused_before_they_are_looked_up() -> None:
+    listed = SimpleNamespace(shape=(1,), dtype=h5py.string_dtype())
+    item: Any = SimpleNamespace(ndim=1, attrs=MagicMock(get_id=lambda name: listed))
+    item.attrs.__iter__.return_value = iter(["DIMENSION_LIST"])
+    with pytest.raises(ValueError, match="attribute 'DIMENSION_LIST' names no dimensions; save it anew"):
+        hostile._refuse_attributes(item)
+
+
+def test_attributes_have_no_more_bytes_than_the_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PACKED_LEAST", 1000)
+    with opened(saved) as file:
+        size = file.id.get_filesize()
+    monkeypatch.setattr(hostile, "_length", lambda value: size)
+    refuse(saved, "its attributes have [0-9,]+ bytes, more than the file; save it anew")
 
 
 @given(st.lists(st.integers(0, 9), max_size=4), st.integers(1, 40))
@@ -144,6 +170,6 @@ def test_blocks_have_all_values_once_and_few_at_a_time(shape: list[int], most: i
 
 def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:
     with opened(saved) as file:
-        for number in range(hostile.MOST_VARIABLES):
+        for number in range(limits.MOST_VARIABLES):
             file[f"more-{number}"] = 0.0
     refuse(saved, "it has [0-9,]+ variables, more than 1,000; keep those of one study")

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha1
@@ -34,6 +35,13 @@ def hub() -> Iterator[Hub]:
         Thread(target=server.serve_forever, daemon=True).start()
         yield server
         server.shutdown()
+
+
+@contextmanager
+def silent_server() -> Iterator[str]:
+    """The address of a server that takes connections, and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -72,7 +72,7 @@ def test_a_long_text_in_a_file_has_the_same_maps(
     text = text_tokens(model.tokenizer, 400, TEXT * 30)
     assert text.cut and len(text) == 400
     in_memory = text_maps(model, text)
-    monkeypatch.setattr(module, "IN_MEMORY", 1000)
+    monkeypatch.setattr(module, "MAPS_IN_MEMORY", 1000)
     in_file = text_maps(model, text)
     assert in_file.in_file and not in_memory.in_file
     np.testing.assert_array_equal(in_memory.levels, in_file.levels)
@@ -81,7 +81,7 @@ def test_a_long_text_in_a_file_has_the_same_maps(
 
 
 def test_the_file_goes_with_the_maps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IN_MEMORY", 1000)
+    monkeypatch.setattr(module, "MAPS_IN_MEMORY", 1000)
     model = wrapped(tiny_bert())
     before = _deleted_files()
     maps = text_maps(model, text_tokens(model.tokenizer, 64, TEXT))
@@ -97,7 +97,7 @@ def _deleted_files() -> list[str]:
 
 
 def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IN_MEMORY", 1000)
+    monkeypatch.setattr(module, "MAPS_IN_MEMORY", 1000)
 
     def full(*_: int) -> None:
         raise OSError(28, "No space left on device")

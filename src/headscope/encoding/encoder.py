@@ -16,10 +16,9 @@ from headscope.linguistics.features import Span
 from headscope.linguistics.sentence import Example, number_of, segment_text
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.loading import load_tokenizer
+from headscope.storage.limits import CHARACTERS, TOGETHER
 
 Long = Literal["skip", "truncate", "window"]
-# Fast tokenizers work in parallel within a call, and need some 250 bytes for each character.
-TOGETHER, CHARACTERS = 256, 1_000_000
 # Reasons in `Words.counts` of words alone.
 WITHOUT_TOKEN, SHARING = OF_WORDS = ("words without a token", "words that share a token")
 

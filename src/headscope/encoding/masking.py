@@ -48,12 +48,7 @@ def maskable(encoded: Encoded, tokenizer: PreTrainedTokenizerBase) -> Bool[np.nd
 
 
 def masked(
-    encoded: Encoded,
-    tokenizer: PreTrainedTokenizerBase,
-    seed: int,
-    masking: Masking = ALL_MASKED,
-    *,
-    epoch: int = 0,
+    encoded: Encoded, tokenizer: PreTrainedTokenizerBase, seed: int, masking: Masking = ALL_MASKED, *, epoch: int = 0
 ) -> tuple[Encoded, Int[np.ndarray, " token"]]:
     """Mask 15% of an input's tokens: at least one, never a special one.
 

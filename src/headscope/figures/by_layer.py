@@ -11,11 +11,7 @@ from headscope.figures.tidy import in_words, inline, number_or_none, others, row
 
 
 def by_layer(
-    array: xr.DataArray,
-    *,
-    reference: float | None = None,
-    reference_label: str = "",
-    height: int = 260,
+    array: xr.DataArray, *, reference: float | None = None, reference_label: str = "", height: int = 260
 ) -> alt.LayerChart:
     """One dot for each head over its layer, and a line through the means of the layers.
 

@@ -39,6 +39,7 @@ INPUT_TYPES = {
     "Task | None": InputType(TASK, options.task),
     "tuple[Task, ...]": InputType(TASK, options.tasks, values.tasks),
     "Corpus": InputType(("corpus", *READING, "long"), options.corpus, values.corpus),
+    "Documents": InputType(("corpus", *READING, "long"), options.documents, values.corpus),
     "OwnTexts": InputType(("corpus", *READING, "long"), options.own_texts, values.corpus),
     "ComparedCorpus": InputType(("other", *READING, "long"), options.corpus, values.corpus),
     "tuple[Corpus, ...]": InputType(("corpora", *READING, "data", "long"), options.corpora, values.corpora),

@@ -92,12 +92,7 @@ def export_page(
 
 
 def _opened(
-    subject: Any,
-    texts: tuple[str | None, str | None],
-    results: Results,
-    tokenizer: Any,
-    *,
-    corpus: Any = None,
+    subject: Any, texts: tuple[str | None, str | None], results: Results, tokenizer: Any, *, corpus: Any = None
 ) -> tuple[ViewSession, str]:
     """The session of a view, and the identifier of its text."""
     first, second = texts

@@ -26,10 +26,7 @@ from headscope.errors import HeadscopeError
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, made_of
 
-CLASSES: dict[type, type] = {
-    BertModel: AlbertModel,
-    BertForSequenceClassification: AlbertForSequenceClassification,
-}
+CLASSES: dict[type, type] = {BertModel: AlbertModel, BertForSequenceClassification: AlbertForSequenceClassification}
 LAYER = r"encoder\.layer\.(\d+)\."
 OURS = r"encoder.albert_layer_groups.\1.albert_layers.0."
 NAMES = {

@@ -14,15 +14,11 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.weights import StoredWeight
+from headscope.storage.limits import FEW_LABELS, FEW_LAYERS, MORE_NUMBERS, MORE_WEIGHTS, TIMES
 
 # Sizes for which transformers makes lists when it reads a configuration: layers, and the names of labels.
 LAYERS = re.compile(r"(n|num|encoder|decoder)_(\w+_)?layers?|attention_types")
 LABELS = "num_labels"
-# So many are never refused: layers may share weights, and a model without its head keeps its number of labels.
-FEW_LAYERS, FEW_LABELS = 100, 10_000
-# A network has at most so many times the stored numbers (embeddings that are tied later are made several times), and
-# so many more: a new head, and masks of all pairs of positions. The same for its weights.
-TIMES, MORE_NUMBERS, MORE_WEIGHTS = 4, 2**26, 1_000
 # transformers replaces `PreTrainedModel.tie_weights` while it loads a network. Of two threads the later one would put
 # back what the earlier one put there, and all later networks of the process would have untied weights.
 BUILDING = RLock()

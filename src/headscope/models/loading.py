@@ -8,12 +8,7 @@ from typing import Any
 import torch
 import transformers
 from torch import nn
-from transformers import (
-    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
-    AutoModel,
-    PreTrainedConfig,
-    PreTrainedModel,
-)
+from transformers import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, AutoModel, PreTrainedConfig, PreTrainedModel
 
 from headscope.capture.self_check import check
 from headscope.capture.spread import is_spread

@@ -14,12 +14,11 @@ from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
 from headscope.models.saved_tokenizer import as_saved, steps
+from headscope.storage.limits import MOST_GROWTH
 
 # Embeddings are padded for speed, and a few pieces are added late. A larger difference means the tokenizer of another
 # model, or an empty one that transformers builds without a vocabulary.
 LEAST_SHARE, MOST_SHARE = 0.5, 1.1
-# How many times longer the steps of a tokenizer may make a text: a few may double it again and again.
-MOST_GROWTH = 10_000
 # The most characters that other steps make of one: the longest of Unicode's forms, bytes in UTF-8, blanks around it.
 FACTORS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Precompiled": 18, "Lowercase": 2, "ByteLevel": 4,
            "BertNormalizer": 4}  # fmt: skip

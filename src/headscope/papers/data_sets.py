@@ -70,9 +70,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         (DataFile("train.english.v4_gold_conll"), DataFile("en_gum-ud-train.conllu", _GUM)),
     ),
     "vectors": DataSet(
-        "GloVe, 100 dimensions",
-        "nlp.stanford.edu/projects/glove (glove.6B.100d.txt)",
-        (DataFile("glove.6B.100d.txt"),),
+        "GloVe, 100 dimensions", "nlp.stanford.edu/projects/glove (glove.6B.100d.txt)", (DataFile("glove.6B.100d.txt"),)
     ),
     "framenet": DataSet(
         "FrameNet 1.7, annotated sentences",
@@ -92,11 +90,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         "gluebenchmark.com: STS-B/dev.tsv is drawn from these tasks",
         (DataFile("STS-B/dev.tsv", "dev pairs of STS-B, which are a part of these texts"),),
     ),
-    "sentiment_texts": DataSet(
-        "sentences of SST-2",
-        "gluebenchmark.com (SST-2/dev.tsv)",
-        (DataFile("SST-2/dev.tsv"),),
-    ),
+    "sentiment_texts": DataSet("sentences of SST-2", "gluebenchmark.com (SST-2/dev.tsv)", (DataFile("SST-2/dev.tsv"),)),
 }
 
 

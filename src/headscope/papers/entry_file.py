@@ -8,8 +8,7 @@ from typing import Any
 from headscope.corpora.parsing.lines import opened
 from headscope.papers.plain_yaml import plain_data
 from headscope.papers.typed_fields import Label, Refuse, check_fields, typed_fields
-
-LARGEST = 1 << 20  # bytes of a file
+from headscope.storage.limits import LARGEST_CLAIMS
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,9 @@ def read_mapping(path: Path, known: Iterable[str], entries: str, schema: int, ba
     Raises what `bad` makes, and `HeadscopeError` for what is no plain file.
     """
     with opened(path, "file") as file:
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise bad(f"more than {LARGEST} bytes")
+        content = file.read(LARGEST_CLAIMS + 1)
+    if len(content) > LARGEST_CLAIMS:
+        raise bad(f"more than {LARGEST_CLAIMS} bytes")
     try:
         data = plain_data(content.decode("utf-8"))
     except UnicodeDecodeError as error:

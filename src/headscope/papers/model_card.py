@@ -11,10 +11,10 @@ from headscope.papers.verdicts import Judgement
 from headscope.papers.words import details, measured, summed_up
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.storage.files import write_atomically
+from headscope.storage.limits import LARGEST_CARD
 from headscope.version import __version__
 
 BEGIN, END = "<!-- headscope: begin -->", "<!-- headscope: end -->"
-LARGEST = 1 << 24  # bytes of a card
 HEADER = "---\ntags:\n- headscope\n---\n"
 
 
@@ -66,10 +66,10 @@ def _former(path: Path) -> str:
     if not path.exists():
         return ""
     with opened(path, "card") as file:
-        content = file.read(LARGEST + 1)
+        content = file.read(LARGEST_CARD + 1)
     try:
-        if len(content) > LARGEST:
-            raise HeadscopeError(f"card '{path}' has more than {LARGEST} bytes; name another file")
+        if len(content) > LARGEST_CARD:
+            raise HeadscopeError(f"card '{path}' has more than {LARGEST_CARD} bytes; name another file")
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise HeadscopeError(f"card '{path}' is no text in UTF-8; name another file") from error

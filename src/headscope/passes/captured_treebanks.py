@@ -83,11 +83,7 @@ class CapturedTreebanks(Generic[Treebank]):
 
 @contextmanager
 def capture_treebanks(
-    kind: type[Treebank],
-    read: Read,
-    corpus: Corpus,
-    training: Corpus | None,
-    budget: int,
+    kind: type[Treebank], read: Read, corpus: Corpus, training: Corpus | None, budget: int
 ) -> Iterator[CapturedTreebanks[Treebank]]:
     """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
 

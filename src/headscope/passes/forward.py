@@ -22,14 +22,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.batches import StateBatch, collator
-from headscope.passes.observing import (
-    BatchObserver,
-    Check,
-    FiniteAttention,
-    MeasureObserver,
-    RowsObserver,
-    nothing,
-)
+from headscope.passes.observing import BatchObserver, Check, FiniteAttention, MeasureObserver, RowsObserver, nothing
 
 Seen = TypeVar("Seen")
 
@@ -205,8 +198,11 @@ def _mapped(network: nn.Module) -> Iterator[list[tuple[Tensor, Tensor]]]:
         and module.in_features != module.out_features
         and not any(map(str.isdecimal, path.split(".")))
     ]
+
+    def see(module: nn.Module, entered: tuple[Tensor, ...], left: Tensor) -> None:
+        seen.append((entered[0], left))
+
     with ExitStack() as hooks:
         for module in maps:
-            handle = module.register_forward_hook(lambda _, entered, left: seen.append((entered[0], left)))
-            hooks.callback(handle.remove)
+            hooks.callback(module.register_forward_hook(see).remove)
         yield seen

@@ -1,7 +1,7 @@
 """Settings of a pass over a corpus, and the types of other inputs of studies."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -58,6 +58,11 @@ class Settings:
             bounds.check(name, getattr(self, name))
 
     @property
+    def quiet(self) -> "Settings":
+        """The settings of a part of a study that its progress does not count."""
+        return replace(self, on_progress=lambda done: None, on_total=lambda total: None)
+
+    @property
     def in_worker(self) -> bool:
         """Whether this process reads for another one, which computes the result."""
         return self.engine is not None and self.engine.in_worker
@@ -82,7 +87,8 @@ Steps = Annotated[tuple[Any, ...], "the models of a training, by name or loaded,
 Loading = Annotated[dict[str, Any], "how a study loads a model itself"]
 StepLoading = Annotated[dict[str, Any], "how a study loads models that it only reads, in any number format"]
 WordsModel = Annotated[Model, "with its head for masked or next words"]
-Treebank = Annotated[Corpus, "never the texts of a task"]
+Documents = Annotated[Corpus, "of which whole documents are read"]
+Treebank = Annotated[Corpus, "of which whole documents are read, never the texts of a task"]
 Training = Annotated[Corpus, "trained on; the other corpus is tested"]
 ComparedCorpus = Annotated[Corpus, "read by several models; by default the examples of the task"]
 OwnTexts = Annotated[Corpus, "read in the place of the task's train split; by default the examples of the task"]

@@ -10,18 +10,19 @@ from headscope.errors import HeadscopeError
 from headscope.figures.conversion import without_controls
 from headscope.report.parts import Figure
 from headscope.report.render import rendered
-from headscope.storage.files import write_atomically
+from headscope.storage.files import opening, write_atomically
 
 Spec = dict[str, Any]
 Subject = TypeVar("Subject")
 Made = TypeVar("Made")
 # By the name of a value of the template: the part in words, and the function that makes it of what is measured.
 Parts = Mapping[str, tuple[str, Callable[[Subject], Any]]]
+MARK = b'<meta name="generator" content="headscope">'
 
 
 @dataclass
 class Page:
-    """A page that is made part by part.
+    """A page that is made part by part, in the place of one of headscope; another file there is refused.
 
     * `contents`: the values of the template; `specs`: the specifications of its charts, by name.
     * `failed`: the parts that could not be made, each with the reason.
@@ -32,6 +33,11 @@ class Page:
     contents: dict[str, Any] = field(default_factory=dict)
     specs: dict[str, Spec] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        with opening():
+            if self.path.is_file() and MARK not in self.path.read_bytes()[:1000]:
+                raise HeadscopeError(f"'{self.path}' is no page of headscope and stays; move it, and start again")
 
     def make(self, parts: Parts[Subject], measured: Subject) -> None:
         """Make some parts in their order; one that fails is noted, and empty."""

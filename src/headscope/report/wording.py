@@ -231,8 +231,7 @@ def strongest(array: xr.DataArray) -> list[Reading]:
     nan = float("nan")
     return [
         Reading(
-            head_name(row["layer"], row["head"]),
-            Estimate(row["value"], row.get("lower", nan), row.get("upper", nan)),
+            head_name(row["layer"], row["head"]), Estimate(row["value"], row.get("lower", nan), row.get("upper", nan))
         )
         for row in rows
     ]

@@ -16,12 +16,12 @@ import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.storage.files import files_within, write_atomically
+from headscope.storage.limits import SECONDS, limit_waiting
 
 # A path has one slash where the address has two.
 ADDRESS = re.compile(r"hf:/{1,2}(?:datasets/)?([\w.-]+/[\w.-]+)/?((?:[\w.-]+/?)*)")
 FETCHED = Path("out", "hub")
 FILE, README = "result.nc", "README.md"
-SECONDS = 5
 
 
 def is_address(source: str | Path) -> bool:
@@ -114,9 +114,10 @@ def _parsed(source: str) -> tuple[str, str]:
 @contextmanager
 def _asking(name: str) -> Iterator[None]:
     """Within this context, in which the hub is asked for a data set, what goes wrong is one line."""
-    from huggingface_hub import errors
+    from huggingface_hub import constants, errors
     from huggingface_hub.utils import disable_progress_bars
 
+    limit_waiting()
     if not sys.stderr.isatty():
         disable_progress_bars()
     try:
@@ -136,7 +137,8 @@ def _asking(name: str) -> Iterator[None]:
         remedy = "log in with a token that may ('hf auth login')" if status in (401, 403) else "try again later"
         raise HeadscopeError(f"the hub refuses this for data set '{name}' (status {status}); {remedy}") from error
     except Exception as error:  # the libraries under the hub raise their own kinds for a lost network
-        raise HeadscopeError(f"data set '{name}': the hub cannot be reached; connect and try again") from error
+        where = f"data set '{name}': the hub at {constants.ENDPOINT} cannot be reached, or does not answer"
+        raise HeadscopeError(f"{where}; connect and try again, or correct HF_ENDPOINT") from error
 
 
 MARK = "<!-- This card is made by headscope push, which replaces it. -->"

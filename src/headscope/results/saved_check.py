@@ -7,22 +7,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results.vocabulary import (
-    ATTRIBUTES,
-    BESIDE,
-    BOUNDS,
-    COUNTS,
-    LISTS,
-    MAPS,
-    NUMBERS,
-    OBJECTS,
-    dimensions,
-)
+from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, MAPS, attribute_kinds, coordinates, dimensions
+from headscope.storage.limits import LARGEST_EXPONENT, LONGEST_WORDS
 
-# Characters of the words of a variable, which stand on its figures and tables, and of a label: a path is the longest.
-LONGEST = 5000
-# No measure comes near it, and the squares of such numbers can still be added up.
-LARGEST = np.float64(1e100)
+JSON = {"object": dict, "counts": dict, "list": list}
+LARGEST = np.float64(f"1e{LARGEST_EXPONENT}")
 
 
 def check_attributes(result: xr.Dataset) -> None:
@@ -37,17 +26,18 @@ def check_attributes(result: xr.Dataset) -> None:
         if wrong := [name for name, value in attributes.items() if isinstance(value, str) and not is_unicode(value)]:
             raise ValueError(f"result: attributes {wrong}{owner} are no UTF-8")
         if owner and (
-            wrong := [name for name, value in attributes.items() if isinstance(value, str) and len(value) > LONGEST]
+            wrong := [name for name, text in attributes.items() if isinstance(text, str) and len(text) > LONGEST_WORDS]
         ):
-            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST} characters")
+            raise ValueError(f"result: attributes {wrong}{owner} have more than {LONGEST_WORDS} characters")
     for name, value in result.attrs.items():
-        if name in NUMBERS and not _is_number(value):
+        kind = attribute_kinds().get(str(name), "text" if name in ATTRIBUTES else "")
+        if kind == "number" and not _is_number(value):
             raise ValueError(f"result: attribute '{name}' is not a number")
-        if name in ATTRIBUTES and name not in NUMBERS and not isinstance(value, str | None):
+        if kind == "text" and not isinstance(value, str | None):
             raise ValueError(f"result: attribute '{name}' is not text")
-        if name in OBJECTS + LISTS and not isinstance(_parsed(value), dict if name in OBJECTS else list):
-            raise ValueError(f"result: attribute '{name}' is no JSON {'object' if name in OBJECTS else 'list'}")
-        if name in COUNTS and not all(map(_is_number, _parsed(value).values())):
+        if kind in JSON and not isinstance(_parsed(value), JSON[kind]):
+            raise ValueError(f"result: attribute '{name}' is no JSON {'list' if kind == 'list' else 'object'}")
+        if kind == "counts" and not all(map(_is_number, _parsed(value).values())):
             raise ValueError(f"result: attribute '{name}' has values that are no numbers")
 
 
@@ -79,7 +69,7 @@ def _is_number(value: Any) -> bool:
 def check_labels(result: xr.Dataset) -> None:
     """Raise `ValueError` where a dimension has no labels, labels of another type or range, or two equal ones.
 
-    Coordinates of other names, such as the pattern of each head, have the type and the dimensions of `BESIDE`.
+    Coordinates of other names, such as the pattern of each head, have the type and the dimensions of `coordinates`.
     """
     for dim in map(str, result.dims):
         if dim in result.coords:
@@ -88,13 +78,13 @@ def check_labels(result: xr.Dataset) -> None:
             raise ValueError(f"dimension '{dim}' has no labels")
     _check_maps(result)
     for name, array in result.coords.items():
-        kind, dims = BESIDE.get(str(name), ("biufU", (name,) if name in dimensions() else array.dims))
+        kind, dims = coordinates().get(str(name), ("biufU", (name,) if name in dimensions() else array.dims))
         if set(array.dims) != set(dims) & set(result.dims):
             raise ValueError(f"coordinate '{name}' has the dimensions {array.dims}, not {dims}")
         if array.dtype.kind not in kind:
             raise ValueError(f"coordinate '{name}' has values of the type {array.dtype}")
-        if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST:
-            raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST:,} characters")
+        if array.dtype.kind == "U" and array.size and np.strings.str_len(array.values).max() > LONGEST_WORDS:
+            raise ValueError(f"coordinate '{name}' has a text of more than {LONGEST_WORDS:,} characters")
 
 
 def _check_maps(result: xr.Dataset) -> None:

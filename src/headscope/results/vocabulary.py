@@ -1,9 +1,11 @@
 """The words of a result: its dimensions, their labels, and its attributes."""
 
+from collections.abc import Iterator
 from functools import cache
 
 from headscope import catalog
-from headscope.study import Dimension
+from headscope.storage.limits import LAST_LAYER
+from headscope.study import Dimension, Study
 
 BOUNDS = ("lower", "upper")
 TOKEN_CLASSES = ("cls", "sep", "punct", "other")
@@ -25,8 +27,8 @@ RELATIONS = ("verb_to_subject", "subject_to_verb", "pronoun_to_noun", "noun_to_p
 
 # Those that several studies have.
 DIMENSIONS = {
-    "layer": Dimension("layer of the model, from 1 at the input", "whole", 1, 10_000),
-    "head": Dimension("attention head within its layer, from 1", "whole", 1, 10_000),
+    "layer": Dimension("layer of the model, from 1 at the input", "whole", 1, LAST_LAYER),
+    "head": Dimension("attention head within its layer, from 1", "whole", 1, LAST_LAYER),
     "example": Dimension("example of the corpus", "whole", 1),
     "token_class": Dimension("class of a token: cls, sep, punct ('.' and ','), other"),
     "offset": Dimension("distance from the query to the key, in tokens", "whole", -1000000, 1_000_000),
@@ -70,8 +72,8 @@ DIMENSIONS = {
     "typical_input": Dimension("input of median length whose attention maps are kept"),
     "typical_query": Dimension("token of a typical input that looks", "none"),
     "typical_key": Dimension("token of a typical input that is looked at", "none"),
-    "other_layer": Dimension("layer of the second head of a pair", "whole", 1, 10_000),
-    "other_head": Dimension("second head of a pair", "whole", 1, 10_000),
+    "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
+    "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
     "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
     "axis": Dimension("axis of an embedding", "whole", 1),
@@ -166,19 +168,41 @@ ATTRIBUTES = (
     "n_tokens",
 )
 
-# Attributes that are numbers.
-NUMBERS = (
-    *("n_examples", "n_tokens", "seed", "duration_s", "n_words", "n_links", "n_mentions", "n_sentences"),
-    *("chosen_layer", "spared", "test_sentences", "words_with_vectors"),
-)
+# Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
+KINDS: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "n_examples n_tokens seed duration_s n_words n_links n_mentions n_sentences chosen_layer spared "
+            "test_sentences words_with_vectors"
+        ).split(),
+        "number",
+    ),
+    **dict.fromkeys(
+        (
+            "compared compared_capture compared_sha256 filter forward_s left_out options pruning recipe sentences "
+            "settings shrinking suites tasks training versions"
+        ).split(),
+        "object",
+    ),
+    **dict.fromkeys("counted skipped".split(), "counts"),
+    **dict.fromkeys("command inputs trees".split(), "list"),
+}
 
-# Attributes that are objects or lists, as JSON.
-OBJECTS = (
-    *("compared", "compared_capture", "compared_sha256", "counted", "filter", "forward_s", "left_out", "options"),
-    *("pruning", "recipe", "sentences", "settings", "shrinking", "skipped", "suites", "tasks", "training", "versions"),
-)
-COUNTS = ("counted", "skipped")  # objects of numbers
-LISTS = ("command", "inputs", "trees")
+
+@cache
+def attribute_kinds() -> dict[str, str]:
+    """The kinds of attributes that are no text: those of several studies, and those that a study declares.
+
+    >>> attribute_kinds()["skipped"]
+    'counts'
+    """
+    return KINDS | {name: kind for study in _studies() for name, kind in study.attributes.items()}
+
+
+@cache
+def coordinates() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Coordinates along other dimensions, with the kind of their values and these dimensions."""
+    return BESIDE | {name: coord for study in _studies() for name, coord in study.coords.items()}
 
 
 @cache
@@ -188,6 +212,8 @@ def dimensions() -> dict[str, Dimension]:
     >>> dimensions()["space"].labels
     'whole'
     """
-    return DIMENSIONS | {
-        name: one for study in catalog.names("studies") for name, one in catalog.study(study).dims.items()
-    }
+    return DIMENSIONS | {name: dimension for study in _studies() for name, dimension in study.dims.items()}
+
+
+def _studies() -> Iterator[Study]:
+    return map(catalog.study, catalog.names("studies"))

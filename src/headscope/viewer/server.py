@@ -18,14 +18,12 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from headscope.viewer.answers import Answer, act, answer, failure
+from headscope.storage.limits import LARGEST_BODY, OTHER_BODY
 from headscope.viewer.export import MEDIA_TYPES, STATIC, ExportedFile
+from headscope.viewer.routes import Answer, act, answer, failure
 from headscope.viewer.session import ViewSession
-from headscope.web import serve
 from headscope.web.serve import LocalOnly, json_body
 
-MOST_BYTES = {"text": serve.MOST_BYTES}  # a text may have 100,000 letters
-OTHER_BYTES = 64 * 1024
 NOTICE = "Headscope-Notice"  # header of a file: a line about what it lacks
 Endpoint = Callable[[Request], Awaitable[Response]]
 Call = Callable[..., Awaitable[Any]]
@@ -58,7 +56,7 @@ async def _read(request: Request) -> Response:
 
 async def _act(request: Request) -> Response:
     name = request.path_params["path"]
-    body = await json_body(request, MOST_BYTES.get(name, OTHER_BYTES))
+    body = await json_body(request, LARGEST_BODY if name == "text" else OTHER_BODY)
     content = await _alone(request, act, request.app.state.session, name, body)
     if not isinstance(content, ExportedFile):
         return _response(content)

@@ -23,15 +23,7 @@ from headscope.viewer import saved_index, tiles
 from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions
 from headscope.viewer.loading import time_limit
-from headscope.viewer.text_maps import (
-    MOST_WORDS,
-    KeptText,
-    TextMaps,
-    TextStore,
-    identifier,
-    most_tokens,
-    text_maps,
-)
+from headscope.viewer.text_maps import MOST_WORDS, KeptText, TextMaps, TextStore, identifier, most_tokens, text_maps
 from headscope.viewer.text_tokens import text_tokens, word_pairs
 
 PAGE = 20

@@ -19,13 +19,12 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.forward import observing
 from headscope.passes.observing import RowsObserver
+from headscope.storage.limits import MAPS_IN_FILE, MAPS_IN_MEMORY
 from headscope.viewer import tiles
 from headscope.viewer.text_tokens import TextTokens
 from headscope.viewer.tiles import LEVELS, Tile
 
 MOST_TOKENS, MOST_WORDS = 4096, 512
-# Maps up to the first size are in memory, others in a temporary file of at most the second size.
-IN_MEMORY, IN_FILE = 64 << 20, 4 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +102,7 @@ class TextMaps:
 def most_tokens(model: Model) -> int:
     """The longest text whose maps are kept, in tokens."""
     heads = model.capture.heads
-    return min(model.max_tokens, MOST_TOKENS, isqrt(IN_FILE // (len(heads) * max(heads))))
+    return min(model.max_tokens, MOST_TOKENS, isqrt(MAPS_IN_FILE // (len(heads) * max(heads))))
 
 
 def text_maps(model: Model, text: TextTokens) -> TextMaps:
@@ -149,7 +148,7 @@ class _MapWriter(RowsObserver):
 def _bytes(shape: tuple[int, ...]) -> UInt8[np.ndarray, "layer head query key"]:
     """Room for maps: in memory, or in a temporary file that is deleted with the array."""
     size = int(np.prod(shape))
-    if size <= IN_MEMORY:
+    if size <= MAPS_IN_MEMORY:
         return np.zeros(shape, np.uint8)
     try:
         with TemporaryFile(prefix="headscope-") as file:
@@ -188,7 +187,7 @@ class TextStore:
     * `in_memory`, `in_file`: the most bytes of all maps; the last text stays, whatever its size.
     """
 
-    def __init__(self, in_memory: int = IN_MEMORY, in_file: int = IN_FILE):
+    def __init__(self, in_memory: int = MAPS_IN_MEMORY, in_file: int = MAPS_IN_FILE):
         self._limits = {False: in_memory, True: in_file}
         self._texts: OrderedDict[str, KeptText] = OrderedDict()
         self._lock = Lock()

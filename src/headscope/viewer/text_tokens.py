@@ -13,8 +13,8 @@ from headscope.encoding.encoded import Encoded, encoded
 from headscope.encoding.readable import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.storage.limits import MOST_LETTERS
 
-MOST_LETTERS = 100_000
 OF_BYTES = re.compile("(<0x[0-9A-F]{2}>)+")
 UNREADABLE = 0.25  # of the tokens
 

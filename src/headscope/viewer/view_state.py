@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 
 from headscope.capture.interventions import Mode
 from headscope.errors import HeadscopeError, suggest
+from headscope.storage.limits import MOST_FIELDS
 
 VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
-MOST_FIELDS = 64
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
 

@@ -22,6 +22,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headscope.errors import HeadscopeError
+from headscope.storage.limits import LARGEST_BODY
 
 HOST = "127.0.0.1"
 PATIENCE = 3  # seconds that a browser has to take an answer once the server ends; it may keep a connection for ever
@@ -37,7 +38,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-MOST_BYTES = 512 * 1024
 
 
 class CallQueue:
@@ -169,7 +169,7 @@ class LocalOnly:
         await answer(scope, receive, guarded)
 
 
-async def json_body(request: Request, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+async def json_body(request: Request, most_bytes: int = LARGEST_BODY) -> dict[str, Any]:
     """Read the JSON object of a request, at most `most_bytes` of it.
 
     Only the content type of JSON is read, which a form of another site cannot send.

@@ -10,6 +10,7 @@ import headscope
 from headscope import results
 from headscope.front.reproduce.plan import planned
 from headscope.papers.reproduction import papers, read_reproduction
+from headscope.report.page import MARK
 from support.cli import run_command
 from support.tiny import save_tiny
 
@@ -67,7 +68,7 @@ def test_the_numbers_are_those_of_the_study(model: Path, data: Path, folder: Pat
 
 def test_the_page_is_made_again_without_the_runs(folder: Path) -> None:
     page = folder / "reproduction.html"
-    page.write_text("old", encoding="utf-8")
+    page.write_bytes(MARK)
     ended = run_command("report", folder, "--no-figures")
     assert ended.stdout.splitlines()[-1] == str(page) and "What was hard" in page.read_text(encoding="utf-8")
 

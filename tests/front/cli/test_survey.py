@@ -1,6 +1,7 @@
 """The command `survey` and `headscope.survey`: the plan, the results of separate commands, the portrait."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from headscope.front.cli.survey_run import _given
 from headscope.front.survey import in_python
 from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.passes import shared_pass
+from headscope.report.page import MARK
 from support.cli import run_command
 from support.tiny import save_tiny
 
@@ -105,10 +107,18 @@ def test_the_portrait_links_studies_and_is_written_again(folder: Path) -> None:
     html = page.read_text(encoding="utf-8")
     for words in ('href="profile/report.html"', 'href="heads.html"', "Claims of the papers", "All heads at a glance"):
         assert words in html
-    page.write_text("old", encoding="utf-8")
+    page.write_bytes(MARK)
     ended = run_command("report", folder, "--no-figures")
     assert ended.stdout.splitlines()[-1] == str(page)
     assert "Claims of the papers" in page.read_text(encoding="utf-8")
+
+
+def test_a_page_of_somebody_else_stays_and_is_named(folder: Path, tmp_path: Path) -> None:
+    page = Path(shutil.copytree(folder, tmp_path / "out")) / "index.html"
+    page.write_text("<title>Mine</title>", encoding="utf-8")
+    ended = run_command("report", tmp_path / "out", "--no-figures")
+    assert ended.exit_code == 2 and f"'{page}' is no page of headscope and stays; move it" in ended.stderr
+    assert page.read_text(encoding="utf-8") == "<title>Mine</title>"
 
 
 def test_a_study_that_refuses_is_left_out_and_said(model: Path, tmp_path: Path) -> None:

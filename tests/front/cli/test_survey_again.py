@@ -10,6 +10,7 @@ from typer.testing import Result
 
 from headscope import results
 from headscope.errors import DrawingError
+from headscope.report.page import MARK
 from support.cli import run_command
 from support.pages import marked
 from support.tiny import save_tiny, tiny_bert
@@ -64,7 +65,7 @@ def test_a_page_that_is_missing_stale_or_lacks_a_part_is_written_and_the_numbers
     survey()
     page, result = (tmp_path / "out" / "profile" / name for name in ("report.html", "result.nc"))
     before = result.stat().st_mtime_ns
-    for spoil in (page.unlink, lambda: page.write_text("<html>"), result.touch):
+    for spoil in (page.unlink, lambda: page.write_bytes(MARK), result.touch):
         spoil()
         before = result.stat().st_mtime_ns
         assert "is kept; its page is written" in survey().stderr

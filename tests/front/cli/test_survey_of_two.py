@@ -12,6 +12,7 @@ from headscope.front.survey.models import is_model, split
 from headscope.papers import judge, read_papers
 from headscope.papers.two_models import differences
 from headscope.report.cards.model_results import models_in
+from headscope.report.page import MARK
 from support.cli import run_command
 from support.tiny import save_tiny, tiny_bert
 
@@ -50,7 +51,7 @@ def test_each_model_has_its_portrait_and_both_have_one(folder: Path) -> None:
     assert 'href="first/profile/report.html"' in html and 'href="second/profile/report.html"' in html
     for name in ("first", "second"):
         assert "What differs" not in (folder / name / "index.html").read_text(encoding="utf-8")
-    (folder / "index.html").write_text("old", encoding="utf-8")
+    (folder / "index.html").write_bytes(MARK)
     run_command("report", folder, "--no-figures")
     assert "What differs" in (folder / "index.html").read_text(encoding="utf-8")
 

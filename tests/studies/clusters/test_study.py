@@ -10,7 +10,6 @@ import xarray as xr
 
 import headscope
 from headscope import HeadscopeError, Settings, results
-from headscope.results.vocabulary import NUMBERS
 from headscope.studies.clusters import study
 from support.cli import run_command
 from support.planted import looks_at_offset, looks_at_piece, planted
@@ -162,7 +161,9 @@ def test_a_number_of_clusters_that_cannot_be_is_refused(model: headscope.Model, 
 
 
 def saved(folder: Path, study: str, variables: dict[str, xr.DataArray], sha256: str = "") -> Path:
-    attrs = dict.fromkeys(results.ATTRIBUTES, "") | dict.fromkeys(NUMBERS, 1)
+    attrs = dict.fromkeys(results.ATTRIBUTES, "") | {
+        name: 1 for name, kind in attribute_kinds().items() if kind == "number"
+    }
     attrs |= {"study": study, "model_sha256": sha256, "model": "other"}
     result = xr.Dataset(variables, attrs=attrs)
     for array in result.data_vars.values():

@@ -20,7 +20,6 @@ from headscope.models.heads import parse
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.report.study_page import study_page
-from headscope.results.vocabulary import NUMBERS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
@@ -54,7 +53,9 @@ def saying(folder: Path, values: np.ndarray, model: Model, **attributes: str) ->
         "head_score": xr.DataArray(0.75 - values[..., None], axes | {"metric": ["accuracy"]}, attrs=words),
         "baseline": xr.DataArray([0.75], {"metric": ["accuracy"]}, attrs=words),
     }
-    made = dict.fromkeys(results.ATTRIBUTES, "") | dict.fromkeys(NUMBERS, 1)
+    made = dict.fromkeys(results.ATTRIBUTES, "") | {
+        name: 1 for name, kind in attribute_kinds().items() if kind == "number"
+    }
     made |= {"study": "ablate", "model_sha256": model.sha256} | attributes
     results.save(xr.Dataset(variables, attrs=made), folder)
     return folder

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.problems import Bad
+from headscope.storage.limits import DEEPEST
 
 # Labels around a sentence that are no category.
 ROOTS = ("", "TOP", "ROOT", "S1")

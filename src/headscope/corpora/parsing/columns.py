@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import NumberText, first_repeated
-from headscope.corpora.parsing.limits import MOST_COLUMNS
 from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError, suggest
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.storage.limits import MOST_COLUMNS
 
 PAIRS = (
     ("sentence1", "sentence2"),

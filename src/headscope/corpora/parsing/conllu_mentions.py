@@ -69,11 +69,7 @@ def _brackets(row: ConlluRow) -> list[re.Match[str]]:
 
 
 def _close(
-    entity: str,
-    opened: dict[str, list[tuple[int, str]]],
-    end: int,
-    complete: list[Mention],
-    skipped: Counter[str],
+    entity: str, opened: dict[str, list[tuple[int, str]]], end: int, complete: list[Mention], skipped: Counter[str]
 ) -> None:
     if not opened.get(entity):
         skipped["unopened mention"] += 1

@@ -14,10 +14,9 @@ from conllu.exceptions import ParseException
 from conllu.parser import parse_comment_line, parse_id_value
 
 from headscope.corpora.parsing.json_lines import first_repeated
-from headscope.corpora.parsing.limits import is_whole_number
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.parsing.sentence_blocks import between_empty
-from headscope.corpora.problems import Bad
+from headscope.corpora.problems import Bad, is_whole_number
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import cycle
 

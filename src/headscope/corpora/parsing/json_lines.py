@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isinf
 from typing import Any, NamedTuple
 
-from headscope.corpora.parsing.limits import MOST_COLUMNS, MOST_DIGITS
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.problems import Bad, Skipped
+from headscope.storage.limits import MOST_COLUMNS, MOST_DIGITS
 
 NAMES = {str: "a text", list: "a list", dict: "an object {...}", int: "a whole number", bool: "true or false"}
 

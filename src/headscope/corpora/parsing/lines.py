@@ -1,6 +1,7 @@
 """Input files: opened once they are known to be plain files, and read as lines of UTF-8, from any position on."""
 
 import gzip
+import io
 import os
 import stat
 import zlib
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from headscope.corpora.parsing.limits import LONGEST_LINE
 from headscope.errors import HeadscopeError
+from headscope.storage.limits import LONGEST_LINE, UNPACKED_LEAST, UNPACKED_TIMES
 
 KINDS = {
     stat.S_ISDIR: "a folder",
@@ -36,6 +37,7 @@ class FilePosition:
 
 
 START = FilePosition()
+BLOCK = 1 << 17
 
 
 class Cursor:
@@ -91,11 +93,41 @@ def opened(source: str | Path, what: str = "corpus") -> Iterator[BinaryIO]:
             if is_kind(mode):
                 raise HeadscopeError(f"{what} '{source}' is {name}; name a plain file")
         _refuse_without_size(source, what)
-        with gzip.open(source) if str(source).endswith(".gz") else open(source, "rb") as file:
-            yield file  # type: ignore[misc]
+        with _unpacking(source, what) if str(source).endswith(".gz") else open(source, "rb") as file:
+            yield file
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or f"{error} ".splitlines()[0].strip()
         raise HeadscopeError(f"{what} '{source}' cannot be read: {reason}; check the file") from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a packed file, as long as they are not far more than the file has."""
+
+    def __init__(self, file: gzip.GzipFile, most: int, refusal: str):
+        self.file, self.most, self.refusal = file, most, refusal
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = self.file.readinto(buffer)
+        if self.file.tell() > self.most:
+            raise HeadscopeError(self.refusal)
+        return size
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return self.file.seek(offset, whence)
+
+
+@contextmanager
+def _unpacking(source: str | Path, what: str) -> Iterator[BinaryIO]:
+    refusal = f"{what} '{source}' unpacks to more than {UNPACKED_TIMES} times its size; unpack it first"
+    most = max(UNPACKED_LEAST, UNPACKED_TIMES * os.stat(source).st_size)
+    with gzip.open(source) as file, io.BufferedReader(_Unpacked(file, most, refusal), BLOCK) as unpacked:
+        yield unpacked
 
 
 def lines(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
 
-from headscope.corpora.parsing.limits import LARGEST_BATCH, LARGEST_FOOTER, LARGEST_PAGE, LONGEST_NAME
+from headscope.storage.limits import LARGEST_BATCH, LARGEST_FOOTER, LARGEST_PAGE, LONGEST_NAME
 
 ROWS = 1000
 # A batch may have so many pages of this size as it has rows.

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headscope.corpora.parsing.limits import LONGEST_TEXT
 from headscope.corpora.parsing.lines import Cursor, lines
 from headscope.corpora.problems import Bad
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.storage.limits import LONGEST_TEXT
 
 # The lines of a block that are not empty, or other parts of it, with the numbers of their lines.
 Block = list[tuple[int, str]]

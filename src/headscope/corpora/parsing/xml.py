@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from xml.parsers import expat
 
-from headscope.corpora.parsing.limits import DEEPEST, LARGEST_FILE, MOST_ELEMENTS
 from headscope.corpora.parsing.lines import opened
 from headscope.corpora.problems import Bad
+from headscope.storage.limits import DEEPEST, LARGEST_FILE, LONGEST_TAG, MOST_ELEMENTS
 
 # Bytes at a time, and how many of them may go by without an element or a text: expat reads an unfinished tag anew
 # with each part.
 PART = 1 << 16
-LONGEST_TAG = 1 << 20
 
 
 @dataclass

@@ -15,13 +15,13 @@ from pathlib import Path
 from headscope.corpora.options import Options, existing, in_folder
 from headscope.corpora.parsing.bracketed_phrases import Phrase, constituents_of, heads_of
 from headscope.corpora.parsing.empty_elements import is_empty, without_lemmas, without_notes
-from headscope.corpora.parsing.limits import DEEPEST
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.sentence_blocks import Block, OpenBlock
 from headscope.corpora.parsing.words import joined
 from headscope.corpora.problems import Bad, Skipped
 from headscope.corpora.readers.penn import unescaped, upos
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.storage.limits import DEEPEST
 
 SUFFIXES = (".mrg", ".ptb", ".psd")
 TOKEN = re.compile(r"[()]|[^\s()]+")

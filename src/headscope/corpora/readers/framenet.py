@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from headscope.corpora.options import Options, existing, in_folder
 from headscope.corpora.parsing.json_lines import Record, records
-from headscope.corpora.parsing.limits import refuse_long, whole_number
 from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.parsing.words import Span, between_blanks, covered
 from headscope.corpora.parsing.xml import Node, tree
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, parsed, refuse_long, whole_number
 from headscope.linguistics.sentence import Example, Link, Sentence
 
 SUFFIXES = (".xml",)

@@ -20,10 +20,7 @@ YES_NO = ("0", "1")
 
 
 HUB_SPLITS = {"train": ("train",), "dev": ("validation", "validation_matched", "dev")}
-FILES = {
-    "train": ("train.tsv", "train_subset.tsv"),
-    "dev": ("dev.tsv", "dev_matched.tsv", "heldout_subset.tsv"),
-}
+FILES = {"train": ("train.tsv", "train_subset.tsv"), "dev": ("dev.tsv", "dev_matched.tsv", "heldout_subset.tsv")}
 
 
 class GlueTask(NamedTuple):

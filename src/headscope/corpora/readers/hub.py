@@ -11,10 +11,10 @@ from headscope.corpora.problems import Bad
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.storage.files import names_full_disk
+from headscope.storage.limits import SECONDS, limit_waiting
 
 SUFFIXES: tuple[str, ...] = ()
 PREFERRED = ("validation", "dev", "test", "train")
-SECONDS = 10
 # Builders of `datasets` that read text and Arrow alone; others unpickle, decode media or run queries.
 BUILDERS = ("arrow", "cache", "csv", "json", "parquet", "text")
 
@@ -59,6 +59,7 @@ def _load(source: str) -> Any:
         _refuse_other_builders(source, None)
         return datasets.load_dataset(source, streaming=True)
     name, _, config = source.partition(":")
+    limit_waiting()
     if not constants.HF_HUB_OFFLINE:
         # first, since `datasets` tries for half a minute where there is no network
         HfApi().dataset_info(name, timeout=SECONDS)

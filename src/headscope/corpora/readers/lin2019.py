@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from headscope.corpora.options import Options, in_folder
-from headscope.corpora.parsing.limits import is_whole_number, refuse_long
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.words import Span, between_blanks
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, is_whole_number, parsed, refuse_long
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 

@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.limits import refuse_long, whole_number
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.words import between_blanks
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, parsed, refuse_long, whole_number
 from headscope.linguistics.sentence import Example, LabelledSpan, Sentence
 
 SUFFIXES: tuple[str, ...] = ()

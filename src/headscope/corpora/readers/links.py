@@ -18,9 +18,8 @@ from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import Record, records
-from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.words import Span, between_blanks, located
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, parsed, refuse_long
 from headscope.linguistics.sentence import Example, Link, Sentence
 
 SUFFIXES: tuple[str, ...] = ()

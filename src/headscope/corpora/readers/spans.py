@@ -19,10 +19,10 @@ from pathlib import Path
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import NumberText, Record, records
-from headscope.corpora.parsing.limits import LONGEST_NAME, is_whole_number, refuse_long
 from headscope.corpora.parsing.words import Span, within, words
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, is_whole_number, parsed, refuse_long
 from headscope.linguistics.sentence import Example, LabelledSpan, Sentence
+from headscope.storage.limits import LONGEST_NAME
 
 SUFFIXES: tuple[str, ...] = ()
 FIELDS = ("text", "span", "other_span", "label", "group", "document")

@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.lines import lines
 from headscope.corpora.parsing.words import Span, within, words
-from headscope.corpora.problems import Bad
+from headscope.corpora.problems import Bad, refuse_long
 from headscope.corpora.readers.winogender import PRONOUNS
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
+from headscope.storage.limits import MOST_MENTIONS
 
 SUFFIXES: tuple[str, ...] = ()
 TYPES = ("type1", "type2")
@@ -25,7 +25,6 @@ LISTS = ("male_occupations.txt", "female_occupations.txt")
 BRACKET = re.compile(r"\[([^][]*)\]")
 NUMBER = re.compile(r"(\d+)\s+")
 GENDERED = PRONOUNS["male"] | PRONOUNS["female"]
-MOST_MENTIONS = 100
 
 
 def locate(source: str, options: Options) -> list[str]:

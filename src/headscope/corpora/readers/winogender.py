@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing.limits import refuse_long
 from headscope.corpora.parsing.words import Span, within, words
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, parsed, refuse_long
 from headscope.corpora.readers.table import Row, tsv
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence

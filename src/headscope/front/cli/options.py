@@ -58,11 +58,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         REQUIRED,
         Argument(metavar="DIR|MODEL...", help="The folder of a fine-tuning, or models in order, the start first."),
     ),
-    "corpus": (
-        str,
-        "sample",
-        Argument(metavar="CORPUS", help="A file, KIND:SOURCE, or 'sample', the bundled corpus."),
-    ),
+    "corpus": (str, "sample", Argument(metavar="CORPUS", help="A file, KIND:SOURCE, or 'sample', the bundled corpus.")),
     "corpora": (
         list[str] | None,
         None,
@@ -89,11 +85,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         Option("--overwrite", help="Replace the result of another study in DIR; in a survey, run all studies anew."),
     ),
     "kind": (str | None, None, _corpus(help=f"Kind of the corpus, if its suffix does not tell: {KINDS}.")),
-    "columns": (
-        str | None,
-        None,
-        _corpus(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1."),
-    ),
+    "columns": (str | None, None, _corpus(help="Columns of a table: FIRST,SECOND,LABEL, by name or by number from 1.")),
     "document": (
         str | None,
         None,
@@ -111,7 +103,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "regression": (bool | None, None, _corpus(help="Labels are numbers, or classes; by default the labels decide.")),
     "split": (str | None, None, _corpus(help="Split of a GLUE folder or a hub data set.")),
     "segment": (int, 128, _corpus(min=1, max=100_000, help="Most tokens of a pair of paragraphs (kind 'paragraphs').")),
-    "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read the first N examples.")),
+    "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read N examples, drawn evenly.")),
     "training": (
         str | None,
         None,
@@ -166,23 +158,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         1,
         _run(**limits(SETTINGS["workers"]), help="Processes that read the corpus, each with one thread."),
     ),
-    "engine": (
-        Literal["local", "ray"],
-        "local",
-        _run(help="Where the workers are: this machine, or a Ray cluster."),
-    ),
-    "address": (
-        str,
-        "local",
-        _run(help="Ray cluster: HOST:PORT, 'auto', or 'local' for a new one on this machine."),
-    ),
+    "engine": (Literal["local", "ray"], "local", _run(help="Where the workers are: this machine, or a Ray cluster.")),
+    "address": (str, "local", _run(help="Ray cluster: HOST:PORT, 'auto', or 'local' for a new one on this machine.")),
     "gpus_per_worker": (float, 0, _run(min=0, max=64, help="GPUs of each Ray worker, such as 1 or 0.5.")),
     "resamples": (int, 1000, _run(**limits(SETTINGS["resamples"]), help="Resamples of the bootstrap.")),
-    "examples": (
-        int,
-        3,
-        _run(min=0, max=20, help="Inputs whose attention maps are kept for the page; 0 for none."),
-    ),
+    "examples": (int, 3, _run(min=0, max=20, help="Inputs whose attention maps are kept for the page; 0 for none.")),
     "revision": (str | None, None, _run(help="Branch, tag or commit of a hub model.")),
     "remote_code": (bool, False, _run("--trust-remote-code", help="Allow Python code of the model to run.")),
     "figures": (str, "svg", Option(metavar="FORMATS", help="Formats of the figure files: svg, pdf, png, or several.")),

@@ -3,12 +3,12 @@
 As in `front.survey.costs`: of one core of a processor, from the shape of the model and the length of the texts.
 """
 
-import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from headscope.corpora.parsing.lines import opened
 from headscope.corpora.readers.glue import FILES, glue_name
 from headscope.errors import HeadscopeError, plain_name
 from headscope.front.reproduce.plan import PlannedRun
@@ -96,7 +96,7 @@ def _limited(path: Path, limit: int | None) -> float:
     """About the tokens of a file, of so many examples at most."""
     examples = words = size = 0
     treebank = ".conllu" in path.name
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+    with opened(path) as lines:
         for line in lines:
             blank = not line.strip()
             examples += blank if treebank else not blank

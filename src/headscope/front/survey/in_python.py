@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 
 def survey(
-    model: Any,
-    *corpora: Any,
-    only: Sequence[str] = (),
-    without: Sequence[str] = (),
-    full: bool = False,
-    **options: Any,
+    model: Any, *corpora: Any, only: Sequence[str] = (), without: Sequence[str] = (), full: bool = False, **options: Any
 ) -> dict[str, xr.Dataset]:
     """Results of every study that a model and some data allow, by the name of the study.
 

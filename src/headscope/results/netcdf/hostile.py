@@ -1,22 +1,19 @@
 """Refuse files that read other files, or declare more values than a result can have."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import product
 from math import prod
+from typing import Any
 
 import h5py
 import numpy as np
 
-# Bytes of all variables together, and of one: the intervals of all pairs of 96 x 96 heads, the most that a study
-# writes, have 1.4 gigabytes.
-LARGEST, LARGEST_VARIABLE = 5 * 2**29, 3 * 2**29
-# Studies save values as they are. Another program may have packed them: so many times, beyond the first bytes.
-PACKED, UNPACKED = 10, 16 * 2**20
-MOST_VARIABLES = 1000
-# Texts may take so many times the file, with the room of the longest, beyond the first bytes.
-PADDED, UNPADDED = 100, 64 * 2**20
+from headscope.storage import limits
+
 # Bytes that a block of texts may take if each is as long as the file, and how many texts a block has.
 BLOCK, LEAST_TEXTS, MOST_TEXTS = 256 * 2**20, 16, 4096
+# Of a label the places of all variables that it labels: netCDF keeps it, and nobody reads it here.
+REFERENCES, DIMENSIONS = "REFERENCE_LIST", "DIMENSION_LIST"
 SMALLER = "; use fewer layers, heads or examples"
 
 
@@ -24,29 +21,65 @@ def safe_datasets(file: h5py.File) -> dict[str, h5py.Dataset]:
     """The datasets of a flat HDF5 file whose values are its own, of bounded size.
 
     Raises `ValueError` for others. Refused are groups, links by name and into other files, values in external storage
-    and in other datasets, more than `MOST_VARIABLES` variables, more than `LARGEST` bytes in all or `LARGEST_VARIABLE`
-    in one variable, numbers and texts that take far more memory than the file, and a variable whose shape is not that
-    of its dimensions. No number is read, and no text before the sizes are checked.
+    and in other datasets, variables, bytes or texts beyond the bounds, and a variable whose shape is not that of its
+    dimensions. No number is read, and no text before the sizes are checked.
     """
-    if len(file) > MOST_VARIABLES:
-        raise ValueError(f"it has {len(file):,} variables, more than {MOST_VARIABLES:,}; keep those of one study")
+    if len(file) > limits.MOST_VARIABLES:
+        raise ValueError(
+            f"it has {len(file):,} variables, more than {limits.MOST_VARIABLES:,}; keep those of one study"
+        )
+    _refuse_attributes(file)
     datasets = dict(_datasets(file))
     sizes = {name: _bytes(name, dataset) for name, dataset in datasets.items()}
     held = file.id.get_filesize()
     _refuse_large(sizes)
-    if (unpacked := sum(sizes.values())) > max(UNPACKED, PACKED * held):
+    if (unpacked := sum(sizes.values())) > max(limits.PACKED_LEAST, limits.PACKED_TIMES * held):
         raise ValueError(
-            f"its variables declare {unpacked:,} bytes, more than {PACKED} times the {held:,} of the file; "
-            "save it without compression"
+            f"its variables declare {unpacked:,} bytes, more than {limits.PACKED_TIMES} times the {held:,} of the "
+            "file; save it without compression"
         )
     texts = {name: _text_bytes(name, item, held) for name, item in datasets.items() if _is_text(item)}
     _refuse_large(sizes | texts)
-    if (padded := sum(texts.values())) > max(UNPADDED, PADDED * held):
+    if (padded := sum(texts.values())) > max(limits.PADDED_LEAST, limits.PADDED_TIMES * held):
         raise ValueError(
-            f"its texts declare {padded:,} bytes, more than {PADDED} times the {held:,} of the file; "
+            f"its texts declare {padded:,} bytes, more than {limits.PADDED_TIMES} times the {held:,} of the file; "
             "shorten the longest"
         )
     return datasets
+
+
+def safe_attributes(item: h5py.HLObject, skip: Set[str], read: int) -> tuple[dict[str, Any], int]:
+    """The attributes of a variable or of the file.
+
+    * `skip`: the names of those that are not returned; `read`: the bytes of those that were read before.
+
+    Returns: the attributes, and the bytes of all that were read.
+
+    Raises `ValueError` if all have more bytes than the file: then many are one and the same.
+    """
+    found = dict[str, Any]()
+    for name in (name for name in item.attrs if name not in skip):
+        found[name] = item.attrs[name]
+        read += sum(map(_length, np.ravel(found[name])))
+        if read > max(item.file.id.get_filesize(), limits.PACKED_LEAST):
+            raise ValueError(f"its attributes have {read:,} bytes, more than the file; save it anew")
+    return found, read
+
+
+def _refuse_attributes(item: Any) -> None:
+    """Raise `ValueError` for a long list in an attribute, and for dimensions that are no references."""
+    for name in item.attrs:
+        attribute = item.attrs.get_id(name)
+        number = prod(attribute.shape or ())
+        if number > limits.MOST_VALUES and name != REFERENCES:
+            raise ValueError(f"attribute '{name}' has {number:,} values, more than {limits.MOST_VALUES}; save it anew")
+        kind = attribute.dtype if name == DIMENSIONS else None
+        if kind and (number != item.ndim or h5py.check_ref_dtype(h5py.check_vlen_dtype(kind) or kind) is None):
+            raise ValueError(f"attribute '{name}' names no dimensions; save it anew")
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, str | bytes) else np.asarray(value).nbytes
 
 
 def _is_text(dataset: h5py.Dataset) -> bool:
@@ -55,10 +88,12 @@ def _is_text(dataset: h5py.Dataset) -> bool:
 
 def _refuse_large(sizes: Mapping[str, int]) -> None:
     for name, size in sizes.items():
-        if size > LARGEST_VARIABLE:
-            raise ValueError(f"variable '{name}' declares {size:,} bytes, more than {LARGEST_VARIABLE:,}{SMALLER}")
-    if (total := sum(sizes.values())) > LARGEST:
-        raise ValueError(f"its variables declare {total:,} bytes, more than {LARGEST:,}{SMALLER}")
+        if size > limits.LARGEST_VARIABLE:
+            raise ValueError(
+                f"variable '{name}' declares {size:,} bytes, more than {limits.LARGEST_VARIABLE:,}{SMALLER}"
+            )
+    if (total := sum(sizes.values())) > limits.LARGEST_RESULT:
+        raise ValueError(f"its variables declare {total:,} bytes, more than {limits.LARGEST_RESULT:,}{SMALLER}")
 
 
 def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:
@@ -70,6 +105,7 @@ def _datasets(file: h5py.File) -> Iterator[tuple[str, h5py.Dataset]]:
             raise ValueError(f"'{name}' is a {type(item).__name__.lower()}; a result has variables only")
         if item.external or item.is_virtual:
             raise ValueError(f"variable '{name}' has its values in another file; a result holds its values itself")
+        _refuse_attributes(item)
         yield name, item
 
 
@@ -92,7 +128,7 @@ def _text_bytes(name: str, dataset: h5py.Dataset, held: int) -> int:
     for block in _blocks(dataset, min(max(LEAST_TEXTS, BLOCK // held), MOST_TEXTS)):
         sizes = [len(text) for text in np.ravel(block)]
         longest, total = max(longest, *sizes), total + sum(sizes)
-        if total > max(held, UNPACKED):
+        if total > max(held, limits.PACKED_LEAST):
             raise ValueError(f"variable '{name}' has texts of {total:,} bytes, more than the file; save it anew")
     return prod(dataset.shape or ()) * 4 * longest
 

@@ -15,11 +15,11 @@ from h5py import h5i, h5r  # pyright: ignore[reportAttributeAccessIssue]
 from xarray.backends import AbstractDataStore, BackendArray
 from xarray.core.indexing import ExplicitIndexer, IndexingSupport, LazilyIndexedArray, explicit_indexing_adapter
 
-from headscope.results.netcdf.hostile import safe_datasets
+from headscope.results.netcdf.hostile import REFERENCES, safe_attributes, safe_datasets
 from headscope.results.netcdf.writing import ONLY_A_DIMENSION
 
 # What HDF5 and netCDF keep in attributes of their own.
-HIDDEN = {"REFERENCE_LIST", "CLASS", "DIMENSION_LIST", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties"}
+HIDDEN = {REFERENCES, "CLASS", "DIMENSION_LIST", "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties"}
 
 
 @contextmanager
@@ -47,16 +47,17 @@ class _Store(AbstractDataStore):
     """The variables and attributes of a file that the netCDF library wrote, or h5netcdf, or `written`."""
 
     def __init__(self, file: h5py.File, datasets: Mapping[str, Any]):
-        self.file, self.datasets = file, datasets
+        self.file, self.datasets, self.read = file, datasets, 0
 
     def get_attrs(self) -> dict[str, Any]:
         """The attributes of the data set."""
-        return _attributes(self.file)
+        return self._attributes(self.file)
 
     def get_variables(self) -> dict[str, xr.Variable]:
         """The variables by name, in the order of the file."""
+        attributes = {name: self._attributes(dataset) for name, dataset in self.datasets.items()}
         return {
-            name: _variable(self._dims(name, dataset), dataset)
+            name: _variable(self._dims(name, dataset), dataset, attributes[name])
             for name, dataset in self.datasets.items()
             if not ("NAME" in dataset.attrs and dataset.attrs["NAME"].startswith(ONLY_A_DIMENSION.encode()))
         }
@@ -70,14 +71,14 @@ class _Store(AbstractDataStore):
             raise ValueError(f"variable '{name}' has dimensions without a name")
         return tuple(h5i.get_name(h5r.dereference(scale[0], self.file.id)).decode().strip("/") for scale in scales)
 
+    def _attributes(self, item: Any) -> dict[str, Any]:
+        found, self.read = safe_attributes(item, HIDDEN, self.read)
+        return {name: _single(value) for name, value in found.items()}
 
-def _variable(dims: tuple[str, ...], dataset: Any) -> xr.Variable:
+
+def _variable(dims: tuple[str, ...], dataset: Any, attributes: dict[str, Any]) -> xr.Variable:
     encoding = {"dtype": str if h5py.check_string_dtype(dataset.dtype) else dataset.dtype}
-    return xr.Variable(dims, LazilyIndexedArray(_Values(dataset)), _attributes(dataset), encoding)
-
-
-def _attributes(item: Any) -> dict[str, Any]:
-    return {name: _single(item.attrs[name]) for name in item.attrs if name not in HIDDEN}
+    return xr.Variable(dims, LazilyIndexedArray(_Values(dataset)), attributes, encoding)
 
 
 def _single(value: Any) -> Any:

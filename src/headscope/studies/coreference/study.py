@@ -16,6 +16,7 @@ from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Documents
 from headscope.ranges import Range
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -35,7 +36,7 @@ REQUIRED = ("reference",)
 
 def run(
     model: Model,
-    corpus: Corpus,
+    corpus: Documents,
     settings: Settings = DEFAULTS,
     *,
     tokens: Annotated[int, Range(1, 1_000_000)] = 128,

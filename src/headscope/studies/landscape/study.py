@@ -140,7 +140,7 @@ class TaskLosses:
     settings: Settings
 
     def __call__(self) -> Float[np.ndarray, " example"]:
-        outputs = logits(self.model, self.inputs, replace(self.settings, on_progress=lambda done: None))
+        outputs = logits(self.model, self.inputs, self.settings.quiet)
         return losses(self.task.kind, torch.from_numpy(outputs), self.targets).double().numpy()
 
 

@@ -19,6 +19,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
+from headscope.results.files import without_intervals
 from headscope.results.variables import Label, Variable, Variables, label
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.hashes import sha256_of
@@ -98,6 +99,8 @@ def run(
             break
     names = xr.Variable("task", list(by_corpus))
     joined = xr.concat(by_corpus.values(), names) if len(corpora) > 1 else by_corpus.popitem()[1]
+    for array in joined.data_vars.values() if len(corpora) > 1 else ():
+        array.attrs["resampled"] = "each corpus"
     joined = joined.assign_coords(dominant=dominant(joined["share"]))
     if "task" in joined.dims:
         joined = joined.assign(same_in_all(joined["dominant"]))
@@ -119,7 +122,8 @@ def _of(
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)
-    return xr.Dataset(variables), result.value.picks, result.attributes
+    found = xr.Dataset(variables)
+    return (without_intervals(found) if corpus.has_few_documents else found, result.value.picks, result.attributes)
 
 
 def _names(corpora: Sequence[Corpus]) -> list[str]:
@@ -157,6 +161,6 @@ def same_in_all(main: xr.DataArray) -> dict[str, xr.DataArray]:
     known = main.isel(task=0) != ""
     same, heads = int(((main == main.isel(task=0)).all("task") & known).sum()), int(known.sum())
     bounds = binomtest(same, heads).proportion_ci(method="wilson")
-    variables = Variables({}, SOURCE, {"same_pattern": SAME}, cases="heads behind")
+    variables = Variables({}, SOURCE, {"same_pattern": SAME}, cases="heads behind", resampled="heads")
     variables.add("same_pattern", same / heads, interval=[bounds.low, bounds.high], count=heads)
     return variables.arrays

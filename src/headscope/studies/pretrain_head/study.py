@@ -27,12 +27,6 @@ from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
 from headscope.training.loop import MaskedExamples, dev_outputs, train
 
-ABOUT = "training"
-OPTIONS = {"long": "window"}
-WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
-EXAMPLE = "headscope pretrain-head minilm wiki.txt -o out/adapted"
-REQUIRED = ("perplexity",)
-
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     checkpoint: ModelName,
@@ -87,9 +81,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `mask_token`: Replace this fraction of the masked tokens by [MASK].
     * `mask_random`: Replace this fraction of the masked tokens by a random piece; the rest stay as they are.
     * `keep`: Keep the model of the last epoch, or of the epoch with the lowest loss on the held-out text.
-
-    Returns: `loss[epoch]`, `perplexity[epoch]` and `accuracy[epoch]` of masked tokens of the held-out text, with
-    intervals; those of piece frequencies alone; and the training loss.
 
     Raises `HeadscopeError` if the model has such a head already, its type has none in transformers, the corpus is too
     short, a loss is not finite, the disk is full, or the folder holds a run with other settings.

@@ -8,29 +8,14 @@ from jaxtyping import Float, Int
 
 from headscope.encoding.masking import IGNORED
 from headscope.passes import Settings
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units
+from headscope.studies.pretrain_head import STUDY
 from headscope.training import TrainedOutputs
 from headscope.training.loop import MaskedExamples
 from headscope.training.trainer import PARTS, loss_curve
 
-SOURCE = "masked tokens of the held-out text"
-LOSS, PERPLEXITY, ACCURACY = "loss of masked tokens", "perplexity of masked tokens", "masked tokens predicted right"
-UNIGRAMS = "by frequency of the pieces alone"
-LABELS = {
-    "loss": Label(LOSS, "nats", ("epoch",)),
-    "loss_gain": Label(f"{LOSS}, less than {UNIGRAMS}", "nats", ("epoch",)),
-    "unigram_loss": Label(f"{LOSS}, {UNIGRAMS}", "nats"),
-    "perplexity": Label(PERPLEXITY, "pieces", ("epoch",)),
-    "unigram_perplexity": Label(f"{PERPLEXITY}, {UNIGRAMS}", "pieces"),
-    "accuracy": Label(ACCURACY, "fraction", ("epoch",)),
-    "accuracy_gain": Label(f"{ACCURACY}, more than {UNIGRAMS}", "fraction", ("epoch",)),
-    "unigram_accuracy": Label(f"{ACCURACY}, {UNIGRAMS}", "fraction"),
-    "train_loss": Label(
-        "loss in training", "nats", ("progress",), "mean over the steps of each fiftieth of the training"
-    ),
-}
 Outputs = Float[np.ndarray, "epoch example 3"]
 
 
@@ -51,7 +36,7 @@ def to_variables(
     epochs = np.concatenate([before[None], trained.epoch_outputs]).astype(np.float64)  # [epoch, example, 3]
     draws = poisson_draws(units, settings.seed, settings.resamples)
     coords = {"epoch": range(len(epochs)), "progress": [(part + 1) / PARTS for part in range(PARTS)]}
-    variables, unigrams = Variables(coords, SOURCE, LABELS), unigram_outputs(examples.pieces, frequencies)
+    variables, unigrams = Variables(coords, STUDY.source, STUDY.labels), unigram_outputs(examples.pieces, frequencies)
     masked = Count(int(before[:, 1].sum()), "masked tokens of the held-out text", "tokens")
     resampled = len(np.unique(np.asarray(units)[before[:, 1] > 0]))
     inputs = Count(resampled, "held-out inputs with masked tokens, or documents of these", "inputs")

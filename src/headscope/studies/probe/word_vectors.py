@@ -15,12 +15,11 @@ from jaxtyping import Float
 
 from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
+from headscope.storage.limits import LONGEST_WORD, MOST_NUMBERS
 
 HEADER = re.compile(rb"(\d{1,12}) (\d{1,9})\s*\n")
 NUMBERS = re.compile(rb"[\d.eE+\-\s]+|[\d.eE+\-\s]*nan[\d.eE+\-\s]*", re.IGNORECASE)
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-MOST_NUMBERS = 10_000
-LONGEST_WORD = 10_000
 Entry = tuple[int, bytes, bytes]
 
 

@@ -121,7 +121,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
     how |= {"held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
-    read = {"corpus": task.dev.name, **pruning}
+    read = {"corpus": task.dev.described, **pruning}
     notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))
     saved = _saved(path.kept.model, directory / "model", notes)
     variables |= {"reloaded_score": path.reloaded(answers(saved))}

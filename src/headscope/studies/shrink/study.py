@@ -131,7 +131,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     facts |= {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
     variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
     read = pseudo_labels.corpus_read(corpus, judging.answers.task)
-    card = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs={"corpus": read.name}), facts)
+    card = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs={"corpus": read.described}), facts)
     written = written_folder(smaller, directory / "model", card, onnx, head=judging.head)
     variables |= outcome_when_loaded(judging, found, written).to_variables()
     record.remove()

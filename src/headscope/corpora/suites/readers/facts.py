@@ -14,11 +14,7 @@ from headscope.corpora.problems import Bad, Skipped, parsed
 from headscope.corpora.suites.item import GAP, ClozeItem, filled
 from headscope.errors import HeadscopeError
 
-SUITES = {
-    "google_re": ("google_re.jsonl",),
-    "lama": ("trex_pairs.jsonl",),
-    "pararel": ("pararel_patterns.jsonl",),
-}
+SUITES = {"google_re": ("google_re.jsonl",), "lama": ("trex_pairs.jsonl",), "pararel": ("pararel_patterns.jsonl",)}
 SUBJECT, OBJECT = "[X]", "[Y]"
 # The templates of the paper.
 GOOGLE_RE = {

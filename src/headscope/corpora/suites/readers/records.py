@@ -12,10 +12,10 @@ from pathlib import Path
 from headscope.corpora.parsing.json_lines import Record, records
 from headscope.corpora.problems import Bad, Skipped, parsed
 from headscope.corpora.suites.item import GAP, ClozeItem, filled, gap, pair
+from headscope.storage.limits import MOST_TEXTS
 
 SUITES = {"own": (), "blimp": ("blimp.jsonl",), "squad": ("squad.jsonl",)}
 LABELS = ("id", "phenomenon", "condition", "lemma")
-MOST_TEXTS = 100
 
 
 def own(file: str) -> Iterator[ClozeItem | Bad | Skipped]:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from headscope.corpora.parsing.limits import is_whole_number
 from headscope.corpora.parsing.lines import lines
-from headscope.corpora.problems import Bad, Skipped, parsed
+from headscope.corpora.problems import Bad, Skipped, is_whole_number, parsed
 from headscope.corpora.suites.item import GAP, ClozeItem, gap, pair
 from headscope.errors import HeadscopeError
 

@@ -90,7 +90,7 @@ def of_copying(copying: Copying, heads: Heads) -> Arrays:
         ),
         "copying_q_value": Label("false discovery rate of copying", "rate", OF_HEADS),
     }
-    variables, tokens = Variables({}, CIRCUIT, labels), len(copying.own)
+    variables, tokens = Variables({}, CIRCUIT, labels, resampled="tokens of the vocabulary"), len(copying.own)
     for name, shares in (("copying", copying.own), ("copying_most", copying.most)):
         mean, hits = shares.mean(0), shares.sum(0)
         bounds = [beta.ppf(0.025, hits, tokens - hits + 1), beta.ppf(0.975, hits + 1, tokens - hits)]

@@ -1,1 +1,0 @@
-"""The page of `pretrain_head` for report and viewer; never imports torch."""
