@@ -84,7 +84,7 @@ def answers_by_hand(folder: Path, texts: Sequence[str]) -> np.ndarray:
 
 def test_pseudo_labels_are_the_answers_and_the_splits_those_of_plain_texts() -> None:
     corpus = headscope.read(TEXTS)
-    model, task = judged_by(birds(), None, corpus)
+    model, task = judged_by(birds(), None, corpus, QUICK)
     task, texts = task_texts(model, corpus, task, QUICK)
     plain = split(model, corpus, None, QUICK.seed)
     assert task is not None and (task.labels, task.kind) == (LABELS, "classification")
@@ -260,16 +260,10 @@ def cross_encoder() -> Model:
 
 REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
     "one text": (birds, lambda: headscope.read(TEXTS[:1]), {}, "has 1 texts that the model can read; at least 2"),
-    "one class": (
-        birds, lambda: headscope.read([text.replace("bird", "cat") for text in TEXTS]), {},
-        "the whole model answers all 16 held-out texts with 'no', so they cannot show what it loses; add texts",
-    ),
     "single texts": (
         cross_encoder, None, {},
         "a cross-encoder, reads pairs of texts, example 'list:1' is a single text; .* --columns FIRST,SECOND",
     ),
-    "several labels": (multi_label, None, {}, r"gives several answers to a text \(multi_label_classification\)"),
-    "same names": (of_same_names, None, {}, r"has 2 classes 'a'; rename them in config.json \(id2label\)"),
 }  # fmt: skip
 
 
@@ -285,6 +279,20 @@ def test_pseudo_labels_are_refused(name: str, tmp_path: Path) -> None:
             **options,
         )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("make", "bird"), [(multi_label, "bird"), (of_same_names, "bird"), (birds, "cat")])
+def test_embeddings_are_judged_where_answers_tell_nothing(make: Any, bird: str) -> None:
+    """Several answers to a text, classes of one name, and texts that are all answered alike."""
+    said: list[str] = []
+    settings, corpus = (
+        replace(QUICK, on_notice=said.append),
+        headscope.read([text.replace("bird", bird) for text in TEXTS]),
+    )
+    model, task = judged_by(make(), None, corpus, settings)
+    task, texts = task_texts(model, corpus, task, settings)
+    assert task is None and len(texts.held_out) == 16 and all(example.label is None for example in texts.held_out)
+    assert len(said) == 1 and said[0].endswith("its embeddings are judged instead; name its task with --task")
 
 
 REFUSED_BESIDE: dict[str, tuple[Any, Task, str]] = {

@@ -11,7 +11,6 @@ import torch
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task, TaskKind
-from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.models.task_head import has_task_head, is_cross_encoder, with_task_head
@@ -21,19 +20,20 @@ from headscope.passes import Settings
 from headscope.studies.shrink.splits import Splits, encode, refuse_other_segments, split
 from headscope.studies.shrink.task_answers import TaskAnswers
 
-NAME = "pseudo-labels"
+NAME, INSTEAD = "pseudo-labels", "its embeddings are judged instead; name its task with --task"
 METRICS = {
     "classification": ("class_agreement", "macro_f1_agreement"),
     "regression": ("pearson_agreement", "spearman_agreement"),
 }
 
 
-def judged_by(model: Model, task: Task | None, corpus: Corpus) -> tuple[Model, Task | None]:
+def judged_by(model: Model, task: Task | None, corpus: Corpus, settings: Settings) -> tuple[Model, Task | None]:
     """The whole model, and the task by whose outputs it is judged; None for the embeddings of texts.
 
-    Without a task a model with a head for classes or scores has to answer the texts of the corpus as before.
+    Without a task a model with a head for classes or scores has to answer the texts of the corpus as before, if it
+    gives one answer to a text; else its embeddings are judged, which is said.
 
-    Raises `HeadscopeError` for a model of another task, and for one that gives several answers to a text.
+    Raises `HeadscopeError` for a model of another task, and for single texts of a cross-encoder.
     """
     if task is not None:
         return model, in_model_order(task, model)
@@ -42,47 +42,31 @@ def judged_by(model: Model, task: Task | None, corpus: Corpus) -> tuple[Model, T
     model = with_task_head(model)
     if is_cross_encoder(model):
         refuse_other_segments(f"model '{model.name}', a cross-encoder,", corpus, paired=True)
-    kind, labels = _outputs(model)
-    return model, Task(name=NAME, kind=kind, labels=labels, metrics=METRICS[kind], dev=corpus, pseudo_labelled=True)
-
-
-def _outputs(model: Model) -> tuple[TaskKind, tuple[str, ...]]:
-    """Whether a model answers with a class or a score, and the classes in the order of its outputs."""
     config: Any = model.network.config
     labels = tuple(str(config.id2label[number]) for number in sorted(config.id2label))
-    if config.problem_type == "multi_label_classification" or (config.problem_type == "regression" and len(labels) > 1):
-        raise HeadscopeError(
-            f"model '{model.name}' gives several answers to a text ({config.problem_type}), and pseudo-labels are one; "
-            "name an encoder without a head"
-        )
-    if len(labels) == 1:
-        return "regression", ()
-    name, number = Counter(labels).most_common(1)[0]
-    if number > 1:
-        raise HeadscopeError(
-            f"model '{model.name}' has {number} classes '{name}'; rename them in config.json (id2label)"
-        )
-    return "classification", labels
+    several = config.problem_type == "regression" and len(labels) > 1
+    if config.problem_type == "multi_label_classification" or several or len(set(labels)) < len(labels):
+        settings.on_notice(f"model '{model.name}' gives several answers, or classes of one name: {INSTEAD}")
+        return model, None
+    kind: TaskKind = "classification" if len(labels) > 1 else "regression"
+    labels = labels if len(labels) > 1 else ()
+    return model, Task(name=NAME, kind=kind, labels=labels, metrics=METRICS[kind], dev=corpus, pseudo_labelled=True)
 
 
 def task_texts(model: Model, corpus: Corpus, task: Task | None, settings: Settings) -> tuple[Task | None, Splits]:
     """The task with the texts that score, and all texts by their use, see `split`.
 
-    Raises `HeadscopeError` if the whole model answers all texts alike that have its answers as labels.
+    Texts that have the whole model's answers as labels cannot show what it loses if it answers them all alike: then
+    its embeddings are judged, without a task, which is said.
     """
     if task is None or not task.pseudo_labelled:
         return task, split(model, corpus, task, settings.seed)
-    texts = split(model, corpus, None, settings.seed)
-    label = partial(_with_answers, model, task, settings=settings)
-    texts = replace(
-        texts, training=label(texts.training), stopping=label(texts.stopping), held_out=label(texts.held_out)
-    )
-    for which, examples in (("held-out texts", texts.held_out), ("texts", _all(texts))):
-        if len({example.label for example in examples}) < 2:
-            raise HeadscopeError(
-                f"corpus '{corpus.name}': the whole model answers all {len(examples)} {which} with "
-                f"'{examples[0].label}', so they cannot show what it loses; add texts that it answers otherwise"
-            )
+    plain = split(model, corpus, None, settings.seed)
+    names = ("training", "stopping", "held_out")
+    texts = replace(plain, **{name: _with_answers(model, task, getattr(plain, name), settings) for name in names})
+    if len({example.label for example in texts.held_out}) < 2:
+        settings.on_notice(f"model '{model.name}' answers all held-out texts alike: {INSTEAD}")
+        return None, plain
     held_out = Corpus(corpus.name, corpus.sha256, len(texts.held_out), {}, partial(iter, texts.held_out))
     return replace(task, dev=held_out), texts
 

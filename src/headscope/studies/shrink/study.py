@@ -62,10 +62,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 ) -> xr.Dataset:
     """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
 
-    An encoder is judged by the embeddings of texts, a classifier by its own answers to them: a fifth of the texts
-    scores. With a task its train split is searched on, or texts of your own, and its dev split scores. The saved model
-    loads without code, and is of the same class unless its embeddings are narrower; with `fine` its layers differ, and
-    other programs load it by the code in its folder.
+    An encoder is judged by the embeddings of texts, a classifier by its own answers to them, unless these are all
+    alike: a fifth of the texts scores. With a task its train split is searched on, or texts of your own, and its dev
+    split scores. The saved model loads without code, and is of the same class unless its embeddings are narrower; with
+    `fine` its layers differ, and other programs load it by the code in its folder.
 
     Arguments:
 
@@ -96,10 +96,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
     has models of the saved size whose parts are chosen by the search, by the length of their weights, and at random.
 
-    Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place,
-    texts that are all answered alike, or a model that cannot lose any part.
+    Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place, or
+    a model that cannot lose any part.
     """
-    model, task = pseudo_labels.judged_by(model, task, corpus)
+    model, task = pseudo_labels.judged_by(model, task, corpus, settings)
     options: dict[str, Any] = {"groups": groups, "epochs": epochs, "best_effort": best_effort}
     plan = plan_of(model, speed, size, parts, method, fine=fine, eight_bit=eight_bit, **options)
     judging = judging_of(model, corpus, task, settings, tolerance)

@@ -49,7 +49,7 @@ def verified(
     _existing(folder, "the saved model", there=folder.is_dir())  # the hub would be asked for it
     if is_adapter(folder):
         raise HeadscopeError(f"'{folder}' is an adapter, not the saved model; run 'headscope shrink' again")
-    model, task = judged_by(model, task, corpus)
+    model, task = judged_by(model, task, corpus, settings)
     saved = load(str(folder.absolute()), head=task is not None or known.words_head, device=str(model.device))
     if task is not None and not task.pseudo_labelled:
         texts = of_dev(task)
