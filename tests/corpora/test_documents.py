@@ -66,7 +66,7 @@ def test_a_column_names_documents(tmp_path):
 def interval_width(path: Path, texts: str) -> tuple[float, str]:
     path.write_text(texts)
     found = read(str(path))
-    done = Pass(load("minilm"), found, Settings(resamples=400)).measure(["entropy"])
+    done = Pass(load("minilm"), found, Settings(resamples=400)).measure(["entropy"]).read()
     lower, upper = np.moveaxis(done.value["entropy"].interval, -1, 0)
     return float((upper - lower).mean()), str(found.by_document)
 

@@ -1,6 +1,6 @@
 """Settings of a pass over a corpus, and the types of other inputs of studies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -13,11 +13,17 @@ from headscope.ranges import SETTINGS
 from headscope.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from headscope.cluster.engine import Engine
     from headscope.passes.pass_journal import PassJournal
 
 
 BATCH_TOKENS = 2048
+
+
+def _nothing(said: object) -> None:
+    """Say nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +51,9 @@ class Settings:
     resamples: int = RESAMPLES
     workers: int = 1
     engine: "Engine | None" = field(default=None, repr=False)
-    on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
-    on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
-    on_notice: Callable[[str], None] = field(default=lambda line: None, repr=False)
+    on_progress: Callable[[int], None] = field(default=_nothing, repr=False)
+    on_total: Callable[[int], None] = field(default=_nothing, repr=False)
+    on_notice: Callable[[str], None] = field(default=_nothing, repr=False)
     keep_interrupted: bool = False
     journal: "PassJournal | None" = field(default=None, repr=False)
 
@@ -60,7 +66,7 @@ class Settings:
     @property
     def quiet(self) -> "Settings":
         """The settings of a part of a study that its progress does not count."""
-        return replace(self, on_progress=lambda done: None, on_total=lambda total: None)
+        return replace(self, on_progress=_nothing, on_total=_nothing)
 
     @property
     def in_worker(self) -> bool:
@@ -80,6 +86,10 @@ class Settings:
 DEFAULTS = Settings()
 
 # Types of the inputs of studies whose plain type alone does not say what they are; `front/inputs.py` makes them.
+StudyResults = Annotated[
+    Callable[..., Iterable[tuple[str, "xr.Dataset"]]],
+    "results of other studies, by a function of model, corpus and settings",
+]
 Measures = Annotated[tuple[Any, ...], "measures of a user's own, beside those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]

@@ -46,10 +46,6 @@ DIMENSIONS = {
     "seed_source": Dimension(
         "cause of the spread of a score: seed of new weights, of the order, both, other dev examples"
     ),
-    "position": Dimension("place on the line from the weights before a training, 0, to those after it, 1", "step"),
-    "first_step": Dimension("step along a random direction, in lengths of the filters", "step"),
-    "second_step": Dimension("step along another random direction, in lengths of the filters", "step"),
-    "direction_number": Dimension("random direction in the space of weights", "whole", 1, 1_000_000),
     "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
     "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
     "head_number": Dimension("number of a head that is compared between trainings"),
@@ -62,10 +58,7 @@ DIMENSIONS = {
     ),
     "progress": Dimension("share of a training that is done", "share"),
     "share_removed": Dimension("share of the model's heads that is removed", "share"),
-    "mention_type": Dimension("kind of mention"),
     "baseline": Dimension("simple way to choose that heads are compared with"),
-    "gender": Dimension("gender of a pronoun"),
-    "stereotype": Dimension("whether a pronoun has the gender that is expected of an occupation"),
     "query": Dimension("token that looks", "whole", 1),
     "query_group": Dimension("class of the tokens that look: sep, cls"),
     "key": Dimension("token that is looked at", "whole", 1),
@@ -93,9 +86,6 @@ DIMENSIONS = {
     "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
-    "frequency": Dimension(
-        "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
-    ),
     "word_pair": Dimension(
         "words of two segments: copies of each other, as far apart as these, or another word and a copy"
     ),
@@ -172,7 +162,7 @@ ATTRIBUTES = (
 KINDS: dict[str, str] = {
     **dict.fromkeys(
         (
-            "n_examples n_tokens seed duration_s n_words n_links n_mentions n_sentences chosen_layer spared "
+            "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared "
             "test_sentences words_with_vectors"
         ).split(),
         "number",

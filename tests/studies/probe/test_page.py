@@ -129,8 +129,5 @@ def test_titles_say_what_intervals_say(probe: str, value: float, topic: str, ver
 
 
 def test_one_seed_of_random_weights_tells_nothing() -> None:
-    findings = {finding.topic: finding for finding in study_page(result_of(seeds=1)).highlights()}
-    assert (
-        "3 seeds are wanted"
-        in findings["Syntax in the attention of all heads: it could not be told from random weights"].text
-    )
+    texts = [finding.text for finding in study_page(result_of(seeds=1)).highlights() if "could not" in finding.topic]
+    assert len(texts) == 1 and "3 seeds are wanted" in texts[0]

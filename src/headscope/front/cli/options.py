@@ -135,6 +135,15 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         None,
         _run(metavar="NAME,NAME", help="Measures of installed packages, beside those of the study."),
     ),
+    "studies": (
+        str | None,
+        None,
+        _run(
+            metavar="STUDY,...",
+            help="Also show the main numbers of these studies at each step: profile, patterns, syntax, relations, "
+            "coreference, geometry, trees.",
+        ),
+    ),
     "seed": (int, 0, _run(**limits(SETTINGS["seed"]), help="Seed of everything that is random.")),
     "device": (
         str | None,

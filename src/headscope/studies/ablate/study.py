@@ -36,6 +36,7 @@ from headscope.studies.ablate.shortcuts import by_case
 from headscope.studies.ablate.variables import LEAST, Effects
 
 ABOUT = "size"
+SURVEY = {"needs": "task", "cost": {"passes": 100, "own": 0, "shared": False}}
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),

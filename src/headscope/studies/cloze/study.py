@@ -31,6 +31,7 @@ from headscope.studies.cloze.suite_variables import suite_variables
 from headscope.studies.cloze.variables import to_variables
 
 ABOUT = "words"
+SURVEY = "suites of sentences: headscope cloze MODEL SUITE --data FOLDER"
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
 

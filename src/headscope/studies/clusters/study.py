@@ -13,15 +13,19 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.variables import PAIRED, Label, Variables, by_layer, label
+from headscope.statistics.bootstrap import Tally
 from headscope.studies.clusters import annotations as beside
 from headscope.studies.clusters.clustering import groups, positions
 from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
 from headscope.studies.clusters.observer import NAME, DivergenceObserver
 
 ABOUT = "heads"
+# It has the batches of other studies there, so that it can share their pass.
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.15, "after": 0.1}, "options": ("--batch-tokens", "2048")}
 # The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
 OPTIONS = {"limit": 1000, "batch_tokens": 512}
 REQUIRED = ("divergence",)
@@ -85,7 +89,7 @@ def run(
     coordinates = {"dominant": patterns and beside.pattern(patterns, model)}
     coordinates |= {"best_relation": syntax and beside.relation(syntax, model)}
     attributes = provenance("clusters", model, corpus, settings)
-    outcome = Pass(model, corpus, settings).collect(DivergenceObserver(heads, MEASURES, as_coded=as_coded))
+    outcome = first_pass(model, corpus, settings, as_coded=as_coded).read()
     tallies, read = outcome.value, outcome.attributes
     pairs = HeadPairs(tallies[NAME], heads, summed=as_coded)
     points, stress = positions(pairs.matrix, settings.seed)
@@ -105,3 +109,9 @@ def run(
     return results.check(
         result.assign_coords({name: values for name, values in coordinates.items() if values is not None})
     )
+
+
+def first_pass(model: Model, corpus: Corpus, settings: Settings, *, as_coded: bool) -> PlannedPass[dict[str, Tally]]:
+    """What other studies may read together with this one."""
+    observer = DivergenceObserver(model.capture.heads, MEASURES, as_coded=as_coded)
+    return Pass(model, corpus, settings).collect(observer)

@@ -34,6 +34,7 @@ from headscope.studies.induction.text_lengths import COMPLETE, text_lengths
 from headscope.studies.induction.value_norms import value_norms
 
 ABOUT = "heads"
+SURVEY = {"needs": "text", "cost": {"passes": 2, "own": 0.3, "fixed": 2, "complete": 22, "shared": False}}
 REQUIRED = ("attention", "planted_attention", "sink_attention")
 # Relations of a corpus: those of repetitions, and what they are compared with.
 OF_CORPUS = len(RELATIONS) + len(CONTROLS)

@@ -17,6 +17,7 @@ from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.files import without_intervals
@@ -26,9 +27,10 @@ from headscope.storage.hashes import sha256_of
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
-from headscope.studies.patterns.observer import PatternObserver, read_patterns
+from headscope.studies.patterns.observer import PatternObserver, PatternState, pattern_pass
 
 ABOUT = "heads"
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.9, "fixed": 2}, "several": True}
 OPTIONS = {"limit": 1000}  # as in the paper
 REQUIRED = ("share",)
 
@@ -87,8 +89,7 @@ def run(
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            observer = PatternObserver(classifier.classify, classifier.natural)
-            by_corpus[name], picks, coverage = _of(model, corpus, settings, observer, name)
+            by_corpus[name], picks, coverage = _of(_pass(model, corpus, settings, classifier, name))
             clearest.picks = clearest_of_both(clearest.picks, picks)
         except KeyboardInterrupt:
             if not (by_corpus and settings.keep_interrupted):
@@ -112,13 +113,25 @@ def run(
     return results.check(joined.assign_attrs(attributes))
 
 
-def _of(
-    model: Model, corpus: Corpus, settings: Settings, observer: PatternObserver, name: str
-) -> tuple[xr.Dataset, Picks, Read]:
-    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
+def first_pass(
+    model: Model, corpora: tuple[Corpus, ...], settings: Settings, *, weights: Path | None
+) -> PlannedPass[PatternState]:
+    """What other studies may read together with this one: the first corpus."""
+    return _pass(model, corpora[0], settings, network.load(weights, model.device), _names(corpora)[0])
+
+
+def _pass(
+    model: Model, corpus: Corpus, settings: Settings, classifier: network.Classifier, name: str
+) -> PlannedPass[PatternState]:
+    observer = PatternObserver(classifier.classify, classifier.natural)
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
-    result = read_patterns(Pass(model, corpus, settings, words), observer, name, words.counts)
-    tallies, heads = result.value.tallies, model.capture.heads
+    return pattern_pass(Pass(model, corpus, settings, words), observer, name, words.counts)
+
+
+def _of(planned: PlannedPass[PatternState]) -> tuple[xr.Dataset, Picks, Read]:
+    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
+    result = planned.read()
+    tallies, heads = result.value.tallies, planned.model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)

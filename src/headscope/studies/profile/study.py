@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -14,13 +15,11 @@ from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
 from headscope.models.words_head import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import measure
+from headscope.passes.passes import measure, measuring
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.settings import Measures
 from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
-
-ABOUT = "heads"
-REQUIRED = ("token_attention",)
 
 
 def run(
@@ -75,6 +74,15 @@ def run(
     if unmeasured:
         result.attrs["not_measured"] = unmeasured
     return results.check(result.assign(variables))
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, measures: Measures, frequency: bool, predicted_frequency: bool
+) -> PlannedPass[dict[str, Any]] | None:
+    """What other studies may read together with this one; None with frequencies, which change the inputs."""
+    if frequency or predicted_frequency:
+        return None
+    return measuring(model, corpus, SURFACE, settings, further=measures)
 
 
 def frequencies_of(model: Model, corpus: Corpus, settings: Settings) -> Frequencies:

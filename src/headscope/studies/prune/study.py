@@ -34,6 +34,7 @@ from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 
 ABOUT = "size"
+SURVEY = {"needs": "task", "cost": {"passes": 150, "own": 0, "shared": False}, "options": ("--tolerance", "0.02")}
 HALF = 0.5
 EXAMPLE = "headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned"
 REQUIRED = ("pruned_score",)

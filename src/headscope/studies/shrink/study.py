@@ -33,6 +33,7 @@ from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
 ABOUT = "size"
+SURVEY = "training: headscope shrink MODEL TEXT"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
 SURVEY = "training: headscope shrink MODEL TEXT"

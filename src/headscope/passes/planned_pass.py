@@ -1,6 +1,7 @@
-"""The parts of a corpus, shard by shard: read by this process, or by several."""
+"""A pass of a model over a corpus, shard by shard: read by this process, or by several."""
 
 import ctypes
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
@@ -8,17 +9,19 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Generic
+from typing import Any, Generic
 
 from headscope.cluster.channel import Json, TaskChannel
 from headscope.cluster.engine import Tasks, no_piece
 from headscope.corpora import Corpus
 from headscope.corpora.stream import Stream
 from headscope.encoding.encoder import Words
+from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
+from headscope.passes.coverage import Coverage, unknown_line
 from headscope.passes.provenance import of_pass
-from headscope.passes.read_parts import parts_by_workers
+from headscope.passes.read_parts import parts_by_workers, read_parts
 from headscope.passes.settings import Settings
 from headscope.passes.shards import (
     Accumulator,
@@ -34,10 +37,26 @@ from headscope.passes.shards import (
 from headscope.storage.codec import encode
 from headscope.storage.hashes import Fingerprint
 
+Attributes = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PassResult(Generic[State]):
+    """The outcome of a pass.
+
+    * `value`: tallies by name, or the list of the observations of each batch.
+    * `coverage`: counts of the inputs that were read.
+    * `attributes`: `n_examples`, `n_tokens`, `skipped`, `duration_s`, and `interrupted` after Ctrl-C.
+    """
+
+    value: State
+    coverage: Coverage
+    attributes: Attributes
+
 
 @dataclass
-class ShardReader(Generic[State]):
-    """Reads a corpus for a fold.
+class PlannedPass(Generic[State]):
+    """A pass that has not begun; it is read by itself, or together with those of other studies.
 
     * `words`: its `counts` are those of all shards that were read, and of the open one.
     * `sum`, `open`: the shards that are being added up, and the one that is read, so that Ctrl-C loses nothing of them.
@@ -58,6 +77,42 @@ class ShardReader(Generic[State]):
         self.nothing = self.sum = ReadShards(self.fold.start().state())
         self.counted_before = Counter(self.words.counts)
         self.words = replace(self.words, by_document=self.corpus.by_document)
+
+    def read(self) -> PassResult[State]:
+        """Read the corpus, from the last checkpoint on.
+
+        After Ctrl-C the result is that of the inputs which were done, if `keep_interrupted` is set and there are any.
+
+        Raises `HeadscopeError` if no example fits into the model, or half of the tokens are unknown.
+        """
+        total, interrupted = read_parts(self, self.fold, self.settings)
+        self.corpus.refuse_changed()
+        self.model.refuse_changed()
+        attributes = self._attributes(total.coverage) | {"duration_s": round(total.seconds, 3)}
+        if interrupted:
+            last = f"after {total.coverage.inputs} of {self.corpus.n_examples} examples"
+            attributes = {"interrupted": last} | attributes
+        return PassResult(total.state, total.coverage, attributes)
+
+    def _attributes(self, coverage: Coverage) -> Attributes:
+        name, examples, counts = self.corpus.name, self.corpus.n_examples, self.words.counts
+        if not coverage.inputs and 0 < counts["empty"] == examples:
+            raise HeadscopeError(
+                f"corpus '{name}': the tokenizer finds no token in its texts ({examples}), as in zero-width blanks; "
+                "check them"
+            )
+        if not coverage.inputs:
+            remedy = "--long truncate or --long window" if self.settings.long == "skip" else "shorter texts"
+            raise HeadscopeError(
+                f"corpus '{name}': none of its {examples} examples fits into {self.words.max_tokens} tokens; "
+                f"use {remedy}"
+            )
+        sizes = {"n_examples": coverage.inputs, "n_tokens": coverage.tokens, "resampled": self.corpus.resampled}
+        attributes = sizes | {"skipped": json.dumps(self.corpus.skipped | counts)}
+        unknown = unknown_line(name, self.words.tokenizer, counts["unknown tokens"], coverage.tokens, coverage.inputs)
+        if unknown:
+            self.settings.on_notice(unknown)
+        return attributes | ({"unknown_tokens": unknown} if unknown else {})
 
     def fingerprint(self) -> Fingerprint:
         """Model, corpus, settings and machine, and how the corpus is cut into inputs and shards."""

@@ -8,12 +8,14 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_labels, of_variable
 from headscope.report.cards.wording import cases, ordinal, ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import SHARE, at_least, where_true
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import measured, number, rate
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.significance import LEAST_CASES
-from headscope.studies.profile.page.pairs import least_gain, q_of_gain, special
+from headscope.studies.profile.pairs import least_gain, q_of_gain, special
 
 FIRST = 5
 FREQUENCY = {
@@ -49,19 +51,23 @@ def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
 
 def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     """False discovery rates at which heads look at copies more than either baseline says, corrected for all heads."""
-    gain = least_gain(result)
-    return {} if gain is None else {"same_word_gain": q_of_gain(gain)}
+    measured_pairs = measured(result, "same_word_gain") is not None
+    return {"same_word_gain": q_of_gain(least_gain(Numbers(result)))} if measured_pairs else {}
 
 
-def kinds(result: xr.Dataset) -> list[HeadKind]:
-    """Heads that look at the same word in the other segment, at the last token, or at tokens of rare pieces."""
-    gain, end = least_gain(result), measured(result, "segment_end")
-    frequency = measured(result, "frequency_correlation")
-    return [
-        *([] if gain is None else where_true(special(gain), "same_word", "same word")),
-        *([] if end is None else at_least(end, SHARE, "end", "end")),
-        *([] if frequency is None else where_true(frequency <= -SHARE, "rare", "rare words")),
-    ]
+def same_word_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that look at the same word in the other segment."""
+    return where_true(special(least_gain(numbers)), "same_word", "same word")
+
+
+def end_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that look at the last token of a segment."""
+    return at_least(numbers.array("segment_end"), SHARE, "end", "end")
+
+
+def rare_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that look at tokens of rare pieces."""
+    return where_true(numbers.array("frequency_correlation") <= -SHARE, "rare", "rare words")
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
@@ -103,7 +109,7 @@ def _frequency(numbers: list[Row]) -> Iterator[Finding]:
     for of, (topic, words) in FREQUENCY.items():
         row, classes = of_labels(numbers, f"{of}_correlation"), of_variable(numbers, f"{of}_attention")
         if row is not None and classes:
-            shares = ", ".join(f"{one.words} {value(one)}" for one in classes)
+            shares = ", ".join(f"{share.words} {value(share)}" for share in classes)
             yield Finding(
                 topic,
                 f"A token gets, as a multiple of uniform attention, by {words}: {shares}; rank correlation "
@@ -158,3 +164,7 @@ def _features(numbers: list[Row]) -> Iterator[Finding]:
 def _chance(rows: list[Row]) -> str:
     expected = sum(FIRST / row.heads for row in rows)
     return f" Of {len(rows)} features and links, a head has such a rank in {number(expected)} on average."
+
+
+KINDS = (same_word_kind, end_kind, rare_kind)
+CARD = StudyCard(main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)

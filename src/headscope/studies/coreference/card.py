@@ -9,13 +9,14 @@ from headscope.report.best_heads.no_op import sink_of_head
 from headscope.report.best_heads.parts import beside_baseline, best_head_of
 from headscope.report.cards.head_numbers import Row, of_labels, of_variable
 from headscope.report.cards.wording import ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number, rate
 from headscope.statistics.significance import LEAST_CASES, RATE, is_special
-from headscope.studies.coreference.page.tables import KINDS
+from headscope.studies.coreference.tables import KINDS
 
-HIDDEN = ("special",)
 GAPS = {"attention_gap": "Stereotypes in attention", "preference_gap": "Stereotypes in preference"}
 WORDS = {"all": "antecedent", "pronoun": "pronoun", "proper": "name", "nominal": "noun phrase"}
 
@@ -37,9 +38,9 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"accuracy": result["q_value"]} | gaps
 
 
-def kinds(result: xr.Dataset) -> list[HeadKind]:
+def head_kinds(numbers: Numbers) -> list[HeadKind]:
     """Heads that are special for a kind of mention, named after the one with the highest accuracy."""
-    accuracy = result["accuracy"].where(result["special"] == 1)
+    accuracy = numbers.result["accuracy"].where(numbers.result["special"] == 1)
     words = [WORDS.get(str(name), str(name)) for name in accuracy["mention_type"].values]
     return by_name(accuracy.assign_coords(mention_type=words), "mention_type", "coreference")
 
@@ -63,3 +64,6 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     for name, topic in GAPS.items():
         for row in of_variable(numbers, name):
             yield Finding(topic, f"Pro sentences minus anti sentences: {value(row)} ({ranked(row)}), q {rate(row.q)}.")
+
+
+CARD = StudyCard(hidden=("special",), main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)

@@ -7,10 +7,10 @@ import xarray as xr
 
 from headscope.figures.labels import head_name
 from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads
+from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Cell, estimate, rate
 from headscope.statistics.significance import LEAST_CASES, RATE
-from headscope.studies.coreference.page.confusion import confusion_tables
 
 WORDS = {
     "nearest": "nearest mention",
@@ -62,14 +62,11 @@ def asks(result: xr.Dataset) -> bool:
     return any(name in result for name in ("f1", "attention_gap", "confusion"))
 
 
-def tables(result: xr.Dataset) -> list[Table]:
-    """Table 2; of GAP the scores by gender, of WinoBias and Winogender the heads with the largest gaps."""
-    return [*_table_2(result), *_by_gender(result), *_gaps(result), *confusion_tables(result)]
-
-
-def _table_2(result: xr.Dataset) -> Iterator[Table]:
+def table_2(numbers: Numbers) -> Table | None:
+    """Chosen heads and baselines by kind of mention."""
+    result = numbers.result
     if not (heads := kinds(result)):
-        return
+        return None
     paper = "" if asks(result) else " Clark et al. (2019): BERT-base on CoNLL-2012, Table 2."
     caption = (
         "Mentions whose antecedent is found, in per cent with 95% intervals. Heads are chosen on one half of the "
@@ -86,7 +83,7 @@ def _table_2(result: xr.Dataset) -> Iterator[Table]:
         ("mentions", [(f"{kind.held_out:,}", "") for kind in heads]),
         *([] if asks(result) else _paper(heads)),
     ]
-    yield titled("table-2", caption, METHOD, [kind.name for kind in heads], rows)
+    return titled("table-2", caption, METHOD, [kind.name for kind in heads], rows)
 
 
 def _paper(heads: list[ChosenHead]) -> Iterator[tuple[str, Cells]]:
@@ -95,13 +92,12 @@ def _paper(heads: list[ChosenHead]) -> Iterator[tuple[str, Cells]]:
         yield name, [(str(scores[kind.name]), "") for kind in heads]
 
 
-def _by_gender(result: xr.Dataset) -> Iterator[Table]:
-    if "f1" not in result:
-        return
+def by_gender(numbers: Numbers) -> Table:
+    """F1 of GAP by the gender of the pronoun: of baselines, of the best heads, and of the chosen head."""
+    result, overall = numbers.result, numbers.array("f1", gender="overall")
     genders = result["gender"].values.tolist()
     rows = _baselines(result, genders, "", "")
-    best = result["f1"].sel(gender="overall").stack(position=["layer", "head"]).dropna("position")
-    for layer, head in best["position"].values[(-best).argsort().values][:MOST_HEADS]:
+    for layer, head in _highest(overall):
         part = result.sel(layer=layer, head=head)
         rows.append((f"Head {head_name(layer, head)}", [*_f1(part, "f1", genders), _ratio(part, "bias_ratio")]))
     if "chosen_f1" in result:
@@ -113,7 +109,13 @@ def _by_gender(result: xr.Dataset) -> Iterator[Table]:
         f"{MOST_HEADS} best heads on all passages. The best of many heads look too good; the head chosen on one half "
         "does not, and the baselines on the other half stand below it."
     )
-    yield titled("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
+    return titled("gender", caption, METHOD, [*genders, "feminine / masculine"], rows)
+
+
+def _highest(array: xr.DataArray) -> list[tuple[int, int]]:
+    """Layer and head of the heads with the highest values, the highest first."""
+    flat = array.stack(position=["layer", "head"]).dropna("position")
+    return flat["position"].values[(-flat).argsort().values][:MOST_HEADS].tolist()
 
 
 def _baselines(result: xr.Dataset, genders: list[str], prefix: str, where: str) -> list[tuple[str, Cells]]:
@@ -135,13 +137,11 @@ def _ratio(part: xr.Dataset, name: str) -> Cell:
     return estimate(part, name).cell(".2f")
 
 
-def _gaps(result: xr.Dataset) -> Iterator[Table]:
-    if "attention_gap" not in result:
-        return
-    flat = result["attention_gap"].stack(position=["layer", "head"]).dropna("position")
+def gaps(numbers: Numbers) -> Table:
+    """The heads of WinoBias and Winogender with the largest gaps."""
     rows: list[tuple[str, Cells]] = []
-    for layer, head in flat["position"].values[(-abs(flat)).argsort().values][:MOST_HEADS]:
-        part = result.sel(layer=layer, head=head)
+    for layer, head in _highest(abs(numbers.array("attention_gap"))):
+        part = numbers.result.sel(layer=layer, head=head)
         cells: Cells = [estimate(part, "attention", stereotype=name).cell(".3f") for name in ("pro", "anti")]
         cells += [estimate(part, "attention_gap").cell(".3f"), (rate(float(part["attention_gap_q"])), "")]
         cells += [estimate(part, "preference_gap").cell("+.1f", 100), (rate(float(part["preference_gap_q"])), "")]
@@ -151,4 +151,4 @@ def _gaps(result: xr.Dataset) -> Iterator[Table]:
         f"The {MOST_HEADS} heads with the largest gaps: attention of the pronoun to the occupation where it has the "
         f"gender that is expected (pro) and where it has the other (anti), with 95% intervals. Gaps have q < {RATE}."
     )
-    yield titled("gaps", caption, "Head", columns, rows)
+    return titled("gaps", caption, "Head", columns, rows)
