@@ -36,7 +36,6 @@ ABOUT = "size"
 SURVEY = "training: headscope shrink MODEL TEXT"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
-SURVEY = "training: headscope shrink MODEL TEXT"
 WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
 FOLDER = ".headscope.shrink"
 LEARNING_RATE = 5e-4
