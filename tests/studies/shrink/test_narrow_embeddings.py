@@ -22,7 +22,7 @@ from models.test_embedding_width import planted
 from support.idle_neurons import TEXTS, even
 
 QUICK = Settings(resamples=50)
-OPTIONS: dict[str, Any] = {"groups": 12, "ridge": 0.1}
+OPTIONS: dict[str, Any] = {"groups": 12}
 PARTS = "neurons,layers,embeddings"
 
 
