@@ -156,15 +156,12 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        (
-            "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared "
-            "test_sentences words_with_vectors"
-        ).split(),
+        "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 filter forward_s left_out options pruning recipe sentences "
+            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
             "settings shrinking suites tasks training versions"
         ).split(),
         "object",
