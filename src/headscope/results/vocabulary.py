@@ -109,8 +109,6 @@ DIMENSIONS = {
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
     "control": Dimension("change of the texts of items"),
-    "context": Dimension("length of a text, in tokens", "whole", 1),
-    "depth": Dimension("where in a text something is planted, as a share of its length", "share"),
     "name_filter": Dimension("facts that are left out because the name of their subject gives the answer away"),
     "bound": Dimension("bound of a 95% interval"),
 }
