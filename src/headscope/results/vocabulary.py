@@ -79,9 +79,6 @@ DIMENSIONS = {
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
     "kept_text": Dimension("text that an index of examples keeps", "whole", 1),
-    "special_tokens": Dimension("whether trees have special tokens as nodes (kept), or words alone (left_out)"),
-    "root": Dimension("root of a tree: the gold root, the best root, or none (undirected)"),
-    "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
     "word_pair": Dimension(
@@ -108,8 +105,6 @@ DIMENSIONS = {
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
     "control": Dimension("change of the texts of items"),
-    "context": Dimension("length of a text, in tokens", "whole", 1),
-    "depth": Dimension("where in a text something is planted, as a share of its length", "share"),
     "name_filter": Dimension("facts that are left out because the name of their subject gives the answer away"),
     "bound": Dimension("bound of a 95% interval"),
 }
@@ -154,12 +149,12 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words n_links n_sentences spared test_sentences".split(),
+        "n_examples n_tokens seed duration_s n_words spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 filter forward_s left_out options pruning recipe sentences "
+            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
             "settings shrinking suites tasks training versions"
         ).split(),
         "object",
