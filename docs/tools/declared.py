@@ -50,7 +50,7 @@ def numbers(study: Study) -> Iterator[Number]:
     for measure in study.measures:
         module = catalog.load("measures", measure)
         label = module.VARIABLE
-        definition = " ".join((module.__doc__ or "").partition("\n\n")[0].split())
+        definition = " ".join((module.__doc__ or "").split())
         yield Number(label.name, label.long_name, label.units, tuple(label.coords), label.source, definition)
     yield from study.numbers
 

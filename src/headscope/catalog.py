@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.study import Study
+from headscope.study import Cost, InSurvey, Study
 
 ROOT = Path(__file__).parent
 # What studies are about, as a literal `ABOUT` of their `study.py` says, with a question for each.
@@ -107,9 +107,12 @@ def study(name: str) -> Study:
 
 def _by_constants(name: str) -> Study:
     """A study whose declaration is not written yet, from the constants of its `study.py`."""
-    read = {field: constant("studies", name, field.upper()) for field in ("about", "example", "required", "options")}
+    fields = ("about", "example", "required", "options", "survey")
+    read = {field: constant("studies", name, field.upper()) for field in fields}
+    if isinstance(read["survey"], dict):
+        read["survey"] = InSurvey(**read["survey"] | {"cost": Cost(**read["survey"]["cost"])})
     without, shared = constant("studies", name, "WITHOUT"), constant("studies", name, "SHARED_FOLDER")
-    found = {field: value for field, value in read.items() if value} | {"without": without or ()}
+    found: dict[str, Any] = {field: value for field, value in read.items() if value} | {"without": without or ()}
     return Study(**{"about": "heads", "source": "", "required": ()} | found, shared_folder=bool(shared))
 
 

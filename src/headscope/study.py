@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 WHOLE = (0, 2**32 - 1)
+FORWARD = 0.32  # seconds of a forward pass of the built-in model over 1,000 tokens, on one core
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Cost:
     * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
     * `fixed`: seconds, whatever the texts; `complete`: further ones with `--full`; `cells`: MiB for 1,000 tokens.
     * `shared`: whether its first pass is that of other studies, too.
-    * `most`: sentences that it takes unless all are asked for; 0 for all.
+    * `most`: sentences that it takes unless all are asked for; 0 for all. `scored`: inputs that are read many times.
     """
 
     passes: float
@@ -70,6 +71,12 @@ class Cost:
     cells: float = 0.0
     shared: bool = True
     most: int = 0
+    scored: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds for 1,000 tokens."""
+        return self.passes * (FORWARD + self.own) + self.after
 
 
 @dataclass(frozen=True, slots=True)

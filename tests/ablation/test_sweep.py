@@ -63,7 +63,7 @@ def inputs_of(family: str, kind: type = AutoModelForSequenceClassification, **co
 
 def whole_batch(one: TaskInputs) -> dict[str, torch.Tensor]:
     """All inputs in one padded batch, in their order."""
-    (batch,) = batches(one.model, one.inputs, Settings(batch_tokens=10**6))
+    (batch,) = batches(one.model, one.inputs, Settings(batch_tokens=65_536))
     order = batch.index.argsort()
     return {name: tensor[order] for name, tensor in batch.inputs.items()}
 
@@ -168,7 +168,7 @@ def test_masked_words(family: str) -> None:
 def test_batched_is_one_by_one() -> None:
     one = inputs_of("bert")
     alone = sweep(one, Settings(batch_tokens=1))
-    np.testing.assert_allclose(sweep(one, Settings(batch_tokens=10**6)).heads, alone.heads, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(sweep(one, Settings(batch_tokens=65_536)).heads, alone.heads, rtol=1e-5, atol=1e-5)
 
 
 def test_the_planted_head_is_found(planted: TaskInputs) -> None:

@@ -110,8 +110,10 @@ def test_a_limit_stops_after_so_many_examples(limit):
     assert found.n_examples == len(list(found)) == limit
 
 
-def test_a_limit_stops_before_what_is_bad_later():
-    assert corpus("x.tsv", TSV, Options(limit=1)).skipped == {}
+def test_a_limit_draws_from_what_can_be_read_and_says_what_cannot():
+    assert corpus("x.tsv", TSV, Options(limit=1, skip_bad=True)).skipped["bad"] == 1
+    with pytest.raises(HeadscopeError, match="line 3: 1 columns"):
+        corpus("x.tsv", TSV, Options(limit=1))
 
 
 @pytest.mark.parametrize("limit", [0, -1])

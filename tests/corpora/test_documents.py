@@ -15,7 +15,7 @@ from headscope.passes import Settings
 from headscope.passes.passes import Pass
 from headscope.report.study_page import study_page
 from support.cli import run_command
-from support.tiny import save_tiny
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 from support.written import corpus
 
 TREE = "1\tIt\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n"
@@ -66,7 +66,7 @@ def test_a_column_names_documents(tmp_path):
 def interval_width(path: Path, texts: str) -> tuple[float, str]:
     path.write_text(texts)
     found = read(str(path))
-    done = Pass(load("minilm"), found, Settings(resamples=400)).measure(["entropy"])
+    done = Pass(load("minilm"), found, Settings(resamples=400)).measure(["entropy"]).read()
     lower, upper = np.moveaxis(done.value["entropy"].interval, -1, 0)
     return float((upper - lower).mean()), str(found.by_document)
 
@@ -132,3 +132,28 @@ def test_fewer_than_five_documents_give_no_interval_and_name_the_column_that_giv
     first, *_ = page.highlights()
     assert first.topic == "Undecided: too few documents" and "--document title makes 12" in first.text
     assert {finding.verdict for finding in (*page.highlights(), *page.findings())} <= {None, "undecided"}
+
+
+def _news(folder, name, documents):
+    """A table of 12 texts of so many documents."""
+    rows = [f"It rained {n}, and {'it was cold ' * (n % 4)}then we slept.\t{n % documents}" for n in range(12)]
+    (folder / name).write_text("text\ttitle\n" + "\n".join(rows) + "\n")
+    return read(folder / name, document="title")
+
+
+def test_intervals_over_other_units_stay_where_documents_are_few(tmp_path):
+    """What random tokens and the vocabulary tell does not depend on the documents of the corpus."""
+    model, few = headscope.wrap(tiny_bert(), tiny_tokenizer()), _news(tmp_path, "few.tsv", 3)
+    found = headscope.induction(model, few, sequences=6, copy=4, contexts="8", texts=4, tokens=20)
+    there = {str(name): bool(found[name].notnull().any()) for name in found if str(name).endswith("_ci")}
+    of_corpus = ("natural_", "sink_", "value_norm", "mean_distance")
+    assert there["gain_ci"] and there["planted_gain_ci"] and there["chosen_gain_ci"]
+    assert not any(filled for name, filled in there.items() if name.startswith(of_corpus))
+
+
+def test_of_several_corpora_only_the_small_one_has_no_intervals(tmp_path):
+    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
+    corpora = (_news(tmp_path, "few.tsv", 3), _news(tmp_path, "enough.tsv", 6))
+    found = headscope.patterns(model, corpora, shown=0, resamples=20)
+    filled = found["share_ci"].notnull().any([dim for dim in found["share_ci"].dims if dim != "task"])
+    assert filled.values.tolist() == [False, True] and bool(found["same_pattern_ci"].notnull().all())

@@ -4,11 +4,13 @@ from inspect import signature
 
 import pytest
 
+from headscope import catalog
 from headscope.errors import HeadscopeError
+from headscope.front.signatures import names
 from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
-from headscope.front.survey.costs import BUILT_IN, COSTS, READING, ModelShape, StudyEstimate, estimates, shape_of
-from headscope.front.survey.plan import NEEDS, CorpusFacts, planned
+from headscope.front.survey.costs import BUILT_IN, READING, ModelShape, StudyEstimate, estimates, shape_of
+from headscope.front.survey.plan import CorpusFacts, in_survey, planned
 from headscope.passes import captured_treebanks
 from headscope.studies.attributions import sample_sizes
 from headscope.studies.attributions import study as attributions
@@ -56,7 +58,9 @@ def test_a_study_that_was_done_before_says_nothing_of_the_speed() -> None:
 
 
 def test_all_studies_of_a_survey_have_a_cost_and_share_one_pass() -> None:
-    assert set(COSTS) == set(NEEDS)
+    places = {study: catalog.study(study).survey for study in catalog.names("studies")}
+    shared = {study for study, survey in places.items() if not isinstance(survey, str) and survey.cost.shared}
+    assert shared == {study for study in places if "first_pass" in names(study, "study")}
     plans = planned([CORPUS], task=False)
     made = estimates(plans, BUILT_IN)
     assert [one.study for one in made] == [READING, *(plan.study for plan in plans if not plan.lacks)]
@@ -85,13 +89,13 @@ def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> N
 
 
 def test_the_samples_of_an_estimate_are_those_of_the_studies() -> None:
-    assert captured_treebanks.IN_ALL == costs.SENTENCES
-    assert layers.TRAINED + layers.TESTED == costs.OF_LAYERS
+    assert captured_treebanks.IN_ALL == in_survey("structure").cost.most == in_survey("probe").cost.most
+    assert layers.TRAINED + layers.TESTED == in_survey("layers").cost.most
     assert (sample_sizes.SETS_OF_TOKEN, sample_sizes.SETS) == (costs.SETS_OF_TOKEN, costs.SETS)
     assert (sample_sizes.TOKENS_OF_TWO_MINUTES, sample_sizes.LEAST) == (costs.TOKENS_OF_PASSES, costs.LEAST_SCORED)
     assert sample_sizes.SCORED_SHARE == costs.SCORED_SHARE
     assert (ALTERED_PASSES, sample_sizes.HEAD_PASSES) == (costs.ALTERED, costs.BY_HEAD)
-    assert signature(attributions.run).parameters["scored"].default == costs.SCORED
+    assert signature(attributions.run).parameters["scored"].default == in_survey("attributions").cost.scored
 
 
 def test_a_sample_that_is_full_leaves_its_time_to_the_other_studies() -> None:

@@ -210,7 +210,7 @@ def _measure(folder: Path, killed_after: int = 10**9) -> list[str]:
     journal = PassJournal(folder, {"study": "made"})
     settings = Settings(resamples=3, batch_tokens=30, journal=journal, on_progress=count, on_notice=notices.append)
     with patch.object(shards, "EXAMPLES", 1), patch.object(PassJournal, "due", True):
-        Pass(_model(), _texts(), settings).measure(["entropy"])
+        Pass(_model(), _texts(), settings).measure(["entropy"]).read()
     return notices
 
 

@@ -44,7 +44,7 @@ def inputs_of(model: Model, number: int = 2) -> list[Encoded]:
 
 
 def tallies(model: Model, observer: MeasureObserver) -> dict[str, Tally]:
-    return pass_over(model, inputs_of(model), QUICK).collect(observer).value
+    return pass_over(model, inputs_of(model), QUICK).collect(observer).read().value
 
 
 # Gemma 2 has grouped keys, windows and soft caps.

@@ -1,6 +1,7 @@
 """Arrays that are kept in files: their bits, and what becomes of a run that is killed while it computes from them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,14 +10,15 @@ import numpy as np
 import pytest
 
 from headscope import Model, Settings
-from headscope.cluster.channel import ChannelClosed
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.passes import Pass, array_files, shards
-from headscope.passes.array_files import UNFINISHED, ArrayFiles
-from headscope.passes.kept_arrays import ArrayStore, read_in_worker
+from headscope.passes.array_files import UNFINISHED, ArrayFiles, KeptShard
+from headscope.passes.kept_arrays import ArrayPass, ArrayStore, read_arrays
 from headscope.passes.pass_journal import PassJournal
+from headscope.passes.shards import ReadShards
+from headscope.storage.codec import decode, encode
 
 INPUTS = 22  # of 30 examples: the others are too long for the model
 
@@ -42,7 +44,7 @@ class Reading:
 
     def run(self, model: Model, corpus: Corpus, budget: int) -> tuple[list[int], list[np.ndarray], tuple[int, int]]:
         with ArrayStore(budget) as store:
-            result = store.gather(Pass(model, corpus, self.settings), self.observe, list[int])
+            result = store.gather(ArrayPass(Pass(model, corpus, self.settings), self.observe, list[int]))
             arrays = [array.numpy().copy() for array in store.arrays]
             numbers = [number for of_batch in result.value for number in of_batch]
             return numbers, [array for array in arrays if array.size], (store.in_memory, store.on_disk)
@@ -113,16 +115,22 @@ def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, m
         Reading(tmp_path).run(model, corpus, 0)
 
 
-def test_a_worker_ends_once_it_has_read_with_all_models(model: Model) -> None:
+def test_a_worker_reads_all_passes_and_has_no_arrays(model: Model, corpus: Corpus) -> None:
     """What is computed from the arrays is its coordinator's."""
-    read = list[tuple[Model, int]]()
-    worker: Any = SimpleNamespace(in_worker=True)
+    ended = list[bool]()
 
-    def keep(used: Model, store: ArrayStore) -> None:
-        read.append((used, store.budget))
+    class Worker:
+        in_worker = True
 
-    read_in_worker([model], keep, Settings())
-    assert not read
-    with pytest.raises(ChannelClosed):
-        read_in_worker(iter([model, model]), keep, Settings(engine=worker))
-    assert read == [(model, 0)] * 2
+        def values(self, tasks: Any) -> Iterator[str]:
+            channel: Any = SimpleNamespace(progress=lambda done: None, preceding=lambda own: 0, piece=lambda **_: None)
+            read = decode(tasks.do(0, channel), ReadShards[list[KeptShard[list[list[int]]]]])
+            yield encode(replace(read, state=[]))  # as a coordinator sends the total
+
+        def finish(self, total: Any) -> None:
+            ended.append(True)
+
+    reading, engine = Reading(), Worker()
+    inputs = Pass(model, corpus, replace(reading.settings, engine=engine))
+    read_arrays(ArrayPass(inputs, reading.observe, list[int]) for _ in range(2))
+    assert len(ended) == 2 and reading.batches > 2

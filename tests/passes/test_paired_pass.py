@@ -107,7 +107,9 @@ def test_three_models_are_two_pairs(models: list[Model], inputs: list[Encoded], 
 def test_differences_are_those_of_profiles(
     models: list[Model], inputs: list[Encoded], all_tallies: dict[str, Tally]
 ) -> None:
-    first, *later = [pass_over(model, inputs, QUICK).collect(MeasureObserver(MEASURES)).value for model in models]
+    first, *later = [
+        pass_over(model, inputs, QUICK).collect(MeasureObserver(MEASURES)).read().value for model in models
+    ]
     for name in MEASURES:
         for number, tallies in enumerate(later):
             change = tallies[name].mean - first[name].mean
@@ -125,7 +127,7 @@ def test_a_paired_interval_is_narrower_than_that_of_two_passes(inputs: list[Enco
     entropy = {"entropy": MEASURES["entropy"]}
     beside = paired([one, other], inputs, entropy, {}, Settings(resamples=400))["difference_entropy"]
     first, later = (
-        pass_over(model, inputs, Settings(resamples=400, seed=seed)).measure(["entropy"]).value["entropy"]
+        pass_over(model, inputs, Settings(resamples=400, seed=seed)).measure(["entropy"]).read().value["entropy"]
         for seed, model in enumerate((one, other))
     )
     apart = [tally.resampled_total / tally.resampled_count[:, None] for tally in (first, later)]

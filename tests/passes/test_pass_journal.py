@@ -107,7 +107,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bits(
 
 
 def measured(model: Model, corpus: Corpus, run: Run) -> Any:
-    return Pass(model, corpus, run.settings).measure(["entropy"])
+    return Pass(model, corpus, run.settings).measure(["entropy"]).read()
 
 
 def gathered(model: Model, corpus: Corpus, run: Run) -> Any:
@@ -298,7 +298,7 @@ def test_a_model_whose_files_change_during_a_pass_is_refused(corpus: Corpus, tmp
         def edit(inputs: int) -> None:
             (folder / name).write_bytes(change((folder / name).read_bytes()))
 
-        Pass(model, corpus, Settings(resamples=5, on_progress=edit)).measure(["entropy"])
+        Pass(model, corpus, Settings(resamples=5, on_progress=edit)).measure(["entropy"]).read()
 
     measured_while("model.safetensors", lambda content: content)
     for name in ("model.safetensors", "tokenizer.json"):
@@ -316,7 +316,7 @@ def test_a_corpus_that_changes_during_a_pass_is_refused(model: Model, tmp_path: 
         def change(inputs: int) -> None:
             path.write_text(text)
 
-        Pass(model, corpus, Settings(resamples=5, on_progress=change)).measure(["entropy"])
+        Pass(model, corpus, Settings(resamples=5, on_progress=change)).measure(["entropy"]).read()
 
     measured_while("The cat slept.\n" * 3)
     with pytest.raises(HeadscopeError, match=r"corpus '.*texts.txt' has changed since the run began"):

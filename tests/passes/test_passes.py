@@ -13,7 +13,8 @@ import torch
 import headscope
 from headscope import Model, Settings, catalog
 from headscope.capture import observer
-from headscope.corpora import Options, read
+from headscope.corpora import read
+from headscope.corpora.corpus import part
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
@@ -37,11 +38,12 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def inputs(model: Model) -> list[Encoded]:
-    return list(Words(model.tokenizer, model.max_tokens, "truncate").encode(read("sample", Options(limit=40))))
+    no_pairs = part(read("sample"), np.arange(40))
+    return list(Words(model.tokenizer, model.max_tokens, "truncate").encode(no_pairs))
 
 
 def tallies_of(model: Model, inputs: Iterable[Encoded], settings: Settings = QUICK) -> dict[str, Tally]:
-    return pass_over(model, inputs, settings).collect(MeasureObserver(MEASURES)).value
+    return pass_over(model, inputs, settings).collect(MeasureObserver(MEASURES)).read().value
 
 
 @pytest.fixture(scope="module")
@@ -118,15 +120,15 @@ def test_a_pass_gathers_what_its_observer_returns(
         def finish(self) -> tuple[list[int], torch.Tensor]:  # type: ignore[override]
             return self.batch.index.tolist(), super().finish()["entropy"].values.double()
 
-    result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES))
+    result = pass_over(model, inputs, QUICK).gather(Indices(MEASURES)).read()
     indices, values = zip(*result.value, strict=True)
     assert [list(index) for index in indices] == [[encoded.index for encoded in group] for group in groups_of(inputs)]
     np.testing.assert_allclose(torch.cat(values).mean(0), all_tallies["entropy"].mean, atol=1e-5)
 
 
 def test_a_result_has_coverage_and_attributes(model: Model) -> None:
-    corpus = read("sample", Options(limit=3))
-    result = Pass(model, corpus, QUICK).measure(["entropy"])
+    corpus = part(read("sample"), np.arange(3))
+    result = Pass(model, corpus, QUICK).measure(["entropy"]).read()
     assert list(result.value) == ["entropy"] and result.coverage.inputs == 3
     assert result.attributes["n_tokens"] == result.coverage.tokens > 9
     assert list(result.attributes) == ["n_examples", "n_tokens", "resampled", "skipped", "duration_s"]
@@ -139,7 +141,7 @@ def test_no_inputs_are_refused(model: Model) -> None:
 
 def test_ctrl_c_keeps_what_was_done(model: Model, inputs: list[Encoded]) -> None:
     done = list(chain(*groups_of(inputs)[:2]))
-    result = pass_over(model, inputs, stopping_after(2)).collect(MeasureObserver(MEASURES))
+    result = pass_over(model, inputs, stopping_after(2)).collect(MeasureObserver(MEASURES)).read()
     assert result.coverage.inputs == len(done) < len(inputs)
     assert_same(result.value, tallies_of(model, done))
 
@@ -152,7 +154,7 @@ def test_ctrl_c_ends_a_pass_that_keeps_nothing(model: Model, inputs: list[Encode
         tallies_of(model, inputs, stopping_after(2, keep=False))
     stopped: Any = {"stopped": SimpleNamespace(observe=stops)}
     with pytest.raises(KeyboardInterrupt):
-        pass_over(model, inputs, KEEPING).collect(MeasureObserver(stopped))
+        pass_over(model, inputs, KEEPING).collect(MeasureObserver(stopped)).read()
 
 
 def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
@@ -169,7 +171,9 @@ def test_ctrl_c_while_values_are_tallied_counts_nothing_twice(
     tally = accumulators.tally
     monkeypatch.setattr(accumulators, "TOGETHER", 5)
     monkeypatch.setattr(accumulators, "tally", interrupted_tally)
-    result = pass_over(model, inputs, replace(KEEPING, on_progress=done.append)).collect(MeasureObserver(MEASURES))
+    result = (
+        pass_over(model, inputs, replace(KEEPING, on_progress=done.append)).collect(MeasureObserver(MEASURES)).read()
+    )
     counts = {int(tally.count.max()) for tally in result.value.values()}
     assert counts - {0} == {sum(done)} == {result.coverage.inputs}  # no example is a pair of sentences
     assert_same(result.value, tallies_of(model, list(chain(*groups_of(inputs)[: len(done)]))))
@@ -182,7 +186,7 @@ def test_ctrl_c_while_the_corpus_is_read_keeps_what_was_done(model: Model, input
 
     with pytest.raises(KeyboardInterrupt):
         tallies_of(model, stops(5), KEEPING)
-    result = pass_over(model, stops(batches.WINDOW + 5), KEEPING).measure(["entropy"])
+    result = pass_over(model, stops(batches.WINDOW + 5), KEEPING).measure(["entropy"]).read()
     assert result.coverage.inputs == batches.WINDOW
     assert result.attributes["interrupted"] == f"after {batches.WINDOW} of 0 examples"
 
@@ -197,7 +201,7 @@ def test_the_model_is_as_before_after_an_error_in_a_measure(inputs: list[Encoded
     before, implementation = model.network(**batch)[0], model.network.config._attn_implementation
     with pytest.raises(HeadscopeError if error is ValueError else error, match="broken measure"):
         broken: Any = {"broken": SimpleNamespace(observe=fails, VARIABLE=SimpleNamespace(name="broken"))}
-        pass_over(model, inputs, QUICK).collect(MeasureObserver(broken))
+        pass_over(model, inputs, QUICK).collect(MeasureObserver(broken)).read()
     assert model.network.config._attn_implementation == implementation
     assert not model.network._forward_pre_hooks and not model.network._forward_hooks
     assert torch.equal(model.network(**batch)[0], before)
@@ -210,8 +214,8 @@ def test_an_empty_buffer_has_no_tallies() -> None:
 def test_nothing_runs_that_follows_the_attention_of_the_last_layer(model: Model, inputs: list[Encoded]) -> None:
     network: Any = model.network
     ran: list[str] = []
-    for name, part in {"first": network.encoder.layer[0].output, "last": network.encoder.layer[-1].output}.items():
-        part.register_forward_hook(lambda *_, name=name: ran.append(name))
+    for name, module in {"first": network.encoder.layer[0].output, "last": network.encoder.layer[-1].output}.items():
+        module.register_forward_hook(lambda *_, name=name: ran.append(name))
     tallies_of(model, inputs[:2])
     assert set(ran) == {"first"}
     with torch.inference_mode():

@@ -21,8 +21,7 @@ from headscope.errors import HeadscopeError
 from headscope.passes import Pass, shards
 from headscope.passes.accumulators import TallyAccumulator
 from headscope.passes.pass_journal import PassJournal
-from headscope.passes.passes import PassResult
-from headscope.passes.shard_reader import return_freed_memory
+from headscope.passes.planned_pass import PassResult, return_freed_memory
 from support.killed import Killed
 from support.same import assert_same
 
@@ -53,7 +52,7 @@ def settings(workers: int, **given: Any) -> Settings:
 
 
 def measured(model: Model, corpus: Corpus, chosen: Settings, **given: Any) -> PassResult[Any]:
-    return Pass(model, corpus, chosen, **given).measure(["entropy"])
+    return Pass(model, corpus, chosen, **given).measure(["entropy"]).read()
 
 
 def bits(result: PassResult[Any]) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ from headscope import Model, Settings
 from headscope.corpora import read
 from headscope.encoding.encoder import Words
 from headscope.passes import Pass
-from headscope.passes.shard_reader import ShardReader
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 
 TEXTS = [f"{number} cats saw {number} birds. " * 500 for number in range(40)]  # 11 KiB each
@@ -30,14 +30,14 @@ class Count:
 def test_long_texts_make_small_shards(model: Model) -> None:
     corpus, settings = read(TEXTS), Settings(long="truncate")
     words = Words(model.tokenizer, model.max_tokens, "truncate")
-    reader = ShardReader(model, corpus, words, settings, Fold(Count, int.__add__, int))
+    reader = PlannedPass(model, corpus, words, settings, Fold(Count, int.__add__, int))
     assert [part.coverage.inputs for part in reader.parts(reader.nothing)] == [12, 12, 12, 4]
 
 
 def test_workers_read_small_shards_with_the_same_bits(model: Model) -> None:
     corpus = read(TEXTS)
     one, several = (
-        Pass(model, corpus, Settings(long="truncate", resamples=5, workers=workers)).measure(["entropy"])
+        Pass(model, corpus, Settings(long="truncate", resamples=5, workers=workers)).measure(["entropy"]).read()
         for workers in (1, 3)
     )
     assert one.value["entropy"].resampled_total.tobytes() == several.value["entropy"].resampled_total.tobytes()
@@ -47,5 +47,5 @@ def test_workers_read_small_shards_with_the_same_bits(model: Model) -> None:
 def test_workers_without_work_are_said(examples: int, parts: int | None, model: Model) -> None:
     said: list[str] = []
     settings = Settings(long="truncate", resamples=5, workers=3, on_notice=said.append)
-    Pass(model, read(TEXTS[:examples]), settings).measure(["entropy"])
+    Pass(model, read(TEXTS[:examples]), settings).measure(["entropy"]).read()
     assert said == ([f"'list' is too small for 3 workers; use --workers {parts}"] if parts else [])

@@ -10,7 +10,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.passes import Pass
-from headscope.passes.unknown_tokens import unknown_line
+from headscope.passes.coverage import unknown_line
 from headscope.report.facts import summary
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -26,7 +26,7 @@ def test_a_tenth_of_unknown_tokens_is_said_and_a_half_is_refused(tmp_path: Path)
     assert "of its tokens are unknown to the model" in lines[0] and lines[0] == some.attrs["unknown_tokens"]
     assert dict(summary(some))["Caution"] == lines[0]
     with pytest.raises(HeadscopeError, match=r"100% of its tokens are unknown .* use other texts or another tokenizer"):
-        Pass(model, headscope.read([BAD] * 3), replace(quick, workers=2)).measure(["entropy"])
+        Pass(model, headscope.read([BAD] * 3), replace(quick, workers=2)).measure(["entropy"]).read()
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from xarray import Dataset
 from headscope import save_result
 from headscope.errors import DrawingError, HeadscopeError
 from headscope.report import page, rebuild_all, result_page
+from headscope.report.study_page import StudyPage
 from headscope.storage.files import write_atomically
-from headscope.studies.profile.page import findings
 from support.profile_result import profile_result
 
 
@@ -75,7 +75,7 @@ def test_other_formats_are_written(folder: Path) -> None:
 def test_a_page_that_lacks_a_part_is_written_again(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.utime(saved / "one" / "result.nc", (1, 1))
     with monkeypatch.context() as patched:
-        patched.setattr(findings, "findings", lambda result: 1 / 0)
+        patched.setattr(StudyPage, "findings", lambda page: 1 / 0)
         with pytest.raises(DrawingError):
             list(rebuild_all(saved / "one", formats=()))
     assert "one" in written(saved)

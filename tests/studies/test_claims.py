@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headscope import catalog
-from support.claim_cases import CASES, FAMILIES, NO_CLAIMS, claimed, described, is_found, run
+from support.claim_cases import CASES, FAMILIES, MIXED, NO_CLAIMS, claimed, described, is_found, run
 from support.tiers import in_turn
 
 # Those that take a second or more a run read the first noise alone; all noises but the first are thorough.
@@ -28,7 +28,7 @@ OTHER_KINDS = [
     pytest.param(study, noise, marks=pytest.mark.thorough)
     for study in DEAR
     for noise in CASES[study].noises[1:]
-    if noise in (*FAMILIES, "swapped")
+    if noise in (*FAMILIES, *MIXED)
 ]
 
 

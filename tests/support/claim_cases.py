@@ -2,7 +2,7 @@
 
 A case runs with any seed, so that tests take a few and `python -m benchmarks.claims` forty. The noises are random
 weights, these with sharp or exactly uniform attention, of decoders, of ALBERT, and of letters as tokens; what is
-planted beside shuffled links or labels, beside trees of other sentences, and in a single example.
+planted beside shuffled links, roles or labels, beside trees of other sentences, and in a single example.
 
 >>> set(CASES) | set(NO_CLAIMS) == set(catalog.names("studies"))
 True
@@ -51,6 +51,11 @@ FAMILIES: dict[str, Network] = {
     "albert": lambda seed: tiny_network(tiny_config("albert", vocab_size=len(tiny_vocabulary())), seed),
 }
 BYTES = 256
+# Annotations of other sentences, or with their roles mixed up, beside a network that knows what they were.
+MIXED = {
+    "swapped": (texts.treebank, texts.rooted, texts.linked, texts.documents),
+    "roles": (texts.linked, texts.documents),
+}
 
 
 @dataclass(frozen=True)
@@ -80,8 +85,8 @@ class ClaimCase:
         """The names of its noises."""
         others = {"shuffled": self.shuffles, "without": self.without, "one example": self.single}
         of_noise = [*QUERIES, *(FAMILIES if self.noise is AutoModel else ())] if self.noise else []
-        swapped = ["swapped"] if self.data is texts.treebank else []
-        return [*of_noise, *(name for name, there in others.items() if there), *swapped]
+        mixed = [name for name, data in MIXED.items() if self.data in data]
+        return [*of_noise, *(name for name, there in others.items() if there), *mixed]
 
 
 def noisy(seed: int, factor: float, kind: type) -> PreTrainedModel:
@@ -104,8 +109,8 @@ def run(study: str, seed: int, noise: str | None = None) -> xr.Dataset:
         network = FAMILIES[noise](seed)
     shuffled = case.shuffles and noise not in (None, "without", "one example")
     data = case.data(seed, 1 if noise == "one example" else case.n, shuffled)
-    if noise == "swapped":
-        data = texts.swapped(case.data(seed, case.n))
+    if noise in MIXED:
+        data = getattr(texts, noise)(case.data(seed, case.n), seed)
     return RUNNERS.get(study, _of_corpus)(study, network, data, Settings(seed=seed, resamples=200), dict(case.options))
 
 

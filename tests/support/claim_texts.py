@@ -4,7 +4,7 @@
 (3, 3)
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -65,19 +65,45 @@ def _sentence(random: Random) -> str:
     return " ".join([*(word for phrase in phrases for word in phrase), "."])
 
 
-def swapped(made: Corpus) -> Corpus:
-    """Each sentence with the tree of the next one that is as long, so that places are right and words are not."""
-    by_length: dict[int, list[Example]] = {}
+def swapped(made: Corpus, seed: int = 0) -> Corpus:
+    """Each sentence with the tree, links and mentions of the next one that is as long: places are right, words not."""
+    return corpus(
+        replace(example, first=(replace(own, heads=next_.heads, deprel=next_.deprel, links=next_.links,
+                                        mentions=next_.mentions),))
+        for example, own, next_ in _with_next(made)
+    )  # fmt: skip
+
+
+def roles(made: Corpus, seed: int = 0) -> Corpus:
+    """Each sentence with its links from where they come from in the next one that is as long, and its mentions of any
+    of its entities: what has a role is right, which role it has is not.
+    """
+    random = Random(seed)
+
+    def shuffled(own: Sentence, next_: Sentence) -> Sentence:
+        mentions = own.mentions or ()
+        entities = [mention.entity for mention in mentions]
+        named = zip(mentions, random.sample(entities, len(entities)), strict=True)
+        pairs = [(link, other.source) for link, other in zip(own.links, next_.links, strict=False)]
+        return replace(
+            own,
+            links=tuple(replace(link, source=source) for link, source in pairs if {*source}.isdisjoint(link.target)),
+            mentions=tuple(replace(mention, entity=entity) for mention, entity in named),
+        )
+
+    return corpus(replace(example, first=(shuffled(own, next_),)) for example, own, next_ in _with_next(made))
+
+
+def _with_next(made: Corpus) -> Iterator[tuple[Example, Sentence, Sentence]]:
+    """Each example with its sentence, and with that of the next example that is as long."""
+    by_length: dict[int, list[Sentence]] = {}
     for example in made:
-        by_length.setdefault(len(example.first[0].words), []).append(example)
-
-    def other(example: Example) -> Example:
-        alike = by_length[len(example.first[0].words)]
-        theirs = alike[(alike.index(example) + 1) % len(alike)].first[0]
-        sentence = replace(example.first[0], heads=theirs.heads, deprel=theirs.deprel)
-        return replace(example, first=(sentence,))
-
-    return corpus(map(other, made))
+        by_length.setdefault(len(example.first[0].words), []).append(example.first[0])
+    turn = dict.fromkeys(by_length, 0)
+    for example in made:
+        alike = by_length[length := len(example.first[0].words)]
+        turn[length] += 1
+        yield example, example.first[0], alike[turn[length] % len(alike)]
 
 
 def _shuffled_trees(made: Corpus, random: Random) -> Corpus:

@@ -16,10 +16,10 @@ from starlette.testclient import TestClient
 from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import export
-from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
 from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script, without_glyph
 from headscope.viewer.result_session import result_session
+from headscope.viewer.routes import reply
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import VIEWS, ViewState, parse_state

@@ -14,8 +14,8 @@ import headscope
 from headscope import models, read
 from headscope.training.kept_steps import KeptSteps, StepKeeper
 from headscope.viewer.export import offline_page
+from headscope.viewer.loading import steps_of
 from headscope.viewer.session import ViewSession
-from headscope.viewer.steps import steps_of
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.viewer_page import FIRST, opened, picture, served, settled, state
 

@@ -89,11 +89,10 @@ def sweep(
     skipped that are not called one after the other.
     """
     model, heads = task_inputs.model, task_inputs.model.capture.heads
-    silent = replace(settings, on_progress=lambda done: None)
 
     @cache
     def strategy() -> Strategy:
-        means = head_means(model, task_inputs.inputs, silent) if mode == "mean" else None
+        means = head_means(model, task_inputs.inputs, settings.quiet) if mode == "mean" else None
         return fastest_exact(task_inputs, mode, means)
 
     layers = range(len(heads))

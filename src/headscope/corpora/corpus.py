@@ -17,8 +17,6 @@ from headscope.storage.hashes import SourceFiles
 
 # Fewer documents give no interval: their examples depend on each other.
 LEAST_DOCUMENTS = 5
-# Labels of which each has its share of a sample; more are scores.
-MOST_LABELS = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +30,7 @@ class Corpus:
     * `files`: those that `sha256` is of; None for texts in memory, or of a data set of the hub.
     * `text_bytes`: the size of all texts and labels; 0 where it is not known.
     * `more_documents`: what would make more documents of it where they are too few, in words.
+    * `drawn`: which of the examples of its source it has, in words; empty for all of them.
 
     >>> from headscope.corpora import read
     >>> corpus = read("sample")
@@ -48,6 +47,7 @@ class Corpus:
     text_bytes: int = 0
     n_documents: int = 0
     more_documents: str = ""
+    drawn: str = ""
 
     @property
     def has_few_documents(self) -> bool:
@@ -78,6 +78,11 @@ class Corpus:
             return f"{number}, {TOO_FEW}{self.more_documents and f'; {self.more_documents}'}"
         return "examples" if self.n_documents == self.n_examples else "examples, taken as independent"
 
+    @property
+    def described(self) -> str:
+        """Its name, and which of its examples were read."""
+        return f"{self.name} ({self.drawn})" if self.drawn else self.name
+
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file is no longer the one that was hashed."""
         if self.files:
@@ -103,45 +108,7 @@ class Corpus:
 
 def sample(corpus: Corpus, number: int, seed: int) -> Corpus:
     """So many examples of a corpus, drawn by the seed, in its order; they are held in memory."""
-    return _drawn(corpus, np.random.default_rng(seed).permutation(corpus.n_examples)[:number], seed)
-
-
-def evenly(corpus: Corpus, number: int | None, seed: int = 0) -> Corpus:
-    """So many examples of a corpus, each document or label with its share, drawn by the seed, in the corpus's order.
-
-    The first so many of a file that is sorted are a sample of its beginning. The name says what was drawn.
-
-    >>> from headscope.corpora import read
-    >>> evenly(read("sample"), 20).name, evenly(read("sample"), None).name
-    ('sample (20 of 282, drawn over documents, seed 0)', 'sample')
-    """
-    if number is None or number >= corpus.n_examples:
-        return corpus
-    over, groups = _groups(corpus)
-    random = np.random.default_rng(seed)
-    ranks = np.empty(corpus.n_examples)
-    for group in np.unique(groups):
-        members = random.permutation(np.flatnonzero(groups == group))
-        ranks[members] = (np.arange(len(members)) + 0.5) / len(members)
-    first = np.lexsort((random.random(len(ranks)), ranks))  # of equal ranks any
-    name = f"{corpus.name} ({number:,} of {corpus.n_examples:,}, drawn{f' over {over}' if over else ''}, seed {seed})"
-    return replace(_drawn(corpus, first[:number], seed), name=name)
-
-
-def _groups(corpus: Corpus) -> tuple[str, Int[np.ndarray, " example"]]:
-    """What examples are drawn over, in words, and the group of each: its document, else its label, if there are few."""
-    keys = {
-        "documents": [example.document for example in corpus] if corpus.by_document else [],
-        "labels": [str(example.label) for example in corpus],
-    }
-    for over, values in keys.items():
-        names, groups = np.unique(values, return_inverse=True)
-        if 1 < len(names) and (over == "documents" or len(names) <= MOST_LABELS):
-            return over, groups
-    return "", np.zeros(corpus.n_examples, dtype=int)
-
-
-def _drawn(corpus: Corpus, chosen: Int[np.ndarray, " example"], seed: int) -> Corpus:
+    chosen = np.random.default_rng(seed).permutation(corpus.n_examples)[:number]
     # No journal goes on from that of the first so many examples.
     sha256 = hashlib.sha256(f"{corpus.sha256} {len(chosen)} {seed}".encode()).hexdigest()
     return replace(part(corpus, chosen), sha256=sha256, files=corpus.files)
@@ -158,8 +125,9 @@ def part(corpus: Corpus, chosen: Int[np.ndarray, " example"], name: str = "") ->
 
 def joint_corpus(corpora: Sequence[Corpus]) -> Corpus:
     """One corpus for the provenance of several: their names, and the hash of their hashes."""
-    sha256 = joint_sha256([corpus.sha256 for corpus in corpora])
-    return Corpus(", ".join(corpus.name for corpus in corpora), sha256, sum(map(len, corpora)), {}, lambda: iter(()))
+    sha256, name = joint_sha256([corpus.sha256 for corpus in corpora]), ", ".join(corpus.name for corpus in corpora)
+    drawn = "; ".join(dict.fromkeys(corpus.drawn for corpus in corpora if corpus.drawn))
+    return Corpus(name, sha256, sum(map(len, corpora)), {}, lambda: iter(()), drawn=drawn)
 
 
 def joint_resampled(corpora: Sequence[Corpus]) -> str:

@@ -83,8 +83,8 @@ def find(folder: Path, kind: str, options: Options, files: SourceFiles) -> Check
 
 
 def _key(kind: str, options: Options, files: SourceFiles) -> Key:
-    """What a check depends on; empty if that is also a tokenizer or a pipeline."""
-    if options.annotate or kind == "paragraphs":
+    """What a check depends on; empty if that is also a tokenizer or a pipeline, and of a part of the files."""
+    if options.annotate or options.limit or kind == "paragraphs":
         return {}
     named = [[Path(name).name, size] for name, size, _ in files.stamps]
     plain = replace(options, kind=kind, offsets=None, cursor=None)

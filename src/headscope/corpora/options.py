@@ -23,7 +23,9 @@ class Options:
       ("4,,2", from 1) mean that the table has no header. None guesses from the header.
     * `document`: the column of a table that names the document of a row: intervals are then over documents.
     * `skip_bad`: leave out and count what cannot be read, instead of raising.
-    * `limit`: stop after so many examples.
+    * `limit`: read so many examples, drawn evenly over documents or labels, by a fixed seed; of a stream the first.
+    * `whole_documents`: a limit takes whole documents, for what is read across sentences.
+    * `from_first`: of a large file a limit draws from its first 20,000 examples (or ten for each), not from all.
     * `annotate`: an installed spaCy pipeline that annotates sentences without words.
     * `task`, `split`: of a GLUE folder ("mrpc", "dev"); `split` also of a hub data set.
     * `segment`: most tokens of a pair of paragraphs, special tokens included.
@@ -39,6 +41,8 @@ class Options:
     document: str | None = None
     skip_bad: bool = False
     limit: int | None = None
+    whole_documents: bool = False
+    from_first: bool = True
     annotate: str | None = None
     task: str | None = None
     split: str | None = None

@@ -18,6 +18,7 @@ from typing import Any
 from headscope import catalog
 from headscope.corpora import in_memory, kept_check
 from headscope.corpora.corpus import Corpus
+from headscope.corpora.drawing import drawn
 from headscope.corpora.options import DEFAULTS, Offsets, Options, existing, tell, with_keywords
 from headscope.corpora.stream import Marks, Sources, Stream
 from headscope.errors import HeadscopeError
@@ -46,6 +47,7 @@ def read(
       strings in a list, an array, a pandas Series or a generator, a pandas DataFrame, a `datasets.Dataset`. A corpus is
       returned as it is.
     * `options`: how to read it; `keywords` are fields of these options by name, as `limit` and `kind`.
+      A limit draws evenly, see `Corpus.drawn`.
     * `offsets`: characters [start, end) of each piece of a text; the kind "paragraphs" needs it.
     * `kept`: a folder in which a check that took `keep_from` seconds (by default 5) is kept, and found when the same
       files are read the same way.
@@ -53,8 +55,8 @@ def read(
     Raises `HeadscopeError` naming the file that cannot be opened, or file and line of the first thing that cannot be
     read.
 
-    >>> read("sample", limit=3)
-    Corpus('sample', 3 examples)
+    >>> read("sample", limit=40), read("sample", limit=40).drawn
+    (Corpus('sample', 40 examples), '40 of 282, drawn evenly over documents, seed 0')
     >>> read([("It rained.", "We stayed in.")])
     Corpus('list', 1 examples)
     """
@@ -77,7 +79,7 @@ def read(
     else:
         kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
         before = None
-    streamed = Sources(reader.examples, sources, options)
+    streamed = drawn(Sources(reader.examples, sources, options))
     if kept and before is not None and kept_check.any_in(kept):
         files = _hashed(sources, before, name)
         if check := kept_check.find(kept, kind, options, files):
@@ -91,7 +93,7 @@ def read(
     ):
         kept_check.keep(kept, kind, options, corpus.files, check)
     if corpus.has_few_documents and hasattr(reader, "more_documents"):
-        return replace(corpus, more_documents=reader.more_documents(sources, options))
+        return replace(corpus, more_documents=reader.more_documents(sources, options, corpus))
     return corpus
 
 
@@ -100,11 +102,11 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
 
     * `before`: the state of its files, if it has some.
     """
-    stream, marks, few, texts, text_bytes = Stream(sources), Marks(), list[Example](), sha256(), 0
+    stream, marks, few, texts, text_bytes = Stream(sources), sources.marks, list[Example](), sha256(), 0
     documents = set[int]()
     reading = stream.reading
     for example in stream:
-        marks.note(stream.number, reading.source, reading.cursor)
+        marks.note(stream.index, reading.source, reading.cursor)
         content = _content(example)
         documents.add(number_of(example.document))
         if before is None:
@@ -112,7 +114,7 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
         text_bytes += len(content)
         if stream.number <= IN_MEMORY and text_bytes <= BYTES_IN_MEMORY:
             few.append(example)
-    n, skipped = stream.number, dict(+reading.skipped)
+    n, skipped = stream.number, dict(+(reading.skipped | sources.left_out))
     if not n:
         raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
     files = _hashed(sources.sources, before, name) if before is not None else None
@@ -127,8 +129,10 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
 
 def _streamed(name: str, digest: str, check: kept_check.Check, files: SourceFiles | None, sources: Sources) -> Corpus:
     """A corpus that is read anew for each pass."""
-    again = partial(Stream, sources, check.marks())
-    return Corpus(name, digest, check.n_examples, check.skipped, again, files, check.text_bytes, check.n_documents)
+    again, n = partial(Stream, sources, check.marks()), check.n_examples
+    words = sources.drawn or (f"the first {n:,}" if sources.options.limit == n else "")
+    corpus = Corpus(name, digest, n, check.skipped, again, files, check.text_bytes, check.n_documents)
+    return replace(corpus, drawn=words)
 
 
 def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:

@@ -3,10 +3,13 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from jaxtyping import Int
 
 from headscope.corpora.annotate import annotator
 from headscope.corpora.options import Options
@@ -73,11 +76,20 @@ class Marks:
 
 @dataclass(frozen=True)
 class Sources:
-    """Sources of one kind, how they are read, and the `examples` of their reader."""
+    """Sources of one kind, how they are read, and the `examples` of their reader.
+
+    * `chosen`: the numbers of the examples that are taken, in their order, and `drawn` how they were chosen, in words;
+      None takes all, up to the limit. `left_out`: what was left out where they were drawn.
+    * `marks`: places that are known before the corpus is checked.
+    """
 
     read: Callable[[Any, Options], Iterable[Example | Bad | Skipped]]
     sources: list[Any]
     options: Options
+    chosen: Int[np.ndarray, " chosen"] | None = None
+    drawn: str = ""
+    marks: Marks = field(default_factory=Marks)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 class SourceReader:
@@ -137,35 +149,49 @@ def _name(source: Any) -> str:
 
 
 class Stream(Iterator[Example]):
-    """The examples of some sources, up to the limit of their options.
+    """The examples of some sources: those that are chosen, or all up to the limit of their options.
 
-    * `marks`: from which `go` goes on; `number`: of the next example, from 0.
+    * `marks`: from which `go` goes on; `number`: of the next example, from 0; `index`: how many were read before it.
     """
 
     def __init__(self, sources: Sources, marks: Marks | None = None):
-        self.marks, self.limit, pipeline = marks or Marks(), sources.options.limit, sources.options.annotate
-        self.reading, self.number = SourceReader(sources), 0
+        pipeline = sources.options.annotate
+        self.marks, self.chosen = marks or sources.marks, sources.chosen
+        self.limit = sources.options.limit if self.chosen is None else len(self.chosen)
+        self.reading, self.number, self.index = SourceReader(sources), 0, 0
         self.annotated = annotator(pipeline, self.reading.skipped) if pipeline else lambda example: example
         self.rest = self.reading.examples(Mark())
 
     def __next__(self) -> Example:
         if self.number == self.limit:
             raise StopIteration
+        if self.chosen is not None:
+            self._go_to(int(self.chosen[self.number]))
         example = next(self.rest)
         self.number += 1
+        self.index += 1
         return self.annotated(example)
 
     def go(self, number: int) -> None:
         """Go to the example of a number: from the last mark before it, where that saves reading."""
-        mark = self.marks.before(number)
-        if not mark.examples <= self.number <= number:
+        self.number = number
+        if self.chosen is None:
+            self._go_to(number)
+
+    def _go_to(self, index: int) -> None:
+        """Go to a place; what is left out on the way is not counted."""
+        mark = self.marks.before(index)
+        if not mark.examples <= self.index <= index:
             self._begin(mark)
-        for _ in islice(self.rest, number - self.number):
-            self.number += 1
+        if self.index < index:
+            skipped = self.reading.skipped.copy()
+            self.index += sum(1 for _ in islice(self.rest, index - self.index))
+            self.reading.skipped.clear()
+            self.reading.skipped.update(skipped)
 
     def _begin(self, mark: Mark) -> None:
         """Go to a mark; in the file that is open, so that a packed one is unpacked once."""
-        self.number = mark.examples
+        self.index = mark.examples
         self.reading.ids.clear()  # there are marks behind the start only where no id is repeated
         cursor = self.reading.cursor
         if self.reading.source == mark.source and cursor.line and not cursor.ended:

@@ -100,6 +100,11 @@ def corpus(given: Given, made: Given) -> Any:
     return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
 
 
+def documents(given: Given, made: Given) -> Any:
+    """The corpus of the command, of which a limit takes whole documents."""
+    return corpus({**given, "whole_documents": True}, made)
+
+
 def own_texts(given: Given, made: Given) -> Any:
     """The corpus of the command, beside a task, too; the dev split of the task if no corpus is named."""
     named = given["corpus"] != "sample"
@@ -117,19 +122,23 @@ def training(given: Given, made: Given) -> Any:
 
 def trainings(given: Given, made: Given) -> Any:
     """The corpora of --train, of which there may be several; None without it."""
-    one = [{**given, "training": source} for source in given["trainings"] or [None]]
+    one = [{**given, "whole_documents": True, "training": source} for source in given["trainings"] or [None]]
     return tuple(corpus for source in one if (corpus := training(source, made)) is not None) or None
 
 
 def treebanks(given: Given, made: Given) -> Any:
-    """One or more corpora."""
+    """One or more corpora, of which a limit takes whole documents."""
+    return _corpora({**given, "whole_documents": True})
+
+
+def _corpora(given: Given) -> Any:
     return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
 
 
 def corpora(given: Given, made: Given) -> Any:
     """One or more corpora, or with --task and --data the dev splits of tasks."""
     if not (given["data"] or given["task"]):
-        return treebanks(given, made)
+        return _corpora(given)
     if given["corpora"] or given["data"] is None:
         raise HeadscopeError(
             "tasks are read with --task NAME,NAME --data FOLDER and without CORPUS; corpora without both"
@@ -154,6 +163,7 @@ def _read_corpus(source: str, given: Given) -> Any:
     from headscope import corpora
 
     options: dict[str, Any] = {name: given.get(name) for name in READING}
+    options["whole_documents"] = given.get("whole_documents", False)
     if "data" in given:  # then --task names the task that is scored
         options["task"] = None
     checkpoint = _checkpoint(given)

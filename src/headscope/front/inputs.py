@@ -11,6 +11,7 @@ from typing import Any
 from headscope.front import from_options as options
 from headscope.front import from_values as values
 from headscope.front.from_options import FLOAT32, LOADING, READING, TASK, TREEBANK
+from headscope.front.survey.step_results import step_results
 
 Given = Mapping[str, Any]
 
@@ -39,6 +40,7 @@ INPUT_TYPES = {
     "Task | None": InputType(TASK, options.task),
     "tuple[Task, ...]": InputType(TASK, options.tasks, values.tasks),
     "Corpus": InputType(("corpus", *READING, "long"), options.corpus, values.corpus),
+    "Documents": InputType(("corpus", *READING, "long"), options.documents, values.corpus),
     "OwnTexts": InputType(("corpus", *READING, "long"), options.own_texts, values.corpus),
     "ComparedCorpus": InputType(("other", *READING, "long"), options.corpus, values.corpus),
     "tuple[Corpus, ...]": InputType(("corpora", *READING, "data", "long"), options.corpora, values.corpora),
@@ -55,6 +57,9 @@ INPUT_TYPES = {
     "Steps": InputType(("steps",), lambda given, made: tuple(given["steps"]), values.steps),
     "Loading": InputType(FLOAT32, lambda given, made: {name: given[name] for name in FLOAT32}),
     "StepLoading": InputType(LOADING, lambda given, made: {name: given[name] for name in LOADING}),
+    "StudyResults | None": InputType(
+        ("studies",), lambda given, made: step_results(given["studies"]), lambda value, others: step_results(value)
+    ),
     "Measures": InputType(("measures",), options.measures, values.measures),
     "Settings": InputType(("seed", "batch_tokens", "workers", "resamples"), options.settings),
 }

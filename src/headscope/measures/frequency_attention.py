@@ -1,9 +1,10 @@
 """Attention to a token by how frequent its piece is, as a multiple of its share of uniform attention.
 
-Clark et al. 2019, section 3.2, look at frequent tokens as targets: separators and punctuation. Here the class "other"
-of `attention_to` is divided into five by the count of pieces in the corpus (see `encoding.frequencies`). For an
-example, the attention that the tokens of a class get from all tokens of the text, over what uniform attention gives
-them: 1 is no more and no less. A head that mostly looks at special tokens is below 1 for all classes.
+With `--frequency`: the attention that the tokens of a class get from all tokens of the text, over what uniform
+attention gives them. 1 is no more and no less; a head that mostly looks at special tokens is below 1 for all classes.
+The classes divide the class "other" of `attention_to` into five by the count of pieces in this corpus. Another sample
+has other classes; the interval holds them fixed, so that it has the value of a treebank in .65 to .89 of samples, with
+a bias of up to .035.
 """
 
 from jaxtyping import Float

@@ -1,7 +1,6 @@
 """Attention to a token by how often the model predicts its piece, as a multiple of its share of uniform attention.
 
-As `frequency_attention`, but the five classes are made by the model's own predictions in place of the corpus (after
-Clark et al. 2019, section 3.2). The pass is told how often each piece is predicted (see `encoding.frequencies`).
+With `--predicted-frequency`: as `frequency_attention`, with the five classes made by the model's own predictions.
 """
 
 from jaxtyping import Float

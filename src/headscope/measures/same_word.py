@@ -2,7 +2,7 @@
 
 Kovaleva et al. 2019, section 5. For an example, the mean over the words that have a copy in the other segment of the
 mean attention to their copies; beside it the attention between other words as far apart, and from other words of the
-same segment to the same copies (see `encoding.pair_sums`).
+same segment to the same copies.
 """
 
 from jaxtyping import Float

@@ -1,7 +1,7 @@
 """Attention of words to the words of their own and of the other segment, as a share of a token's attention.
 
-Kovaleva et al. 2019, section 5. The mean over the tokens of words; special tokens are neither queries nor keys, so that
-the rest of the attention goes to them.
+Kovaleva et al. 2019, section 5. The mean over the tokens of words, punctuation included; special tokens are neither
+queries nor keys, so that the rest of the attention goes to them.
 """
 
 from jaxtyping import Float

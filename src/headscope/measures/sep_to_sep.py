@@ -1,7 +1,7 @@
 """Attention of separators to separators, as a share of a separator's attention.
 
-Clark et al. 2019, section 3.2 (Figure 2, bottom). As `attention_to` for the class sep, queries limited
-to separators. The released code divides by 2 always; here it is divided by the number of separators.
+Clark et al. 2019, section 3.2 (Figure 2, bottom). As `attention_to` for the class sep, with
+separators as the only queries. The released code always divides by 2, here it is by the number of separators.
 """
 
 from jaxtyping import Float

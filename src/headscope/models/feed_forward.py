@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from headscope.capture.layer_stack import Stack
 from headscope.capture.projections import attentions
-from headscope.models.head_slicing import sizes
+from headscope.models.head_slicing import keep_rows, sizes
 
 
 @dataclass(frozen=True)
@@ -108,3 +109,15 @@ def width_name(network: PreTrainedModel, width: int) -> str | None:
     if stored.get("n_inner", 0) is None:  # GPT-2 has four times the width of its states then
         return "n_inner"
     return next((name for name, value in stored.items() if value == width), None)
+
+
+def slice_neurons(maps: Sequence[FeedForward], kept: Sequence[Sequence[int]]) -> None:
+    """Cut the feed-forward part of each layer down to the neurons `kept`, from 0."""
+    for part, some in zip(maps, kept, strict=True):
+        if len(some) == part.width:
+            continue
+        for linear in part.inputs:
+            parts = sizes(linear)[1] // part.width
+            rows = torch.arange(sizes(linear)[1]).view(parts, part.width)[:, list(some)].flatten()
+            keep_rows(linear, rows, inputs=False)
+        keep_rows(part.output, torch.tensor(some, dtype=torch.long), inputs=True)

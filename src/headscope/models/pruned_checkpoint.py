@@ -13,9 +13,8 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import PRUNING
-from headscope.models.feed_forward import unrun_feed_forwards
+from headscope.models.feed_forward import slice_neurons, unrun_feed_forwards
 from headscope.models.head_slicing import slice_heads
-from headscope.models.neuron_slicing import slice_neurons
 from headscope.storage.limits import MOST_HEADS, MOST_IN_ALL, MOST_NEURONS
 
 # In config.json: {"heads": [12, 12], "removed": {"2": [3, 7]}, "neurons": [3072, 512]}, layers and heads from 1.

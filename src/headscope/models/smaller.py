@@ -20,10 +20,9 @@ from headscope.capture.layer_stack import Stack, stack
 from headscope.capture.self_check import check, furthest
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.feed_forward import feed_forwards, width_name
+from headscope.models.feed_forward import feed_forwards, slice_neurons, width_name
 from headscope.models.head_slicing import slice_heads
 from headscope.models.model import Model
-from headscope.models.neuron_slicing import slice_neurons
 from headscope.models.pruned_checkpoint import KEY, Pruning, made_like
 from headscope.models.removable_parts import Kept, position_rows, position_tables
 from headscope.models.silenced import silenced

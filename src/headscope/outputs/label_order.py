@@ -1,7 +1,7 @@
 """The order of a model's outputs: told by their names, and where these say nothing, tested on labelled examples."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -84,8 +84,7 @@ class ScoredOrder:
 
 
 def _tested(task: Task, corpus: Corpus, model: Model, settings: Settings) -> ScoredOrder:
-    silent = replace(settings, on_progress=lambda done: None)
-    answers = task_outputs(task_inputs(model, task, corpus), silent).argmax(-1)
+    answers = task_outputs(task_inputs(model, task, corpus), settings.quiet).argmax(-1)
     targets, units = task.targets(corpus).astype(int), np.asarray(corpus.units)
     choosing = split_in_half(units, settings.seed)
     order = best_order(answers[choosing], targets[choosing], len(task.labels))

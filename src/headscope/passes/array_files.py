@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from math import prod
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -62,20 +62,33 @@ class ArrayFiles(Generic[Value]):
 
     def here(self) -> "_ShardArrays[Value]":
         """The accumulator of a shard, which writes to the folder."""
-        return _ShardArrays(self.observe, _File(self.folder, uuid4().hex))
+        key = uuid4().hex
+        return _ShardArrays(self.observe, lambda **piece: self.receive(key, piece))
 
     def sending(self, channel: TaskChannel) -> "_ShardArrays[Value]":
         """See `StateFiles`."""
-        return _ShardArrays(self.observe, _SentFile(channel))
+        return _ShardArrays(self.observe, channel.piece)
 
-    def receive(self, task: int, piece: Record) -> None:
-        """See `StateFiles`."""
-        file = _File(self.folder, str(task))
-        if "content" in piece:
-            file.write(piece["start"], piece["content"])
-        elif file.finish(piece["first"], piece["size"]) != piece["sha256"]:
-            path = self.folder / str(piece["first"])
-            raise HeadscopeError(f"'{path}' is not what a worker sent; check the disk, and start again")
+    def receive(self, key: int | str, piece: Record) -> None:
+        """Write a piece of the file of a shard: its content, or its end; the first piece begins the file anew.
+
+        * `key`: of whoever writes it.
+        """
+        path, start = self.folder / f"{UNFINISHED}{key}", piece.get("start")
+        with writing(path, resumable=True):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with path.open("r+b" if start != 0 else "wb", buffering=0) as file:
+                if start is not None:
+                    file.seek(start)
+                    write(file, piece["content"])
+                    return
+                file.truncate(piece["size"])
+                file.seek(0)
+                digest = file_digest(file, "sha256").hexdigest()
+                os.fsync(file.fileno())
+            os.replace(path, end := self.folder / str(piece["first"]))
+        if digest != piece["sha256"]:
+            raise HeadscopeError(f"'{end}' is not what a worker sent; check the disk, and start again")
 
     def refuse_damaged(self, shards: Sequence[KeptShard[list[Value]]]) -> None:
         """See `Fold`: raise `ValueError` if a file is not as it was written."""
@@ -89,85 +102,42 @@ class ArrayFiles(Generic[Value]):
 
 
 class _ShardArrays(Generic[Value]):
-    """A shard whose arrays go to a file, batch by batch."""
+    """A shard whose arrays go to a file, batch by batch.
 
-    def __init__(self, observe: Observe[Value], file: "_Writable"):
-        self.observe, self.file, self.size = observe, file, 0
-        self.batches, self.inputs = list[tuple[Value, list[tuple[int, ...]]]](), list[int]()
+    * `send`: takes a piece of the file, see `ArrayFiles.receive`.
+    """
+
+    def __init__(self, observe: Observe[Value], send: Callable[..., None]):
+        self.observe, self.send = observe, send
+        self.batches, self.inputs = list[_KeptBatch[Value]](), list[int]()
 
     def add(self, group: list[Encoded]) -> None:
-        """See `Accumulator`."""
+        """See `Accumulator`; Ctrl-C leaves a batch in or out as a whole."""
         observation, arrays = self.observe(group)
         halved = [np.ascontiguousarray(array, dtype=np.float16) for array in arrays]
         content = b"".join(array.tobytes() for array in halved)
-        self.file.write(self.size, content)
-        self.size += len(content)
+        size, digest = (self.batches[-1].size, self.batches[-1].digest.copy()) if self.batches else (0, sha256())
+        digest.update(content)
+        for offset in range(0, max(1, len(content)), PIECE):
+            self.send(start=size + offset, content=content[offset : offset + PIECE])
         self.inputs += [encoded.index for encoded in group]
-        self.batches.append((observation, [array.shape for array in halved]))
+        self.batches.append(_KeptBatch(observation, [array.shape for array in halved], size + len(content), digest))
 
     def state(self) -> list[KeptShard[list[Value]]]:
         """The shard, as far as it was read; nothing of one without inputs."""
         if not self.batches:
             return []
-        first, shapes = min(self.inputs), [shape for _, of_batch in self.batches for shape in of_batch]
-        size = BYTES * sum(map(prod, shapes))  # Ctrl-C may have come in the middle of a batch
-        digest = self.file.finish(first, size)
-        return [KeptShard([observation for observation, _ in self.batches], shapes, str(first), digest)]
+        first, last = min(self.inputs), self.batches[-1]
+        self.send(first=first, size=last.size, sha256=last.digest.hexdigest())
+        shapes = [shape for batch in self.batches for shape in batch.shapes]
+        observations = [batch.observation for batch in self.batches]
+        return [KeptShard(observations, shapes, str(first), last.digest.hexdigest())]
 
 
-class _Writable(Protocol):
-    """The file of a shard, which gets the number of the first input as its name."""
+class _KeptBatch(NamedTuple, Generic[Value]):
+    """A batch of a shard; `size` and `digest` are of the file up to its end."""
 
-    def write(self, start: int, content: bytes, /) -> None: ...
-
-    def finish(self, first: int, size: int, /) -> str:
-        """Cut the file to its size. Returns: its SHA-256."""
-        ...
-
-
-@dataclass(frozen=True)
-class _File:
-    """A file in a folder; whoever writes it has a `key` of its own."""
-
-    folder: Path
-    key: str
-
-    @property
-    def path(self) -> Path:
-        return self.folder / f"{UNFINISHED}{self.key}"
-
-    def write(self, start: int, content: bytes) -> None:
-        """Write a piece; the first one begins the file anew."""
-        with writing(self.path, resumable=True):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with self.path.open("r+b" if start else "wb", buffering=0) as file:
-                file.seek(start)
-                write(file, content)
-
-    def finish(self, first: int, size: int) -> str:
-        """See `_Writable`."""
-        with writing(self.path, resumable=True):
-            with self.path.open("r+b") as file:
-                file.truncate(size)
-                digest = file_digest(file, "sha256").hexdigest()
-                os.fsync(file.fileno())
-            os.replace(self.path, self.folder / str(first))
-        return digest
-
-
-class _SentFile:
-    """A file that the coordinator writes."""
-
-    def __init__(self, channel: TaskChannel):
-        self.channel, self.digest = channel, sha256()
-
-    def write(self, start: int, content: bytes) -> None:
-        """Send the pieces of some content."""
-        self.digest.update(content)
-        for offset in range(0, max(1, len(content)), PIECE):
-            self.channel.piece(start=start + offset, content=content[offset : offset + PIECE])
-
-    def finish(self, first: int, size: int) -> str:
-        """See `_Writable`."""
-        self.channel.piece(first=first, size=size, sha256=self.digest.hexdigest())
-        return self.digest.hexdigest()
+    observation: Value
+    shapes: list[tuple[int, ...]]
+    size: int
+    digest: Any

@@ -1,8 +1,9 @@
 """Treebanks with an array of each sentence (its attention, its hidden states), to train probes on and to test them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -13,8 +14,10 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import sample
 from headscope.encoding.parsed_sentences import FIFTH, Parsed, every_fifth
 from headscope.errors import HeadscopeError
-from headscope.passes.kept_arrays import ArrayStore
-from headscope.passes.passes import Attributes
+from headscope.models import Model
+from headscope.models.random_weights import untrained
+from headscope.passes.kept_arrays import ArrayPass, ArrayStore
+from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
 
 # Sentences are sorted by length within so many batches.
@@ -22,7 +25,8 @@ WINDOW = 32
 # Sentences to test on, and of one treebank that both trains and tests, unless all are asked for: a model and three of
 # random weights read them, and probes learn from them, within two minutes.
 TESTED, IN_ALL = 600, 1_600
-Read = Callable[[Corpus, ArrayStore], tuple[list[Parsed], Attributes]]
+TreebankPass = ArrayPass[list[Parsed]]
+Plan = Callable[[Corpus], TreebankPass]
 
 
 @dataclass(frozen=True)
@@ -83,17 +87,18 @@ class CapturedTreebanks(Generic[Treebank]):
 
 @contextmanager
 def capture_treebanks(
-    kind: type[Treebank], read: Read, corpus: Corpus, training: Corpus | None, budget: int
+    kind: type[Treebank], plan: Plan, corpus: Corpus, training: Corpus | None, budget: int
 ) -> Iterator[CapturedTreebanks[Treebank]]:
     """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
 
-    * `read`: one pass over a corpus, whose arrays go to the store.
+    * `plan`: the pass over a corpus.
     * `training`: None trains on four documents (or sentences) of five of the corpus, and tests on the fifth.
 
     Raises `HeadscopeError` if there are too few sentences, or the disk is full.
     """
     with ArrayStore(budget) as store:
-        (tested, test_read), (trained, train_read) = read_treebanks(read, corpus, training, store)
+        tested, test_read = _read(plan(corpus), store)
+        trained, train_read = _read(plan(training), store) if training else ([], test_read)
         test = _ordered(kind(tested, store.arrays[: len(tested)]))
         train = _ordered(kind(trained, store.arrays[len(tested) :]))
         if training is None:
@@ -136,12 +141,25 @@ def trained_on(corpus: Corpus, training: Corpus | None) -> int:
     return max(1, training.n_examples if training else corpus.n_examples * (FIFTH - 1) // FIFTH)
 
 
-def read_treebanks(
-    read: Read, corpus: Corpus, training: Corpus | None, store: ArrayStore
-) -> tuple[tuple[list[Parsed], Attributes], tuple[list[Parsed], Attributes]]:
-    """Read `corpus`, then `training`, whose arrays go to the store."""
-    tested = read(corpus, store)
-    return tested, read(training, store) if training else ([], tested[1])
+def treebank_passes(
+    plan: Callable[[Model, Settings, Corpus], TreebankPass],
+    model: Model,
+    treebanks: tuple[Corpus, Corpus | None],
+    settings: Settings,
+    seeds: Iterable[int],
+) -> Iterator[TreebankPass]:
+    """The passes of a model, then those of random weights of some seeds, in the order in which a study reads them.
+
+    * `treebanks`: that of the tests, and that of the training.
+    """
+    for used in chain([model], (untrained(model, seed) for seed in seeds)):
+        yield from (plan(used, settings, corpus) for corpus in treebanks if corpus)
+
+
+def _read(treebank: TreebankPass, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
+    """The sentences of a treebank, whose arrays go to the store, and the attributes of the pass."""
+    result = store.gather(treebank)
+    return [sentence for of_batch in result.value for sentence in of_batch], result.attributes
 
 
 def _ordered(treebank: Treebank) -> Treebank:

@@ -5,40 +5,58 @@ Tables of equal shape are in memory up to a budget, the others in a file that is
 
 import operator
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any
+from typing import Any, Generic, cast
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float16
 from torch import Tensor
 
-from headscope.cluster.channel import ChannelClosed
 from headscope.errors import HeadscopeError
-from headscope.models import Model
 from headscope.passes.array_files import ArrayFiles, KeptShard, Observe, Value
 from headscope.passes.forward import Forward
-from headscope.passes.passes import Pass, PassResult
-from headscope.passes.settings import Settings
+from headscope.passes.pass_journal import PassJournal
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult, PlannedPass
 from headscope.passes.shards import Fold
 
 
-def read_in_worker(models: Iterable[Model], read: Callable[[Model, "ArrayStore"], object], settings: Settings) -> None:
-    """In a worker, whose coordinator computes from the arrays: read with all models in turn, and end the study.
+@dataclass(frozen=True)
+class ArrayPass(Generic[Value]):
+    """A pass that keeps arrays of each batch.
 
-    Raises `ChannelClosed` then, which ends the worker.
+    * `observe`: the observation of a batch and its arrays; `kind`: the type of an observation.
+    * `forward`: see `Fold`.
     """
-    if not settings.in_worker:
-        return
+
+    inputs: Pass
+    observe: Observe[Value]
+    kind: Any
+    forward: Forward[Any] | None = None
+
+    def planned(self, folder: Path | None = None) -> PlannedPass[list[KeptShard[list[Value]]]]:
+        """The pass, whose files go to a folder; by default to that of the journal."""
+        journal = self.inputs.settings.journal
+        files = ArrayFiles(self.observe, folder or cast(PassJournal, journal).next_arrays)
+        files.clear()
+        shards, refuse = list[KeptShard[list[self.kind]]], files.refuse_damaged
+        return self.inputs.fold(
+            Fold(files.here, operator.add, shards, True, refuse_damaged=refuse, files=files, forward=self.forward)
+        )
+
+
+def read_arrays(passes: Iterable[ArrayPass[Any]]) -> None:
+    """Read passes one after the other in a worker of a cluster, whose coordinator alone computes from the arrays."""
     with ArrayStore(budget=0) as store:
-        for model in models:
-            read(model, store)
-    raise ChannelClosed
+        for one in passes:
+            store.gather(one)
 
 
 class ArrayStore:
@@ -60,30 +78,22 @@ class ArrayStore:
         self.arrays = []
         self._scratch.close()
 
-    def gather(
-        self, run: Pass, observe: Observe[Value], kind: Any, forward: Forward[Any] | None = None
-    ) -> PassResult[list[Value]]:
+    def gather(self, arrays: ArrayPass[Value]) -> PassResult[list[Value]]:
         """The observations of each batch of a pass, whose arrays are kept.
-
-        * `kind`: the type of an observation; `forward`: see `Fold`.
 
         Raises `HeadscopeError` if the disk is full.
         """
-        files = ArrayFiles(observe, self._folder(run.settings))
-        files.clear()
-        shards, refuse = list[KeptShard[list[kind]]], files.refuse_damaged
-        fold = Fold(files.here, operator.add, shards, listed=True, refuse_damaged=refuse, files=files, forward=forward)
+        folder = None
+        if arrays.inputs.settings.journal is None:
+            folder = Path(self._scratch.enter_context(TemporaryDirectory(prefix="headscope-")))
+        planned = arrays.planned(folder)
         with torch.inference_mode():
-            result = run.fold(fold)
+            result = planned.read()
+        files: Any = planned.fold.files
         for shard in result.value:
             self._open(files.folder / shard.name, shard.shapes)
         observations = [observation for shard in result.value for observation in shard.observations]
         return PassResult(observations, result.coverage, result.attributes)
-
-    def _folder(self, settings: Settings) -> Path:
-        if settings.journal is None:
-            return Path(self._scratch.enter_context(TemporaryDirectory(prefix="headscope-")))
-        return settings.journal.folder / f"arrays-{settings.journal.passes + 1}"
 
     def _open(self, path: Path, shapes: Sequence[tuple[int, ...]]) -> None:
         values, start = np.memmap(path, np.float16, mode="c") if path.stat().st_size else np.empty(0, np.float16), 0

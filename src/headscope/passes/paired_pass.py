@@ -21,14 +21,15 @@ from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues
 from headscope.passes.batches import collator
 from headscope.passes.observing import FiniteAttention, MeasureObserver
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult
 from headscope.statistics.bootstrap import Tally
 
 Modules = Mapping[str, ModuleType]
 LayerRows = tuple[int, Rows]
 
 
-class _Stopped(BaseException):
+class _Stopped(Exception):
     """Ends an abandoned forward pass."""
 
 
@@ -113,7 +114,7 @@ def fold_pairs(
         return IndexedValues(batch.unit, compared(models, batch, measures, comparisons, own=own))
 
     with torch.inference_mode():
-        return first.tally(values)
+        return first.tally(values).read()
 
 
 def compared(

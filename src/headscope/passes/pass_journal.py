@@ -65,6 +65,11 @@ class PassJournal:
         """Whether it is time for a checkpoint: all of them take less than 1% of a long run."""
         return time.monotonic() - self.saved >= max(SECONDS, TIMES * self.cost)
 
+    @property
+    def next_arrays(self) -> Path:
+        """The folder of the arrays of the next pass."""
+        return self.folder / f"arrays-{self.passes + 1}"
+
     def remove(self) -> None:
         """Remove the checkpoints, once the result is written."""
         remove(self.folder)

@@ -1,11 +1,10 @@
 """One pass of a model over a corpus: batches in; tallies or observations, coverage and attributes out."""
 
-import json
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import xarray as xr
 
@@ -14,56 +13,33 @@ from headscope.corpora import Corpus
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
-from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
 from headscope.passes.batch_size import fitting
-from headscope.passes.coverage import Coverage
 from headscope.passes.forward import Forward
 from headscope.passes.measures import Measure, together
 from headscope.passes.observing import BatchObserver, MeasureObserver
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
-from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
-from headscope.passes.shard_reader import ShardReader
-from headscope.passes.shards import Fold, ReadShards, State
-from headscope.passes.unknown_tokens import unknown_line
+from headscope.passes.shards import Fold, State
 from headscope.results.variables import label
 from headscope.statistics.bootstrap import Tally
 
 Value = TypeVar("Value")
-Attributes = dict[str, str | int | float]
-
-
-@dataclass(frozen=True)
-class PassResult(Generic[Value]):
-    """The outcome of a pass.
-
-    * `value`: tallies by name, or the list of the observations of each batch.
-    * `coverage`: counts of the inputs that were read.
-    * `attributes`: `n_examples`, `n_tokens`, `skipped`, `duration_s`, and `interrupted` after Ctrl-C.
-    """
-
-    value: Value
-    coverage: Coverage
-    attributes: Attributes
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A pass of a model over a corpus.
+    """The inputs of a pass of a model over a corpus.
 
     * `words`: the encoder of examples, which counts those that are left out or cut; by default one without
       alignment of words and tokens, up to the model's limit.
     * `pad_to`: the length to which shorter inputs will be padded.
 
-    After Ctrl-C the result is that of the inputs which were done, if `settings.keep_interrupted` and there are any.
-
-    Raises `HeadscopeError` if no example fits into the model.
-
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
-    >>> result = Pass(load("minilm"), read("sample", Options(limit=4))).measure(["entropy"])
+    >>> result = Pass(load("minilm"), read("sample", Options(limit=4))).measure(["entropy"]).read()
     >>> result.value["entropy"].mean.shape, result.coverage.inputs
     ((72,), 4)
     """
@@ -74,11 +50,11 @@ class Pass:
     words: Words | None = None
     pad_to: int = 0
 
-    def measure(self, names: Iterable[str]) -> PassResult[dict[str, Tally]]:
+    def measure(self, names: Iterable[str]) -> PlannedPass[dict[str, Tally]]:
         """Tallies of measures by name; heads of all layers stand in a row, layer by layer."""
         return self.collect(MeasureObserver(together(names, ())))
 
-    def collect(self, observer: BatchObserver[dict[str, Values]]) -> PassResult[dict[str, Tally]]:
+    def collect(self, observer: BatchObserver[dict[str, Values]]) -> PlannedPass[dict[str, Tally]]:
         """Tallies, by name, of the values of each batch."""
         forward = Forward(self.model, observer)
 
@@ -90,7 +66,7 @@ class Pass:
 
     def tally(
         self, values: Callable[[list[Encoded]], IndexedValues], forward: Forward[Any] | None = None
-    ) -> PassResult[dict[str, Tally]]:
+    ) -> PlannedPass[dict[str, Tally]]:
         """Tallies, by name, of the values that a function reads off each batch, beside the units of its inputs.
 
         * `forward`: see `Fold`.
@@ -98,7 +74,7 @@ class Pass:
         start = partial(TallyAccumulator, values, self.settings.seed, self.settings.resamples)
         return self.fold(Fold(start, added, dict[str, Tally], forward=forward))
 
-    def gather(self, observer: BatchObserver[Value]) -> PassResult[list[Value]]:
+    def gather(self, observer: BatchObserver[Value]) -> PlannedPass[list[Value]]:
         """The observations of each batch, in the order of the pass, which is not that of the corpus.
 
         The type that `observer.finish` is annotated with is that of the observations in a journal.
@@ -108,46 +84,24 @@ class Pass:
         start = partial(ListAccumulator, forward.observe)
         return self.fold(Fold(start, operator.add, list[kind], listed=True, forward=forward))
 
-    def fold(self, fold: Fold[State]) -> PassResult[State]:
+    def fold(self, fold: Fold[State]) -> PlannedPass[State]:
         """The merged state of all shards; for passes with another kind of forward pass, or of state."""
         words = self.words or Words(self.model.tokenizer, self.model.max_tokens, self.settings.long)
-        reader = ShardReader(self.model, self.corpus, words, self.settings, fold, self.pad_to)
-        total, interrupted = read_parts(reader, fold, self.settings)
-        self.corpus.refuse_changed()
-        self.model.refuse_changed()
-        return self._result(total, words, interrupted=interrupted)
+        return PlannedPass(self.model, self.corpus, words, self.settings, fold, self.pad_to)
 
-    def _result(self, part: ReadShards[State], words: Words, *, interrupted: bool) -> PassResult[State]:
-        """The state of a part with its coverage and attributes.
 
-        Raises `HeadscopeError` if there were no inputs, or half of the tokens are unknown.
-        """
-        coverage, total = part.coverage, self.corpus.n_examples
-        if not coverage.inputs and 0 < words.counts["empty"] == total:
-            raise HeadscopeError(
-                f"corpus '{self.corpus.name}': the tokenizer finds no token in its texts ({total}), as in zero-width "
-                "blanks; check them"
-            )
-        if not coverage.inputs:
-            remedy = "--long truncate or --long window" if self.settings.long == "skip" else "shorter texts"
-            raise HeadscopeError(
-                f"corpus '{self.corpus.name}': none of its {total} examples fits into {words.max_tokens} tokens; "
-                f"use {remedy}"
-            )
-        attributes: dict[str, Any] = {
-            "n_examples": coverage.inputs,
-            "n_tokens": coverage.tokens,
-            "resampled": self.corpus.resampled,
-            "skipped": json.dumps(self.corpus.skipped | words.counts),
-            "duration_s": round(part.seconds, 3),
-        }
-        counted = words.counts["unknown tokens"], coverage.tokens, coverage.inputs
-        if unknown := unknown_line(self.corpus.name, words.tokenizer, *counted):
-            self.settings.on_notice(unknown)
-            attributes["unknown_tokens"] = unknown
-        if interrupted:
-            attributes = {"interrupted": f"after {coverage.inputs} of {total} examples"} | attributes
-        return PassResult(part.state, coverage, attributes)
+def measuring(
+    model: Model,
+    corpus: Corpus,
+    measures: Iterable[str],
+    settings: Settings,
+    *,
+    further: Iterable[Measure] = (),
+    words: Words | None = None,
+) -> PlannedPass[dict[str, Tally]]:
+    """The pass of a study that consists of measures: see `measure`."""
+    observer = MeasureObserver(together(measures, further))
+    return Pass(model, corpus, fitting(settings, model), words).collect(observer)
 
 
 def measure(
@@ -166,13 +120,13 @@ def measure(
 
     Raises `HeadscopeError` if no example fits into the model, or two measures have one name.
     """
-    named, settings = together(measures, further), fitting(settings, model)
-    attributes = provenance(study, model, corpus, settings)
-    observer = MeasureObserver(named)
-    result = Pass(model, corpus, settings, words).collect(observer)
+    planned = measuring(model, corpus, measures, settings, further=further, words=words)
+    attributes = provenance(study, model, corpus, planned.settings)
+    observer: Any = planned.fold.forward and planned.fold.forward.observer
+    result = planned.read()
     if observer.needs_map and model.device.type == "cuda":
         settings.on_notice(f"attention is read from maps, in blocks: {observer.needs_map}")
     variables = {}
-    for name, one in named.items():
+    for name, one in observer.measures.items():
         variables |= label(one.VARIABLE, result.value[name], model.capture.heads)
     return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))

@@ -30,6 +30,7 @@ NAMES = {"id2label", "label2id", "transformers_version", "architectures", "dtype
 def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> dict[str, str | int]:
     """Study, model, corpus, settings, seed and library versions, as attributes of a result.
 
+    * `drawn`: which examples of the corpus were read, where these are not all.
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
     * `model_notes`: how the model is read, where that has to be said.
     * `special_tokens`: the tokens that begin and end inputs, of the classes cls and sep; "" where there is none.
@@ -39,7 +40,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """
     model.refuse_changed()  # not every study has a pass, which notices it too
     notes = {"adapted_head": adapted_head(model.network.config), "tokenizer": tokenizer_note(model.tokenizer)}
-    notes["model_notes"] = "; ".join(model.notes)
+    notes |= {"model_notes": "; ".join(model.notes), "drawn": corpus.drawn}
     return {
         "study": study,
         "headscope_version": __version__,
@@ -79,6 +80,7 @@ def of_machine(model: Model, settings: Settings) -> Fingerprint:
 def of_pass(model: Model, corpus: Corpus, settings: Settings) -> Fingerprint:
     """Model, corpus, settings and machine."""
     texts: Fingerprint = {"corpus": corpus.sha256[:CHARACTERS], "examples": corpus.n_examples}
+    texts |= {"drawn": corpus.drawn} if corpus.drawn else {}
     return {"model": of_model(model)} | texts | settings.as_attributes() | of_machine(model, settings)
 
 

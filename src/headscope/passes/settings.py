@@ -1,7 +1,7 @@
 """Settings of a pass over a corpus, and the types of other inputs of studies."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -13,11 +13,17 @@ from headscope.ranges import SETTINGS
 from headscope.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from headscope.cluster.engine import Engine
     from headscope.passes.pass_journal import PassJournal
 
 
 BATCH_TOKENS = 2048
+
+
+def _nothing(said: object) -> None:
+    """Say nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +51,9 @@ class Settings:
     resamples: int = RESAMPLES
     workers: int = 1
     engine: "Engine | None" = field(default=None, repr=False)
-    on_progress: Callable[[int], None] = field(default=lambda done: None, repr=False)
-    on_total: Callable[[int], None] = field(default=lambda total: None, repr=False)
-    on_notice: Callable[[str], None] = field(default=lambda line: None, repr=False)
+    on_progress: Callable[[int], None] = field(default=_nothing, repr=False)
+    on_total: Callable[[int], None] = field(default=_nothing, repr=False)
+    on_notice: Callable[[str], None] = field(default=_nothing, repr=False)
     keep_interrupted: bool = False
     journal: "PassJournal | None" = field(default=None, repr=False)
 
@@ -56,6 +62,11 @@ class Settings:
             raise HeadscopeError(f"long '{self.long}' is unknown; use one of {', '.join(get_args(Long))}")
         for name, bounds in SETTINGS.items():
             bounds.check(name, getattr(self, name))
+
+    @property
+    def quiet(self) -> "Settings":
+        """The settings of a part of a study that its progress does not count."""
+        return replace(self, on_progress=_nothing, on_total=_nothing)
 
     @property
     def in_worker(self) -> bool:
@@ -75,6 +86,10 @@ class Settings:
 DEFAULTS = Settings()
 
 # Types of the inputs of studies whose plain type alone does not say what they are; `front/inputs.py` makes them.
+StudyResults = Annotated[
+    Callable[..., Iterable[tuple[str, "xr.Dataset"]]],
+    "results of other studies, by a function of model, corpus and settings",
+]
 Measures = Annotated[tuple[Any, ...], "measures of a user's own, beside those of the study"]
 Directory = Annotated[Path, "folder of the result"]
 ModelName = Annotated[str, "name of a model that the study loads itself"]
@@ -82,7 +97,8 @@ Steps = Annotated[tuple[Any, ...], "the models of a training, by name or loaded,
 Loading = Annotated[dict[str, Any], "how a study loads a model itself"]
 StepLoading = Annotated[dict[str, Any], "how a study loads models that it only reads, in any number format"]
 WordsModel = Annotated[Model, "with its head for masked or next words"]
-Treebank = Annotated[Corpus, "never the texts of a task"]
+Documents = Annotated[Corpus, "of which whole documents are read"]
+Treebank = Annotated[Corpus, "of which whole documents are read, never the texts of a task"]
 Training = Annotated[Corpus, "trained on; the other corpus is tested"]
 ComparedCorpus = Annotated[Corpus, "read by several models; by default the examples of the task"]
 OwnTexts = Annotated[Corpus, "read in the place of the task's train split; by default the examples of the task"]

@@ -1,138 +1,118 @@
 """One pass for several studies: what each would read of a corpus by itself, read together.
 
-Each study gets its part as a complete checkpoint of its own, and then runs as if it had been stopped right after its
-pass. So its numbers, to the last bit, and all that follows are those of the study alone.
+A study declares its first pass by a function `first_pass` beside `run`, with arguments of the same names. The shared
+pass writes the checkpoint of each study as its own pass would: its numbers are those of the study alone, to the bit.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 from typing import Any
 
 import torch
 
+from headscope import catalog
 from headscope.cluster.channel import TaskChannel
-from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import OF_WORDS, Words
+from headscope.errors import HeadscopeError
 from headscope.passes.forward import share
-from headscope.passes.observing import RowsObserver
 from headscope.passes.pass_journal import PassJournal
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import Settings
-from headscope.passes.shard_reader import ShardReader
 from headscope.passes.shards import Accumulator, Fold, OpenShard, ReadShards
 from headscope.storage.lines import Record
 
 ALIGNED = "words"  # of a fingerprint: whether inputs say which tokens their words have
 Parts = tuple[ReadShards[Any], ...]
+Passes = Sequence[PlannedPass[Any]]
+# The settings of a pass for some studies: its journal, its engine and its progress.
+SettingsOf = Callable[[Mapping[str, PlannedPass[Any]]], AbstractContextManager[Settings]]
 
 
-@dataclass(frozen=True)
-class AskedPass:
-    """A pass that has not begun: who reads, how states are made, and the journal of the study."""
+def read_shared(arguments: Mapping[str, Mapping[str, Any]], settings_of: SettingsOf | None = None) -> None:
+    """Read a corpus once for all studies that can share a pass, so that each goes on from the end of its own.
 
-    reader: ShardReader[Any]
-    fold: Fold[Any]
-    journal: PassJournal
-
-    def reads(self) -> tuple[object, ...]:
-        """The key of a shared pass: the network, and all settings that numbers and shards depend on."""
-        fingerprint = {name: value for name, value in self.reader.fingerprint().items() if name != ALIGNED}
-        return (id(self.reader.model.network), *sorted(fingerprint.items()))
-
-    def give(self, part: ReadShards[Any]) -> None:
-        """Keep what was read as a complete checkpoint of the study."""
-        journal = PassJournal(self.journal.folder, self.journal.run, kept=True)
-        journal.begin(self.reader, self.fold, lambda line: None).finish(part)
-
-
-class _Asked(BaseException):
-    """Ends a study as its first pass begins."""
-
-    def __init__(self, reader: Any, fold: Fold[Any]):
-        self.reader, self.fold = reader, fold
-
-
-class _AskingJournal(PassJournal):
-    """A journal that no pass begins in."""
-
-    def begin(self, reader: Any, fold: Fold[Any], on_notice: Callable[[str], None]) -> Any:
-        """Raise `_Asked`."""
-        raise _Asked(reader, fold)
-
-
-def first_pass(run: Callable[[Settings], object], settings: Settings, corpora: Sequence[Corpus]) -> AskedPass | None:
-    """The first pass of a study that others can share; None if it has a checkpoint already, or reads inputs of its own.
-
-    * `run`: the study; `settings`: with its journal; `corpora`: those that the study is given.
-
-    Raises `HeadscopeError` where the study does.
+    * `arguments`: those of `run` of each study; the settings have its journal.
+    * `settings_of`: by default those of the first study, with a journal beside its own.
     """
-    journal = settings.journal
-    if journal is None or (journal.folder / "pass-1").exists():
+    passes = {study: planned for study in arguments if (planned := first_pass(study, arguments[study]))}
+    for group in alike(passes):
+        with (settings_of or _of_first)(group) as settings:
+            read_together(list(group.values()), settings)
+
+
+def _of_first(group: Mapping[str, PlannedPass[Any]]) -> AbstractContextManager[Settings]:
+    settings, name = next(iter(group.values())).settings, "-".join(group)
+    journal = settings.journal and PassJournal(
+        settings.journal.folder.with_name(name), {**settings.journal.run, "study": name}
+    )
+    return nullcontext(replace(settings, journal=journal))
+
+
+def first_pass(study: str, arguments: Mapping[str, Any]) -> PlannedPass[Any] | None:
+    """The pass that a study declares as its first; None if it has begun, or the study refuses what it is given.
+
+    * `arguments`: those of its `run`; others have their defaults.
+    """
+    module, journal = catalog.load("studies", study), arguments["settings"].journal
+    if not hasattr(module, "first_pass") or (journal and (journal.folder / "pass-1").exists()):
         return None
-    asking = _AskingJournal(journal.folder, journal.run)
-    quiet = replace(settings, journal=asking, on_progress=_silent, on_total=_silent, on_notice=_silent)
-    try:
-        run(quiet)
-    except _Asked as found:
-        if _can_share(found, corpora):
-            return AskedPass(found.reader, found.fold, journal)
+    given = {**arguments, "settings": replace(arguments["settings"].quiet, on_notice=lambda line: None)}
+    with suppress(HeadscopeError):  # it says so when it runs
+        return module.first_pass(**arguments_of(module.first_pass, module.run, given))
     return None
 
 
-def _silent(what: object) -> None:
-    """Say nothing."""
+def arguments_of(function: Callable[..., Any], run: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a function that a study has beside its `run`, which has their defaults."""
+    arguments = {name: parameter.default for name, parameter in signature(run).parameters.items()} | {**given}
+    names = signature(function).parameters
+    takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in names.values())
+    return {name: value for name, value in arguments.items() if takes_all or name in names}
 
 
-def _can_share(found: _Asked, corpora: Sequence[Corpus]) -> bool:
-    """Whether a pass reads a corpus as it is given, or a sample with a hash of its own, by a forward pass for all."""
-    if not isinstance(found.reader, ShardReader) or found.fold.forward is None:
-        return False
-    read, observer = found.reader.corpus, found.fold.forward.observer
-    given = any(read is corpus for corpus in corpora) or read.sha256 not in {corpus.sha256 for corpus in corpora}
-    return given and (observer is None or isinstance(observer, RowsObserver))
-
-
-def alike(passes: Iterable[AskedPass]) -> list[list[AskedPass]]:
-    """The passes that can be shared, of two studies or more each."""
-    groups = defaultdict[object, list[AskedPass]](list)
-    for asked in passes:
-        groups[asked.reads()].append(asked)
+def alike(passes: Mapping[str, PlannedPass[Any]]) -> list[dict[str, PlannedPass[Any]]]:
+    """The passes that can be shared, of two studies or more each: of one network, read with equal settings."""
+    groups = defaultdict[object, dict[str, PlannedPass[Any]]](dict)
+    for study, planned in passes.items():
+        fingerprint = {name: value for name, value in planned.fingerprint().items() if name != ALIGNED}
+        groups[id(planned.model.network), *sorted(fingerprint.items())][study] = planned
     return [group for group in groups.values() if len(group) > 1]
 
 
-def read_together(passes: Sequence[AskedPass], settings: Settings) -> None:
-    """Read once for studies whose passes are `alike`, and give each its part.
+def read_together(passes: Passes, settings: Settings) -> None:
+    """Read once for studies whose passes are `alike`, and write the checkpoint of each.
 
-    * `settings`: the journal of the shared pass, and its progress.
+    * `settings`: the journal of the shared pass, its engine and its progress.
 
     Raises `KeyboardInterrupt` after Ctrl-C, when the next call goes on from a checkpoint.
     """
-    first, words = passes[0].reader, _words(passes)
-    share([asked.fold.forward for asked in passes if asked.fold.forward is not None])
+    first, words = passes[0], _words(passes)
+    share([planned.fold.forward for planned in passes if planned.fold.forward is not None])
     fold = _joint(passes, words)
     run = replace(first.settings, keep_interrupted=False, journal=settings.journal, engine=settings.engine)
     run = replace(run, on_progress=settings.on_progress, on_notice=settings.on_notice)
-    reader = ShardReader(first.model, first.corpus, words, run, fold, first.pad_to)
-    total, _ = read_parts(reader, fold, run)
+    total, _ = read_parts(PlannedPass(first.model, first.corpus, words, run, fold, first.pad_to), fold, run)
     first.corpus.refuse_changed()
     first.model.refuse_changed()
-    if not settings.in_worker:
-        for asked, part in zip(passes, total.state, strict=True):
-            asked.give(part)
+    for planned, part in zip(passes, () if settings.in_worker else total.state, strict=False):
+        if journal := planned.settings.journal:
+            replace(journal, kept=True, passes=0).begin(planned, planned.fold, planned.settings.on_notice).finish(part)
 
 
-def _words(passes: Sequence[AskedPass]) -> Words:
+def _words(passes: Passes) -> Words:
     """An encoder that aligns words and tokens if any study needs it."""
-    encoders = [asked.reader.words for asked in passes]
+    encoders = [planned.words for planned in passes]
     return replace(encoders[0], aligned=any(words.aligned for words in encoders), counts=Counter())
 
 
-def _joint(passes: Sequence[AskedPass], words: Words) -> Fold[Parts]:
+def _joint(passes: Passes, words: Words) -> Fold[Parts]:
     """The fold whose state has the part of each study."""
-    folds = [asked.fold for asked in passes]
+    folds = [planned.fold for planned in passes]
 
     def merge(one: Parts, other: Parts) -> Parts:
         return tuple(a.plus(b, fold.merge) for a, b, fold in zip(one, other, folds, strict=True))
@@ -152,10 +132,10 @@ def _joint(passes: Sequence[AskedPass], words: Words) -> Fold[Parts]:
 class _SharedShard:
     """A shard that each study adds up in its own way, with its own counts of what is left out."""
 
-    def __init__(self, passes: Sequence[AskedPass], words: Words, accumulators: Sequence[Accumulator[Any]]):
+    def __init__(self, passes: Passes, words: Words, accumulators: Sequence[Accumulator[Any]]):
         self.words, self.before = words, Counter(words.counts)
-        self.aligned = [asked.reader.words.aligned for asked in passes]
-        counts = [asked.reader.words.counts for asked in passes]
+        self.aligned = [planned.words.aligned for planned in passes]
+        counts = [planned.words.counts for planned in passes]
         self.open = [OpenShard(one, own) for one, own in zip(accumulators, counts, strict=True)]
 
     def add(self, group: list[Encoded]) -> None:
@@ -180,12 +160,12 @@ def _counted(part: ReadShards[Any], encoded: Counter[str]) -> ReadShards[Any]:
 class _SharedFiles:
     """The files of all studies; a piece says whose it is. See `StateFiles`."""
 
-    passes: Sequence[AskedPass]
+    passes: Passes
     words: Words
 
     def sending(self, channel: TaskChannel) -> _SharedShard:
         """See `StateFiles`."""
-        folds = [asked.fold for asked in self.passes]
+        folds = [planned.fold for planned in self.passes]
         started = [
             fold.files.sending(_PartChannel(channel, number)) if fold.files else fold.start()
             for number, fold in enumerate(folds)

@@ -69,6 +69,8 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
     counted = _counted(attrs, n_examples="example", n_tokens="token")
     if attrs.get("n_generated"):
         counted += "; " + _counted(attrs, n_generated="generated text", n_generated_tokens="token")
+    if attrs.get("drawn"):
+        counted += f" ({attrs['drawn']})"
     over = [("Intervals", _intervals(str(attrs["resampled"])))] if attrs.get("resampled") else []
     return [
         (term, str(text))

@@ -39,13 +39,14 @@ class Numbers:
         return number
 
     def array(self, name: str, **labels: Any) -> xr.DataArray:
-        """A variable, or the part of it at some labels, with its interval; without their dimensions.
+        """A variable, or the part of it at some labels, with its interval; a list of labels keeps its dimension.
 
         Raises `MissingNumber` if the result does not have it, or all values are NaN.
         """
         if name not in self.result:
             raise MissingNumber(name)
-        array = with_interval(self.result, name).sel(labels).drop_vars(labels)
+        array = with_interval(self.result, name).sel(labels)
+        array = array.drop_vars(set(labels) - set(array.dims))
         if bool(array.isnull().all()):
             raise MissingNumber(name)
         return array

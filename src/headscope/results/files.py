@@ -118,12 +118,16 @@ def check(result: xr.Dataset) -> xr.Dataset:
             raise ValueError(f"result: attributes {wrong} of variable '{name}' are not text")
         if str(name).endswith("_ci"):
             _check_interval(result, str(name))
-    return _without_intervals(result) if TOO_FEW in result.attrs.get("resampled", "") else result
+    return without_intervals(result) if TOO_FEW in result.attrs.get("resampled", "") else result
 
 
-def _without_intervals(result: xr.Dataset) -> xr.Dataset:
-    """The result of too few documents: bounds and rates, which would say more than so few can, are missing."""
-    return result.assign({name: result[name] * np.nan for name in map(str, result.data_vars) if name.endswith(SURE)})
+def without_intervals(result: xr.Dataset) -> xr.Dataset:
+    """The result of too few documents: bounds and rates, which would say more than so few can, are missing.
+
+    Those of a variable that says itself what was `resampled`, such as tokens of the vocabulary, stay.
+    """
+    names = [str(name) for name, array in result.data_vars.items() if "resampled" not in array.attrs]
+    return result.assign({name: result[name] * np.nan for name in names if name.endswith(SURE)})
 
 
 def _check_study(result: xr.Dataset) -> None:

@@ -62,6 +62,7 @@ class Variables:
     * `coords`: labels of the dimensions; a dimension without labels, such as layer or head, counts from 1.
     * `source`: paper and section, or program, of variables that name no other.
     * `labels`: words and dimensions of the variables by name.
+    * `resampled`: what intervals are over where that is not of the corpus, in words.
     * `interval`, `cases`: first words of the long names of intervals and of numbers of cases.
 
     >>> labels = {"score": Label("a score", "share", ("layer", "relation"))}
@@ -75,6 +76,7 @@ class Variables:
     labels: Mapping[str, Label] = field(default_factory=dict)
     interval: str = "95% bootstrap interval of"
     cases: str = "examples with"
+    resampled: str = ""
     arrays: dict[str, xr.DataArray] = field(default_factory=dict)
 
     def add(
@@ -100,6 +102,7 @@ class Variables:
         label = Label(long_name, units, dims, source) if long_name else self.labels[name]
         dims = label.dims
         attributes = {"long_name": label.long_name, "units": label.units, "source": label.source or self.source}
+        attributes |= {"resampled": self.resampled} if self.resampled else {}
         array = self.arrays[name] = self._array(values, dims, attributes)
         if interval is not None:
             bounds = attributes | {"long_name": f"{self.interval} {label.long_name}"}

@@ -46,10 +46,6 @@ DIMENSIONS = {
     "seed_source": Dimension(
         "cause of the spread of a score: seed of new weights, of the order, both, other dev examples"
     ),
-    "position": Dimension("place on the line from the weights before a training, 0, to those after it, 1", "step"),
-    "first_step": Dimension("step along a random direction, in lengths of the filters", "step"),
-    "second_step": Dimension("step along another random direction, in lengths of the filters", "step"),
-    "direction_number": Dimension("random direction in the space of weights", "whole", 1, 1_000_000),
     "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
     "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
     "head_number": Dimension("number of a head that is compared between trainings"),
@@ -62,10 +58,7 @@ DIMENSIONS = {
     ),
     "progress": Dimension("share of a training that is done", "share"),
     "share_removed": Dimension("share of the model's heads that is removed", "share"),
-    "mention_type": Dimension("kind of mention"),
     "baseline": Dimension("simple way to choose that heads are compared with"),
-    "gender": Dimension("gender of a pronoun"),
-    "stereotype": Dimension("whether a pronoun has the gender that is expected of an occupation"),
     "query": Dimension("token that looks", "whole", 1),
     "query_group": Dimension("class of the tokens that look: sep, cls"),
     "key": Dimension("token that is looked at", "whole", 1),
@@ -76,7 +69,6 @@ DIMENSIONS = {
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
     "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
-    "axis": Dimension("axis of an embedding", "whole", 1),
     "head_set": Dimension("heads that are disabled together"),
     "head_source": Dimension("result whose special heads are disabled together"),
     "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
@@ -93,9 +85,6 @@ DIMENSIONS = {
     "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
-    "frequency": Dimension(
-        "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
-    ),
     "word_pair": Dimension(
         "words of two segments: copies of each other, as far apart as these, or another word and a copy"
     ),
@@ -132,14 +121,12 @@ DIMENSIONS = {
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
 HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("behaviour", "best_relation"), ("U", ("layer", "head"))),
     "dominant": ("U", ("task", "layer", "head")),
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
     **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),
     "number_unit": ("U", ("main_number",)),
-    "cluster": ("i", ("layer", "head")),
     "head_map_confidence": ("f", HEAD_MAP),
     "head_map_task": ("U", HEAD_MAP),
     "head_map_token": ("U", (*HEAD_MAP, "query")),
@@ -171,10 +158,7 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        (
-            "n_examples n_tokens seed duration_s n_words n_links n_mentions n_sentences chosen_layer spared "
-            "test_sentences words_with_vectors"
-        ).split(),
+        "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(

@@ -65,11 +65,6 @@ class Beginning:
         start, trained = self.initial(checkpoint=locate(str(record.folder / "model"))), record.completed()
         return replace(start, seconds=float(trained.seconds) if trained else 0.0)
 
-    @property
-    def silent(self) -> Settings:
-        """The settings of a training before, which the progress of the run does not count."""
-        return replace(self.settings, on_progress=lambda done: None)
-
 
 def way_names() -> list[str]:
     """The names of all ways.

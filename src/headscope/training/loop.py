@@ -193,7 +193,7 @@ def kept_epoch(record: RunRecord, task: Task, targets: np.ndarray, recipe: Train
 def dev_outputs(model: Model, outputs: DevOutputs, settings: Settings) -> Float[np.ndarray, "example output"]:
     """Outputs of a model for the dev inputs, in full precision even during training in mixed precision."""
     with plain_forward(model.network):
-        return outputs(model, replace(settings, on_progress=lambda done: None))
+        return outputs(model, settings.quiet)
 
 
 @contextmanager

@@ -170,7 +170,7 @@ def example_index(model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *
     settings.on_total(corpus.n_examples)
     with observing(model, observer) as observe:
         start = partial(IndexAccumulator, observe, sum(heads), per_head)
-        result = Pass(model, corpus, settings, words).fold(Fold(start, IndexTally.__add__, IndexTally))
+        result = Pass(model, corpus, settings, words).fold(Fold(start, IndexTally.__add__, IndexTally)).read()
     result.value.prune()
     dataset = xr.Dataset(_variables(result.value, heads))
     return dataset.assign_attrs(provenance("index", model, corpus, settings) | result.attributes)

@@ -1,8 +1,9 @@
 """Load a model for the viewer, with the head that makes predictions, and limit the time of its forward passes."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
@@ -16,6 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import load_config
+from headscope.training.step_models import step_models
 
 MAPPINGS = (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -59,3 +61,24 @@ def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+def steps_of(folder: str, loading: Mapping[str, Any]) -> tuple[str, tuple[Model, ...], Callable[[int], None]]:
+    """What a training is called, the models of its steps, and what gives them their weights.
+
+    All steps after the start share one network, so that memory holds two, whatever the number of steps.
+
+    * `folder`: that of a fine-tuning that kept steps; `loading`: `device`, `dtype` and `remote_code`.
+
+    Returns: the title, the models, and a function that is called with the number of a model before it runs.
+
+    Raises `HeadscopeError` if the folder holds no kept steps.
+    """
+    opened = step_models([folder], loading, head=True)
+
+    def prepare(number: int) -> None:
+        if number:
+            opened.open(number)
+
+    later = [replace(opened.open(at), name=f"step {opened.numbers[at]}") for at in range(1, len(opened.numbers))]
+    return opened.title, (replace(opened.start, name="start"), *later), prepare

@@ -19,8 +19,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from headscope.storage.limits import LARGEST_BODY, OTHER_BODY
-from headscope.viewer.answers import Answer, act, answer, failure
 from headscope.viewer.export import MEDIA_TYPES, STATIC, ExportedFile
+from headscope.viewer.routes import Answer, act, answer, failure
 from headscope.viewer.session import ViewSession
 from headscope.web.serve import LocalOnly, json_body
 

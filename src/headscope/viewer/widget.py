@@ -5,9 +5,9 @@ from typing import Any
 from uuid import uuid4
 
 from headscope.catalog import require
-from headscope.viewer.answers import reply
 from headscope.viewer.embedded import embedded
 from headscope.viewer.export import offline_page, script, style
+from headscope.viewer.routes import reply
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import parse_state
 

@@ -264,6 +264,6 @@ def test_so_many_examples_of_a_sorted_split_are_drawn_from_all_of_it_and_the_nam
     genres = Counter((example.first[0].text.split()[0], str(example.label)) for example in dev)
     assert dev.n_examples == 40 and min(genres.values()) >= 5 and len(genres) == 4
     assert Counter(str(example.label) for example in dev) == {"a": 20, "b": 20}
-    assert dev.name.endswith("dev.tsv (40 of 120, drawn over labels, seed 0)")
+    assert dev.drawn == "40 of 120, drawn evenly over labels, seed 0"
     assert [example.id for example in dev] == [example.id for example in again] and dev.sha256 == again.sha256
-    assert read("sorted", folder, Options(limit=120)).dev.name.endswith("dev.tsv")
+    assert read("sorted", folder, Options(limit=120)).dev.drawn == ""

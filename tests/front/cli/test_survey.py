@@ -12,8 +12,7 @@ import headscope
 from headscope import catalog, results
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.survey_run import _given
-from headscope.front.survey import in_python
-from headscope.front.survey.plan import ELSEWHERE, NEEDS, CorpusFacts, PlannedStudy, facts_of, planned
+from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.passes import shared_pass
 from headscope.report.page import MARK
 from support.cli import run_command
@@ -43,8 +42,8 @@ def folder(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_study_is_planned_or_named_with_what_it_needs() -> None:
-    assert {*NEEDS, *ELSEWHERE} == set(catalog.names("studies"))
     plans = {plan.study: plan for plan in planned([TEXT, TREES], task=False)}
+    assert plans.keys() == set(catalog.names("studies"))
     assert plans["profile"].corpora == (TEXT,) and plans["syntax"].corpora == (TREES,)
     assert plans["patterns"].corpora == (TEXT, TREES)
     assert "mentions" in plans["coreference"].lacks and "--task" in plans["ablate"].lacks
@@ -153,7 +152,7 @@ def test_in_python_studies_share_a_pass(model: Path, monkeypatch: pytest.MonkeyP
     corpus = headscope.read("sample", limit=12)
     options: dict[str, Any] = {"resamples": 20, "examples": 0, "seed": 3}
     made = headscope.survey(str(model), corpus, only=["profile", "patterns", "clusters", "coreference"], **options)
-    assert groups == [3] and list(made) == ["profile", "patterns", "coreference", "clusters"]
+    assert groups == [3] and list(made) == ["profile", "coreference", "clusters", "patterns"]
     for study, result in made.items():
         alone = getattr(headscope, study)(str(model), corpus, **options)
         assert result.drop_attrs().identical(alone.drop_attrs()), study
@@ -161,11 +160,15 @@ def test_in_python_studies_share_a_pass(model: Path, monkeypatch: pytest.MonkeyP
 
 def test_in_python_full_reaches_the_studies_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {}
-    monkeypatch.setattr(in_python, "_read_shared", lambda *given: asked.update(given[-1]))
+    monkeypatch.setattr(shared_pass, "read_shared", asked.update)
     monkeypatch.setattr("headscope.front.api.study", lambda name: lambda *given, **options: options)
     corpus = headscope.read("sample", limit=5)
     made = headscope.survey("minilm", corpus, only=["profile", "probe", "structure"], full=True)
-    assert asked == {"profile": {}, "structure": {"full": True}, "probe": {"full": True}}
+    assert {name: given.get("full") for name, given in asked.items()} == {
+        "profile": None,
+        "structure": True,
+        "probe": True,
+    }
     assert {name: options.get("full") for name, options in made.items()} == {
         "profile": None,
         "structure": True,

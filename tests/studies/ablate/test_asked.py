@@ -94,7 +94,9 @@ def test_heads_of_tasks_that_need_the_same_one_are_shared(found: xr.Dataset) -> 
 def test_pages_say_what_the_tests_gave(found: xr.Dataset) -> None:
     verdicts = topics(found)
     assert verdicts["The heads of ablate cost 0.010 of accuracy or more"] == "fails"
-    assert verdicts["The heads of ablate (else) are not shown to cost less than 0.010 of accuracy"] == "undecided"
+    assert [verdict for topic, verdict in verdicts.items() if topic.startswith("The heads of ablate (else)")] == [
+        "undecided"
+    ]
     assert verdicts["No two heads are shown to replace each other"] == "undecided"  # none did, of 40 examples
     assert verdicts["One head is not shown to be enough in half of the layers"] == "undecided"  # 40 examples
     names = [table.name for table in study_page(found).tables()]

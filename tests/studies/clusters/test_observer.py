@@ -33,7 +33,7 @@ def inputs(model: Model) -> list[Encoded]:
 
 
 def found(model: Model, inputs: list[Encoded], settings: Settings = QUICK, *, as_coded: bool = False) -> Tally:
-    return pass_over(model, inputs, settings).collect(DivergenceObserver(HEADS, as_coded=as_coded)).value[NAME]
+    return pass_over(model, inputs, settings).collect(DivergenceObserver(HEADS, as_coded=as_coded)).read().value[NAME]
 
 
 def entropy(row: np.ndarray) -> float:
@@ -133,5 +133,5 @@ def test_what_a_gpu_computes_is_what_the_processor_does() -> None:
 
 def test_no_map_is_held_beyond_its_batch(model: Model, inputs: list[Encoded]) -> None:
     reader = DivergenceObserver(HEADS)
-    pass_over(model, inputs[:3], QUICK).collect(reader)
+    pass_over(model, inputs[:3], QUICK).collect(reader).read()
     assert reader.maps is None

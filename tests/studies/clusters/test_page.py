@@ -10,6 +10,7 @@ from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, OFFSETS, TOKEN_CLASSES
 from support.findings import texts_of
+from support.snapshot import assert_page
 
 # Six heads on a line: two pairs near each other, and one head far from all; 2-3 is not there.
 PLACES = {(1, 1): 0.0, (1, 2): 0.0625, (1, 3): 0.625, (2, 1): 0.25, (2, 2): 0.3125}
@@ -64,50 +65,15 @@ def result() -> xr.Dataset:
 
 def test_the_claim_about_layers_has_its_interval_and_its_doubt(result: xr.Dataset) -> None:
     text = texts_of(result)["Within a layer"]
-    assert "same layer diverge by 0.250 [0.188, 0.312] nats" in text and "a gap of 0.125 [0.062, 0.188]" in text
-    assert "p = 0.2, from heads put into layers at random: which may be chance" in text and "n = 40 examples" in text
+    assert "which may be chance" in text
     sure = result.assign(layer_gap_p_value=result["layer_gap_p_value"] * 0 + 0.001)
     assert "chance" not in texts_of(sure)["Within a layer"]
-    assert "nearer" not in text  # what the claim tells, with its verdict
-    assert (
-        texts_of(result)["By layer"]
-        == "The mean divergence of two heads of a layer is from 0.062 nats (layer 2) to 0.38 (layer 1)."
-    )
-
-
-def test_clusters_are_said_with_what_their_heads_do(result: xr.Dataset) -> None:
-    texts = texts_of(result)
-    assert texts["Clusters"].startswith("3 clusters; 1-3 is alone in a cluster.")
-    assert "0.750 [0.688, 0.812]" in texts["Clusters"]
-    assert texts["Cluster 1"].startswith(
-        "2 heads, 0.062 nats apart on average: 1-1, 1-2. They attend: 2 to the previous"
-    )
-    assert texts["Cluster 3"].endswith(
-        "They attend: 1 to [SEP], the others without a main target. Special for the relations: det 2."
-    )
-    assert "Cluster 2" not in texts
-
-
-def test_divergences_have_a_range_and_name_no_head(result: xr.Dataset) -> None:
-    texts = texts_of(result)
-    assert texts["Divergences of pairs"].startswith("0.062 to 0.62 nats; the median pair has ")
-    assert " to 0.47 nats; the median head has " in texts["Mean divergences"]
+    assert_page(__file__, {"all": result, "nothing known": result_of(known=False), "sure": sure})
 
 
 def test_one_example_is_said_to_be_one(result: xr.Dataset) -> None:
     assert "Limits" not in texts_of(result)
     assert texts_of(result.assign_attrs(n_examples=1))["Limits"].startswith("There is only one example")
-
-
-def test_the_table_has_a_line_for_each_cluster(result: xr.Dataset) -> None:
-    (table,) = study_page(result).tables()
-    rows = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in table.rows}
-    assert list(rows) == [1, 3, 2]
-    assert rows[1][:-2] == ["2", "0.062", "0.50", "0.25", "0.12", "0.75", "0.25", "2.00"]
-    assert rows[1][-2:] == ["near-even block 1, diagonal 1", ""]
-    assert rows[2][:2] == ["1", None] and rows[3][-2:] == ["vertical 2", "det 2"]
-    assert {len(cells) for _, cells in table.rows} == {len(table.columns)}
-    assert len(study_page(result_of(known=False)).tables()[0].columns) == len(table.columns) - 2
 
 
 def test_figures_colour_heads_by_what_is_known_and_label_them_with_their_relation(result: xr.Dataset) -> None:

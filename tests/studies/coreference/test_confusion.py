@@ -69,7 +69,7 @@ def test_heads_that_do_not_choose_are_as_confused_as_a_uniform_choice(result: xr
 
 def test_the_page_says_it_and_claims_nothing_by_it(result: xr.Dataset) -> None:
     page = study_page(result)
-    (finding,) = [finding for finding in page.findings() if finding.topic == "Confusion"]
+    (finding,) = [finding for finding in page.highlights() if finding.topic == "Confusion"]
     assert finding.claim is None and "n = 18 questions" in finding.text
     assert any(table.name == "confusion" for table in page.tables())
     assert {"confusion", "confusion-by_layer"} <= {figure.name for figure in page.figures()}

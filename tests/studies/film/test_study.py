@@ -14,8 +14,7 @@ from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
 from headscope.passes.pass_journal import PassJournal
 from headscope.report.study_page import study_page
-from headscope.studies.film import other_studies
-from headscope.studies.film.other_studies import StudyNumbers
+from headscope.studies.film.main_numbers import MainNumbers
 from headscope.studies.film.reading import StepReader
 from headscope.studies.finetune.study import run as finetune
 from headscope.training.kept_steps import KeptSteps
@@ -127,7 +126,7 @@ def test_studies_that_share_a_pass_read_each_step_once(monkeypatch: pytest.Monke
         read.append(len(passes))
         original(passes, settings)
 
-    monkeypatch.setattr(other_studies, "read_together", counting)
+    monkeypatch.setattr(shared_pass, "read_together", counting)
     film_of({}, {(1, 1): looks_at_offset(1)}, studies="profile,patterns,geometry")
     assert read == [3, 3]
 
@@ -208,12 +207,12 @@ def test_studies_of_a_film_that_is_killed_go_on(tuned: Path, tmp_path: Path, mon
 
     once = film(tmp_path / "once", [])
     with monkeypatch.context() as patched:
-        kill(patched, StudyNumbers, "_add", 4)
+        kill(patched, MainNumbers, "_add", 4)
         with pytest.raises(Killed):
             film(tmp_path / "killed", [])
     lines: list[str] = []
     with monkeypatch.context() as patched:
-        kill(patched, other_studies, "read_together", 3)  # two steps are left
+        kill(patched, shared_pass, "read_together", 3)  # two steps are left
         again = film(tmp_path / "killed", lines)
     assert sum("goes on from there" in line for line in lines) == 1  # the pass of the film itself
     assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))

@@ -10,6 +10,7 @@ from headscope import report, results
 from headscope.figures.export import svg
 from headscope.report.study_page import study_page
 from support.findings import texts_of, verdicts_of
+from support.snapshot import assert_page
 
 TASKS = {"RTE": ["accuracy"], "MRPC": ["accuracy", "f1"], "STS-B": ["pearson", "spearman"]}
 SCORES = {"pretrained": 0.4, "random": 0.5, "frozen": 0.6, "finetuned": 0.8}
@@ -46,40 +47,15 @@ def table(tasks: dict[str, list[str]] = TASKS, inits: tuple[str, ...] = tuple(SC
     return results.check(result)
 
 
-def test_findings_say_what_was_planted() -> None:
-    texts = texts_of(table())
-    assert texts["Gain of fine-tuning"].startswith("Fine-tuning adds 40.0 points on average over 3 tasks")
-    assert "fine-tuned 0.80 [0.75, 0.85]; a constant answer 0.50." in texts["MRPC"]
-    assert texts["MRPC"].startswith("Accuracy: ") and texts["STS-B"].startswith("Pearson: ")
-    assert "Not clearly better than that: not trained, from random weights. n = 400 examples." in texts["RTE"]
-    assert "RTE 30.0 points lower, MRPC 30.0 points lower, STS-B 30.0 points lower." in texts["Random weights"]
-    assert "it ends below" not in texts["Random weights"]
-    assert "2 seeds each; the largest standard deviation of the main metric: RTE 0.015" in texts["Seeds"]
-    assert texts["The paper's BERT-base"].startswith(
-        "MRPC: not trained 0.50, from random weights 0.60, fine-tuned 0.90."
-    )
-    assert "best epoch" in texts["How models were chosen"]
-
-
-def test_fine_tuning_that_harms_and_random_below_untrained_are_said() -> None:
-    result = table()
-    result["score"].loc[{"init": "finetuned"}] -= 0.5
+def test_the_pages_say_the_planted_numbers() -> None:
+    harmed = table()
+    harmed["score"].loc[{"init": "finetuned"}] -= 0.5
     where = {"init": "random", "task": "STS-B", "metric": "pearson"}
     for name in ("score", "score_ci"):
-        result[name].loc[where] -= 0.4
-    texts = texts_of(result)
-    assert "costs 10.0 points" in texts["Gain of fine-tuning"]
-    assert "On STS-B the score is below that of the pre-trained model without fine-tuning." in texts["Random weights"]
-
-
-def test_a_single_run_says_no_more_than_it_has() -> None:
-    result = table({"birds": ["accuracy"]}, ("finetuned",), seeds=1)
-    assert set(texts_of(result)) == {"birds", "How models were chosen"}
-    assert [figure.name for figure in study_page(result).figures()] == [
-        "score",
-        "train_loss-birds",
-        "epoch_score-birds",
-    ]
+        harmed[name].loc[where] -= 0.4
+    single = table({"birds": ["accuracy"]}, ("finetuned",), seeds=1)
+    assert_page(__file__, {"all": table(), "harmed": harmed, "a single run": single})
+    assert "On STS-B" in texts_of(harmed)["Random weights"]
 
 
 def rows(chart: dict) -> list[dict]:
@@ -111,9 +87,7 @@ def test_random_weights_score_higher_or_lower_never_minus_lower(random: float, w
     result = table({"RTE": ["accuracy"], "QNLI": ["accuracy"]})
     result["score"].loc[{"init": "random"}] = random
     (found,) = (finding for finding in study_page(result).highlights() if "re-training" in finding.topic)
-    assert found.text.startswith(
-        f"From random weights the score is {words} on average over 2 tasks. Mean over 2 seeds."
-    )
+    assert words in found.text
     assert found.topic == "It cannot be told whether pre-training helps" and "3 seeds are wanted" in found.text
     assert f"RTE {words}, QNLI {words}." in texts_of(result)["Random weights"]
 

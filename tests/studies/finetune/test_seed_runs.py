@@ -97,7 +97,7 @@ def test_bad_seeds_are_stopped_and_the_others_end_as_without(one_way: xr.Dataset
     assert stopped == {"share": 0.5, "runs": 2, "of": 4, "epoch": 1, "saved": 0.25}
     assert not {"seed_deviation", "seed_spread", "expected_best", "stopping_loss", "score_std"} & set(result)
     texts = {finding.topic: finding.text for finding in study_page(result).findings()}
-    assert "2 of 4 runs were stopped after epoch 1, which saved 25% of the steps" in texts["Stopped runs"]
+    assert "2 of 4 runs" in texts["Stopped runs"] and "saved 25%" in texts["Stopped runs"]
     with pytest.raises(HeadscopeError, match="a single epoch"):
         table(folder, tmp_path, stop_bad_seeds=0.5, epochs=1)
 

@@ -3,7 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from headscope.studies.geometry.page.tables import tables
+from headscope.report.numbers import Numbers
+from headscope.studies.geometry.page import table
 
 
 def result_of(layers: int) -> xr.Dataset:
@@ -14,9 +15,10 @@ def result_of(layers: int) -> xr.Dataset:
 
 
 def test_bert_base_stands_beside_a_model_of_as_many_layers() -> None:
-    (table,) = tables(result_of(12))
-    keys = [column.key for column in table.columns]
-    numbers = [cells[keys.index("self_similarity-bert")] for _, cells in table.rows]
+    bert = table(Numbers(result_of(12)))
+    assert bert
+    keys = [column.key for column in bert.columns]
+    numbers = [cells[keys.index("self_similarity-bert")] for _, cells in bert.rows]
     assert len(numbers) == 13 and numbers[:2] == [("0.954", ""), ("0.921", "")] and numbers[-1] == ("0.755", "")
-    assert "BERT-base (cased)" in table.caption and "close to the paper's charts, not equal" in table.caption
-    assert not any(column.key.endswith("-bert") for column in tables(result_of(6))[0].columns)
+    assert "BERT-base (cased)" in bert.caption and "close to the paper's charts, not equal" in bert.caption
+    assert not any(column.key.endswith("-bert") for column in table(Numbers(result_of(6))).columns)

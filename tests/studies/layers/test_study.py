@@ -84,7 +84,7 @@ def test_by_default_cases_are_of_a_sample_and_full_and_named_tasks_take_all(
     everything = {"train": 249, "choose": 28, "report": 71}
     assert taken == [({"train": 90, "choose": 10, "report": 20}, 1000), (everything, 5000), (everything, 1000)]
     (line,) = lines
-    assert "100 of 277 sentences to train on and 20 of 71 sentences to test on" in line and "--full" in line
+    assert "100 of 277" in line and "20 of 71" in line and "--full" in line
 
 
 def test_scores_lie_between_chance_and_one_and_have_intervals(result: xr.Dataset) -> None:
@@ -207,7 +207,7 @@ def test_a_tested_answer_that_is_no_class_counts_as_wrong_and_is_said(model: hea
     assert float(known["score"][0, 0]) == 1 and float(rare["score"][0, 0]) == 0.75
     assert float(rare["cumulative_score"][0, -1]) <= 0.75
     said = [finding.text for finding in study_page(rare).findings() if finding.topic == "Rare answers"]
-    assert said == ["Tested cases whose answer has fewer than 5 training cases count as wrong: part of speech 5 of 20."]
+    assert len(said) == 1 and said[0].endswith("part of speech 5 of 20.")
     assert not [finding for finding in study_page(known).findings() if finding.topic == "Rare answers"]
 
 

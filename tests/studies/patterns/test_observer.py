@@ -73,7 +73,7 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
             found.update(zip(self.batch.index.tolist(), self.probability.clone(), strict=True))
             return super().finish()
 
-    tallies = pass_over(model, inputs(), SETTINGS).collect(Keeping(load().classify)).value
+    tallies = pass_over(model, inputs(), SETTINGS).collect(Keeping(load().classify)).read().value
     expected = {encoded.index: alone(model, encoded) for encoded in inputs()}
     assert found.keys() == expected.keys()
     for index, probability in expected.items():

@@ -12,7 +12,8 @@ from typer.testing import Result
 
 import headscope
 from headscope import Corpus, Settings
-from headscope.corpora import Options, read
+from headscope.corpora import read
+from headscope.corpora.corpus import part
 from headscope.errors import HeadscopeError
 from headscope.front.cli.printing import finite
 from headscope.front.cli.terminal import as_json
@@ -57,7 +58,7 @@ def model() -> headscope.Model:
 
 @pytest.fixture(scope="module")
 def sample() -> Corpus:
-    return replace(read("sample", Options(limit=14)), n_documents=0)  # as if its examples were independent
+    return replace(part(read("sample"), np.arange(14)), n_documents=0)  # as if its examples were independent
 
 
 @pytest.fixture(scope="module")
@@ -180,7 +181,7 @@ def test_the_command_reads_several_corpora(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("The cat sat on the mat and slept.\n" * 3, encoding="utf-8")
     out = tmp_path / "out"
     read = (str(save_tiny(tmp_path / "model")), "sample", str(tmp_path / "mine.txt"))
-    result = invoke(*read, "-o", str(out), "--limit", "2", "--resamples", "9")
+    result = invoke(*read, "-o", str(out), "--limit", "2", "--long", "truncate", "--resamples", "9")
     assert result.exit_code == 0, result.output
     saved = headscope.open_result(out)
     assert saved["share_total"].sizes == {"task": 2, "pattern": 5}

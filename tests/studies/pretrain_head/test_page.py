@@ -6,6 +6,7 @@ import xarray as xr
 from headscope.report.study_page import study_page
 from support.findings import texts_of
 from support.made_result import made_result
+from support.snapshot import assert_page
 
 CHANCE = {"unigram_loss": 6.0, "unigram_perplexity": float(np.exp(6.0)), "unigram_accuracy": 0.05}
 
@@ -35,11 +36,7 @@ def test_a_head_is_better_than_frequencies_only_where_that_is_sure() -> None:
 
 
 def test_the_loss_stands_beside_those_before_and_by_frequency() -> None:
-    (finding,) = (finding for finding in study_page(result_of()).findings() if finding.claim)
-    assert finding.text == (
-        "Loss of masked tokens: 4.00 [3.90, 4.10] nats (perplexity 54.6) on 500 masked tokens of the held-out text; "
-        "10.00 before the training, 6.00 by the frequency of the pieces alone. That is 2.00 [1.90, 2.10] nats less."
-    )
+    assert_page(__file__, {"all": result_of(), "no gain": result_of(6.5)})
     assert "Train on more text" in next(f for f in study_page(result_of(6.5)).findings() if f.claim).text
     assert texts_of(result_of())["The head"] == "It is new (encoder frozen). The encoder was frozen."
     assert "25.0" in texts_of(result_of())["Accuracy"]
@@ -47,7 +44,7 @@ def test_the_loss_stands_beside_those_before_and_by_frequency() -> None:
 
 def test_the_last_epoch_says_whether_an_earlier_one_was_better() -> None:
     text = texts_of(result_of(4.0))["Last epoch"]
-    assert text == "In the last epoch the loss went from 3.90 to 4.00. It was lowest after epoch 1; see --keep best."
+    assert "from 3.90 to 4.00" in text and "--keep best" in text
     assert "--keep" not in texts_of(result_of(3.5))["Last epoch"]
     assert "Last epoch" not in texts_of(result_of(epochs=1))
 

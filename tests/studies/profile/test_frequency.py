@@ -14,11 +14,11 @@ from headscope import Corpus, Settings
 from headscope.encoding.encoder import Words
 from headscope.encoding.frequencies import Frequencies
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.passes.shard_reader import ShardReader
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.report.cards import Card
 from headscope.report.study_page import study_page
-from headscope.studies.profile.counting import frequencies_of
+from headscope.studies.profile.study import frequencies_of
 from support.claim_texts import corpus
 from support.made_heads import model_of
 from support.planted import CERTAIN, HIDDEN, PIECES, POSITIONS, WIDTH, Head, looks_at_offset, planted
@@ -116,7 +116,7 @@ def test_numbers_do_not_depend_on_batches_or_on_who_reads(model: headscope.Model
 def test_no_pass_goes_on_from_one_with_other_counts(model: headscope.Model) -> None:
     def fingerprint(counts: list[int] | None) -> dict[str, str | int]:
         words = Words(model.tokenizer, 64, frequencies=Frequencies(np.array(counts)) if counts else None)
-        reader: ShardReader = ShardReader(model, texts(), words, QUICK, Fold(Nothing, int.__add__, int))
+        reader: PlannedPass = PlannedPass(model, texts(), words, QUICK, Fold(Nothing, int.__add__, int))
         return dict(reader.fingerprint())
 
     assert fingerprint([1, 2]) == fingerprint([1, 2]) != fingerprint([2, 1]) != fingerprint(None)

@@ -16,10 +16,7 @@ def test_planted_heads_are_named_with_value_interval_and_examples() -> None:
     assert "1 of 12, 2-3 (0.88 [0.86, 0.89])" in texts["Previous token"]
     assert "1 of 12, 3-1 (0.94 [0.93, 0.95])" in texts["Separators"]
     assert " to 3.19, median " in texts["Broad and focused"] and "1-1" not in texts["Broad and focused"]
-    assert (
-        "Uniform attention has 3.25 nats; heads with more than 90% of this entropy: 1 of 12"
-        in texts["Broad and focused"]
-    )
+    assert "Uniform attention has 3.25 nats" in texts["Broad and focused"]
     assert all("n = 50" in text for text in texts.values())
 
 
@@ -50,7 +47,8 @@ def test_no_token_gets_more_only_if_none_surely_does() -> None:
     assert verdicts_of(result)[fails] == "fails"
     result["attention_to_ci"].loc[{"token_class": "cls", "bound": "lower"}] = 0.0
     result["attention_to_ci"].loc[{"token_class": "cls", "bound": "upper"}] = 0.4
-    assert verdicts_of(result)["[CLS] gets 6% of all attention, perhaps no more than other tokens"] == "undecided"
+    (verdict,) = (verdict for topic, verdict in verdicts_of(result).items() if topic.startswith("[CLS] gets 6%"))
+    assert verdict == "undecided"
 
 
 def test_what_few_examples_do_not_show_is_not_denied() -> None:

@@ -66,6 +66,6 @@ def test_the_card_has_what_goes_to_each_segment(result: xr.Dataset) -> None:
 
 def test_without_the_planted_head_none_is_named() -> None:
     page = study_page(profile_of({head: HEADS[head] for head in HEADS if head != (1, 2)}))
-    verdicts = {finding.topic: finding.verdict for finding in page.findings()}
+    verdicts = {finding.topic: finding.verdict for finding in page.highlights()}
     assert verdicts["No head looks at the same word in the other segment"] == "fails"
     assert [kind for kind in page.kinds() if kind.kind == "same_word"] == []

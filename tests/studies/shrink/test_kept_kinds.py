@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.report.kinds import head_kinds
-from headscope.studies.profile.page.card import kinds
+from headscope.report.study_page import study_page
 from headscope.studies.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
 from headscope.studies.shrink.page.kinds import kept_kinds, kinds_table
 from headscope.studies.shrink.sizes import original_of
@@ -113,7 +113,7 @@ def test_kinds_are_those_of_the_atlas_and_of_rare_words(tmp_path: Path) -> None:
     correlation = np.zeros((3, 4))
     correlation[0, 1], correlation[2, 3] = -0.5, -0.39
     frequency = xr.DataArray(correlation, {"layer": [1, 2, 3], "head": [1, 2, 3, 4]}, ("layer", "head"))
-    marked = kinds(xr.Dataset({"frequency_correlation": frequency}, attrs={"study": "profile"}))
+    marked = study_page(xr.Dataset({"frequency_correlation": frequency}, attrs={"study": "profile"})).kinds()
     assert [(one.layer, one.head, one.kind) for one in marked] == [(1, 2, "rare")]
 
 

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 from headscope.report.study_page import study_page
-from support.findings import texts_of
 from support.made_result import made_result
+from support.snapshot import assert_page
 
 LAYERS = {"layer": [1, 2, 3]}
 SCORES = {"uuas": 0.6, "root_accuracy": 0.7, "distance_spearman": 0.8, "norm_spearman": 0.75}
@@ -70,24 +70,8 @@ def test_few_or_noisy_sentences_claim_nothing(result: xr.Dataset) -> None:
     assert set(judged(result).values()) <= {"undecided"}
 
 
-def test_findings_have_scores_with_the_best_baseline_and_the_course() -> None:
-    texts = texts_of(result_of())
-    assert texts["Edges of the tree (UUAS)"] == (
-        "Layer 2: 60.0% [58.0, 62.0]. Best baseline (nearest embeddings): 40.0% [38.0, 42.0]. n = 200 sentences."
-    )
-    assert "differs from that of the same layer with random weights by +30.0" in texts["Beside random weights"]
-    assert texts["By layer"] == "Share of edges from the first layer to the last: 40%, 60%, 50%."
-    assert texts["Limits"].startswith("Probes of rank 2, 8 were trained on 1,200 sentences of bank and scored on 200")
-    assert "Beside random weights" not in texts_of(result_of(random=False))
-
-
-def test_the_table_has_layers_random_weights_baselines_and_the_paper() -> None:
-    (table,) = study_page(result_of()).tables()
-    rows = {key[0]: [cell and cell[0] for cell in cells] for key, cells in table.rows}
-    assert rows["layer 2"] == ["60.0", "70.0", "0.80", "0.75"]
-    assert rows["layer 2, random weights"][0] == "30.0" and rows["order of the words"][0] == "20.0"
-    assert rows["Order of the words (paper)"] == ["48.9", None, None, None]
-    assert {len(cells) for cells in rows.values()} == {len(table.columns)}
+def test_the_pages_say_the_planted_numbers() -> None:
+    assert_page(__file__, {"all": result_of(), "no random weights": result_of(random=False)})
 
 
 def test_figures_have_scores_ranks_and_trees() -> None:

@@ -1,5 +1,6 @@
 """Vectors that are tensor products of words and tree places are found to be; others are not."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from headscope.studies.structure.tensor_products import (
     role_numbers,
     roles,
 )
-from headscope.studies.structure.treebank_states import TreebankStates
+from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates
 from support.planted_trees import TREEBANK
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -145,6 +146,16 @@ def test_signs_of_axes_are_not_left_to_the_library(monkeypatch: pytest.MonkeyPat
         vectors.append(_fillers([treebank("tree", 20, 0)]))
     for one, other in zip(*vectors, strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_few_forms_on_few_of_many_axes_have_fillers() -> None:
+    """In single precision LAPACK does not find the axes of so sparse a matrix."""
+    axes = [37, 109, 120, 129, 140, 142, 158, 159, 163, 164, 165, 194, 200]
+    array = torch.zeros(1 + len(UNCONTEXTUAL), len(axes), 256)
+    array[:, range(len(axes)), axes] = 1
+    part: Any = SimpleNamespace(sentences=[SimpleNamespace(forms=tuple(map(str, axes)))], arrays=[array])
+    (vectors,) = _fillers([part])
+    assert vectors.dtype == torch.float32 and vectors.isfinite().all() and len(vectors.unique(dim=0)) == len(axes)
 
 
 def test_the_study_has_errors_gain_and_a_claim() -> None:

@@ -64,7 +64,7 @@ def test_random_weights_of_three_seeds_that_do_as_well_are_said(result: xr.Datas
     xr.testing.assert_allclose(result["random_score_by_seed"].mean("seed"), result["random_score"])
     better, worse = (result.assign(random_score_by_seed=result["random_score_by_seed"] * 0 + s) for s in (0.1, 1.1))
     assert "Syntax in the attention of single heads comes from training" in titles(better)
-    assert "Syntax in the attention of single heads: random weights do as well" in titles(worse)
+    assert any("random weights do as well" in title for title in titles(worse))
 
 
 def test_a_head_at_the_baseline_draws_no_better_trees(result: xr.Dataset) -> None:

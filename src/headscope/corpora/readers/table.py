@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice, product
 from pathlib import Path
 from typing import BinaryIO
@@ -83,12 +83,14 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
             yield bad
 
 
-def more_documents(sources: Sequence[str], options: Options) -> str:
-    """The column that makes the most documents of a table, if it makes enough, as a remedy in words; else empty."""
+def more_documents(sources: Sequence[str], options: Options, read: Collection[Example]) -> str:
+    """The column that makes the most documents of what was read of a table, if it makes enough, as a remedy in words.
+
+    Else empty.
+    """
     values: dict[str, set[str]] = {}
-    n, rows = 0, (row for source in sources for row in _ROWS.get(suffix(source), tsv)(source, options, Cursor()))
-    for row in islice((row[1] for row in rows if isinstance(row, tuple)), options.limit):
-        n += 1
+    n, ids = len(read), {example.id for example in read}
+    for row in islice(_rows_of(sources, options, ids), n):
         for name, value in row.items():
             values.setdefault(name, set()).add(str(value))
     chosen = columns.choose(list(values), options.columns, options.document or "", options.document)
@@ -96,6 +98,14 @@ def more_documents(sources: Sequence[str], options: Options) -> str:
     counts = {name: len(values[name]) for name in others if LEAST_DOCUMENTS <= len(values[name]) < n}
     best = max(counts, key=lambda name: counts[name], default="")
     return f"--document {best} makes {counts[best]:,}" if best else ""
+
+
+def _rows_of(sources: Sequence[str], options: Options, ids: Collection[str]) -> Iterator[Mapping[str, object]]:
+    """The rows of the examples with these ids."""
+    for source in sources:
+        for row in _ROWS.get(suffix(source), tsv)(source, options, Cursor()):
+            if isinstance(row, tuple) and f"{Path(source).name}:{row[0]}" in ids:
+                yield row[1]
 
 
 def tsv(source: str, options: Options = DEFAULTS, cursor: Cursor | None = None) -> Rows:

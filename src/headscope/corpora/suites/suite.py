@@ -24,13 +24,14 @@ class Suite:
     """Items of one suite.
 
     * `sha256`: hash of its files' bytes, or of its texts where it has no files.
-    * `skipped`: numbers of lines that were left out, by reason.
+    * `skipped`: numbers of lines that were left out, by reason; `drawn`: which items a limit took, in words.
     """
 
     name: str
     sha256: str
     items: tuple[ClozeItem, ...]
     skipped: dict[str, int]
+    drawn: str = ""
 
     def __repr__(self) -> str:
         return f"Suite('{self.name}', {len(self.items)} items)"
@@ -85,7 +86,8 @@ def _read(given: str, data: str | Path | None, limit: int | None, per_condition:
         raise HeadscopeError(f"suite '{given}' has no items; write one JSON object a line, as docs/cloze.md says")
     if per_condition is not None:
         items = spread(items, per_condition)[:limit]
-    return Suite(name, _hash(files, items), tuple(items), dict(skipped))
+    drawn = f"the first {limit:,} of a suite" if len(items) == limit else ""
+    return Suite(name, _hash(files, items), tuple(items), dict(skipped), drawn)
 
 
 def _problem(item: ClozeItem, ids: Container[str]) -> str:

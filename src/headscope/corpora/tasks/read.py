@@ -10,7 +10,7 @@ import numpy as np
 
 from headscope import corpora
 from headscope.corpora import Corpus, Options
-from headscope.corpora.corpus import evenly, part
+from headscope.corpora.corpus import part
 from headscope.corpora.options import DEFAULTS, with_keywords
 from headscope.corpora.parsing.lines import suffix
 from headscope.corpora.readers.glue import GLUE, glue_name
@@ -140,7 +140,8 @@ def _halves(table: str | Path, options: Options) -> dict[str, Corpus | None]:
     corpus = _drawn(table, replace(options, kind="table"))
     drawn = np.array_split(np.random.default_rng(0).permutation(corpus.n_examples), len(SPLITS))
     return {
-        split: part(corpus, half, f"{corpus.name} ({split} half)") for split, half in zip(SPLITS, drawn, strict=True)
+        split: replace(part(corpus, half, f"{corpus.name} ({split} half)"), drawn=corpus.drawn)
+        for split, half in zip(SPLITS, drawn, strict=True)
     }
 
 
@@ -158,7 +159,7 @@ def _split(task: str | None, data: str | Path, split: str, options: Options) -> 
 
 def _drawn(source: str | Path, options: Options) -> Corpus:
     """The examples of a source, or so many as the limit says, drawn from all: splits of tasks are often sorted."""
-    return evenly(corpora.read(source, replace(options, limit=None)), options.limit)
+    return corpora.read(source, replace(options, from_first=False))
 
 
 def _table(folder: Path, split: str) -> Path | None:

@@ -74,15 +74,22 @@ def work(job: bytes, engine: Any) -> None:
 
     * `job`: the name of the study, its options, and the checks of its corpora; `engine`: that of the worker.
     """
+    from headscope.passes.kept_arrays import read_arrays
+    from headscope.passes.shared_pass import arguments_of
+
     task = json.loads(job, object_hook=lambda value: Path(value["path"]) if value.keys() == {"path"} else value)
     study, given = task["study"], task["given"]
-    function = read(study, "study", "run")
+    function, module = read(study, "study", "run"), catalog.load("studies", study)
     with checks_of(task) as scratch:
         out = given["out"] if catalog.study(study).shared_folder else scratch
         given |= {"out": out, "kept": scratch, "engine": None}
         ready = from_options(function.inputs, given)
         ready["settings"] = replace(ready["settings"], engine=engine)
-        function.load()(**ready, **{name: given[name] for name in function.options})
+        arguments = {**ready, **{name: given[name] for name in function.options}}
+        if hasattr(module, "passes"):
+            read_arrays(module.passes(**arguments_of(module.passes, function.load(), arguments)))
+        else:
+            function.load()(**arguments)
 
 
 @contextmanager

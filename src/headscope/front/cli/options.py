@@ -103,7 +103,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "regression": (bool | None, None, _corpus(help="Labels are numbers, or classes; by default the labels decide.")),
     "split": (str | None, None, _corpus(help="Split of a GLUE folder or a hub data set.")),
     "segment": (int, 128, _corpus(min=1, max=100_000, help="Most tokens of a pair of paragraphs (kind 'paragraphs').")),
-    "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read the first N examples.")),
+    "limit": (int | None, None, _corpus(parser=most, metavar="N|all", help="Read N examples, drawn evenly.")),
     "training": (
         str | None,
         None,
@@ -134,6 +134,15 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
         str | None,
         None,
         _run(metavar="NAME,NAME", help="Measures of installed packages, beside those of the study."),
+    ),
+    "studies": (
+        str | None,
+        None,
+        _run(
+            metavar="STUDY,...",
+            help="Also show the main numbers of these studies at each step: profile, patterns, syntax, relations, "
+            "coreference, geometry, trees.",
+        ),
     ),
     "seed": (int, 0, _run(**limits(SETTINGS["seed"]), help="Seed of everything that is random.")),
     "device": (

@@ -106,10 +106,9 @@ def _session(
         measured, indexes = _results(folders)
         texts = _corpora(corpora)
     with loading("loading"):
-        from headscope.viewer.loading import load_with_head
+        from headscope.viewer.loading import load_with_head, steps_of
         from headscope.viewer.saved_index import index_about, results_about
         from headscope.viewer.session import ViewSession, no_change
-        from headscope.viewer.steps import steps_of
 
         if steps:
             title, models, prepare = steps_of(steps, given)

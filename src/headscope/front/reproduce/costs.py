@@ -12,7 +12,9 @@ from headscope.corpora.parsing.lines import opened
 from headscope.corpora.readers.glue import FILES, glue_name
 from headscope.errors import HeadscopeError, plain_name
 from headscope.front.reproduce.plan import PlannedRun
-from headscope.front.survey.costs import BATCH, BUILT_IN, COSTS, FORWARD, LIBRARIES, StudyCost, shape_of
+from headscope.front.survey.costs import BATCH, BUILT_IN, LIBRARIES, shape_of
+from headscope.front.survey.plan import in_survey
+from headscope.study import FORWARD, Cost
 
 # BERT-base: that of a model whose configuration is not on this machine.
 ASSUMED: Mapping[str, Any] = {
@@ -23,7 +25,7 @@ ASSUMED: Mapping[str, Any] = {
     "vocab_size": 30522,
 }
 # Passes over the texts of studies that a survey does not run: two models; a training step is three passes.
-OTHERS = {"compare": StudyCost(2, 0.1), "finetune": StudyCost(1, 0)}
+OTHERS = {"compare": Cost(2, 0.1), "finetune": Cost(1, 0)}
 STEP, EPOCHS, MOST_TOKENS = 3, 3, 128
 # Bytes of a token of plain text, in tables with other columns too; tokens of a segment of paragraphs.
 BYTES, SEGMENT = 5, 128
@@ -54,7 +56,7 @@ def estimate(plan: PlannedRun, config: Mapping[str, Any], limit: int | None = No
     * `limit`: the largest number of examples of each corpus.
     """
     shape, study, options = shape_of(config), plan.run.study, plan.run.options
-    cost = COSTS.get(study) or OTHERS[study]
+    cost = OTHERS.get(study) or in_survey(study).cost
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
     weights = (shape.weights + int(config.get("vocab_size") or 0) * shape.width) * 4 / 2**20
     most = min((int(one) for one in (options.get("limit"), limit) if one is not None), default=None)

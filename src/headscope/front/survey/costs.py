@@ -1,17 +1,17 @@
 """What the studies of a survey will take: an estimate, from the shape of the model and the length of the texts.
 
-It is made before anything runs, without torch: a table of what was measured with the built-in model on one core of a
-processor, scaled by the shape of the model. Another processor is faster or slower as a whole.
+It is made before anything runs, without torch: what each study declares, as measured with the built-in model on one
+core of a processor, scaled by the shape of the model. Another processor is faster or slower as a whole.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headscope.front.survey.plan import PlannedStudy
+from headscope.front.survey.plan import PlannedStudy, in_survey
+from headscope.study import FORWARD, Cost
 
-# Seconds of a forward pass of the built-in model over 1,000 tokens, and its shape.
-FORWARD = 0.32
+# Names of the shape of a model in its configuration.
 LAYERS, HEADS, WIDTH, INNER = (
     ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
     ("num_attention_heads", "n_head", "n_heads", "num_heads"),
@@ -21,10 +21,8 @@ LAYERS, HEADS, WIDTH, INNER = (
 # MiB of the libraries, and of the maps and states of a batch beside the model.
 LIBRARIES, BATCH = 500, 200
 ARRAYS = 4_000  # MiB of what probes read; the rest is on disk
-# What studies take of many examples unless all are asked for: `passes.captured_treebanks`, `layers.study`,
-# `attributions.sample_sizes`.
-SENTENCES, OF_LAYERS = 1_600, 770  # that parsers and probes, and classifiers of layers, are trained and tested on
-SCORED, LEAST_SCORED, SCORED_SHARE = 50, 2, 2 / 3
+# Scored inputs take as much as fits into two minutes unless all are asked for: `attributions.sample_sizes`.
+LEAST_SCORED, SCORED_SHARE = 2, 2 / 3
 SETS_OF_TOKEN, SETS, TOKENS_OF_PASSES = 20, 700, 260_000
 ALTERED, BY_HEAD = 200, 800  # passes of an input whose attention is altered, and of one whose heads are searched
 
@@ -56,46 +54,6 @@ class ModelShape:
 BUILT_IN = ModelShape(6, 12, 384, 1536)
 
 
-@dataclass(frozen=True)
-class StudyCost:
-    """What a study takes with the built-in model, in seconds for 1,000 tokens.
-
-    * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
-    * `fixed`: seconds, whatever the texts; `complete`: further ones with `--full`; `cells`: MiB for 1,000 tokens.
-    * `shared`: whether its first pass is that of other studies, too.
-    * `most`: sentences that it takes unless all are asked for; 0 for all.
-    """
-
-    passes: float
-    own: float
-    after: float = 0.0
-    fixed: float = 1.0
-    complete: float = 0.0
-    cells: float = 0.0
-    shared: bool = True
-    most: int = 0
-
-
-COSTS: Mapping[str, StudyCost] = {
-    "profile": StudyCost(1, 0.03),
-    "patterns": StudyCost(1, 0.9, fixed=2),
-    "syntax": StudyCost(1, 0.05, 0.1),
-    "relations": StudyCost(4, 0.08, 0.1),
-    "coreference": StudyCost(1, 0.05, 0.1, shared=False),
-    "clusters": StudyCost(1, 0.15, 0.1),
-    "induction": StudyCost(2, 0.3, fixed=2, complete=22, shared=False),
-    "geometry": StudyCost(1, 0.13, 0.3),
-    "gradients": StudyCost(3, 0.05, shared=False),
-    "trees": StudyCost(4, 0.55),
-    "structure": StudyCost(4, 0.09, 1, cells=8, most=SENTENCES),
-    "layers": StudyCost(22, 0.2, 13, cells=40, shared=False, most=OF_LAYERS),
-    "probe": StudyCost(4, 0.05, 8, cells=4, most=SENTENCES),
-    "attributions": StudyCost(10, 0, shared=False),
-    "ablate": StudyCost(100, 0, shared=False),
-    "prune": StudyCost(150, 0, shared=False),
-}
-# Studies that read a corpus by a forward pass that others can share.
-SHARING = tuple(study for study, cost in COSTS.items() if cost.shared)
 READING = "one pass"  # of all studies that share it
 
 
@@ -144,16 +102,17 @@ def estimates(
     * `full`: whether studies take all examples where they take some of many.
     """
     runs = [plan for plan in plans if not plan.lacks]
-    sharing = [plan for plan in runs if COSTS[plan.study].shared]
-    if len(sharing) < 2:
-        return [_estimate(plan, shape, COSTS[plan.study], workers, full) for plan in runs]
-    own = sum(COSTS[plan.study].own for plan in sharing)
-    first = _estimate(replace(sharing[0], study=READING), shape, StudyCost(2, own / 2, fixed=3), workers, full)
-    rest = [replace(COSTS[plan.study], passes=COSTS[plan.study].passes - (plan in sharing)) for plan in runs]
-    return [first, *(_estimate(plan, shape, cost, workers, full) for plan, cost in zip(runs, rest, strict=True))]
+    costs = {plan.study: in_survey(plan.study).cost for plan in runs}
+    sharing = [plan for plan in runs if costs[plan.study].shared]
+    first = []
+    if len(sharing) > 1:
+        together = Cost(2, sum(costs[plan.study].own for plan in sharing) / 2, fixed=3)
+        first = [_estimate(replace(sharing[0], study=READING), shape, together, workers, full)]
+        costs |= {name: replace(cost, passes=cost.passes - cost.shared) for name, cost in costs.items()}
+    return [*first, *(_estimate(plan, shape, costs[plan.study], workers, full) for plan in runs)]
 
 
-def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: int, full: bool) -> StudyEstimate:
+def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, full: bool) -> StudyEstimate:
     examples = sum(corpus.n_examples for corpus in plan.corpora) or 1
     tokens = sum(corpus.tokens for corpus in plan.corpora) / examples
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
@@ -163,20 +122,20 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: StudyCost, workers: i
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
     fixed = cost.fixed + cost.complete * full
     made = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
-    if plan.study == "attributions":
-        return _with_scored(made, tokens, FORWARD * shape.size / workers, full)
+    if cost.scored:
+        return _with_scored(made, tokens, FORWARD * shape.size / workers, cost.scored, full)
     if most < examples:
         words = f"{most:,} of them; all with --full"
         return replace(made, per_example=0.0, per_sampled=made.per_example, most=most, sample=words)
     return made
 
 
-def _with_scored(made: StudyEstimate, tokens: float, forward: float, full: bool) -> StudyEstimate:
+def _with_scored(made: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
     """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
-    left = TOKENS_OF_PASSES - min(SCORED * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
-    quick = min(SCORED, max(LEAST_SCORED, int(left / blanked)))
-    words = f"{quick} are scored; {SCORED} with --full" if quick < SCORED and not full else ""
-    most, total = SCORED if full else quick, SCORED * (blanked + (ALTERED + BY_HEAD) * tokens)
+    left = TOKENS_OF_PASSES - min(scored * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
+    quick = min(scored, max(LEAST_SCORED, int(left / blanked)))
+    words = f"{quick} are scored; {scored} with --full" if quick < scored and not full else ""
+    most, total = scored if full else quick, scored * (blanked + (ALTERED + BY_HEAD) * tokens)
     passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
     return replace(made, per_sampled=passes / most * forward / 1000, most=most, sample=words)

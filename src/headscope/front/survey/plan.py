@@ -6,48 +6,18 @@ from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
+from headscope.study import InSurvey
 
-# What a study needs of the data, in the order in which studies run: the quick ones first.
-NEEDS: Mapping[str, str] = {
-    "profile": "text",
-    "patterns": "text",
-    "syntax": "trees",
-    "relations": "links",
-    "coreference": "mentions",
-    "clusters": "text",
-    "induction": "text",
-    "geometry": "text",
-    "gradients": "text",
-    "trees": "trees",
-    "layers": "trees",
-    "structure": "trees",
-    "probe": "trees",
-    "attributions": "text",
-    "ablate": "task",
-    "prune": "task",
-}
+# What a study can need of the data, and what that is.
 LACKING: Mapping[str, str] = {
+    "text": "a text",
     "trees": "a treebank (CoNLL-U), or --annotate",
     "links": "a treebank, FrameNet, or links of your own (--kind links)",
     "mentions": "a corpus with mentions of entities (CoNLL-U with Entity, CoNLL-2012, GAP)",
     "task": "a task and a model that was fine-tuned on it: --task NAME --data FOLDER",
 }
-# Why a survey of one model does not run the others.
-ELSEWHERE: Mapping[str, str] = {
-    "cloze": "suites of sentences: headscope cloze MODEL SUITE --data FOLDER",
-    "compare": "a second model: headscope compare MODEL OTHER --corpus CORPUS",
-    "film": "the steps of a training: headscope film DIR --corpus CORPUS",
-    "finetune": "training: headscope finetune MODEL --task NAME --data FOLDER",
-    "landscape": "a trained model: headscope landscape MODEL --tuned TRAINED --task NAME --data FOLDER",
-    "lens": "a head for words, which pretrain-head trains: headscope lens MODEL TEXT",
-    "pretrain_head": "training: headscope pretrain-head MODEL TEXT",
-    "shrink": "training: headscope shrink MODEL TEXT",
-}
 # Examples whose words are counted; tokens of a word, and special tokens of an example.
 FIRST, PIECES, SPECIAL = 200, 1.35, 2
-MANY = ("patterns", "layers")  # studies that read several corpora at once
-# Options of studies in a survey. Clusters has the batches of other studies, so that it can share their pass.
-OWN: Mapping[str, tuple[str, ...]] = {"prune": ("--tolerance", "0.02"), "clusters": ("--batch-tokens", "2048")}
 
 
 @dataclass(frozen=True)
@@ -94,7 +64,7 @@ def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts
             found |= {"trees", "links"} if sentence.heads else set()
             found |= {"links"} if sentence.links else set()
             found |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if read >= FIRST and len(found) == len(set(NEEDS.values()) - {"task"}):
+        if read >= FIRST and len(found) == len(LACKING.keys() - {"task"}):
             break
     tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
     return CorpusFacts(source, n_examples, frozenset(found), round(tokens))
@@ -111,27 +81,36 @@ def planned(
 
     >>> corpus = CorpusFacts("texts.txt", 3, frozenset({"text"}))
     >>> [one.study for one in planned([corpus], task=False) if not one.lacks][:2]
-    ['profile', 'patterns']
+    ['profile', 'clusters']
     """
-    known = catalog.names("studies")
+    places = {name: catalog.study(name).survey for name in catalog.names("studies")}
     for name in (*only, *without):
-        if name.replace("-", "_") not in known:
-            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, known)}")
-    chosen = [name.replace("-", "_") for name in only] or list(NEEDS)
+        if name.replace("-", "_") not in places:
+            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, places)}")
+    runs = {name: survey for name, survey in places.items() if isinstance(survey, InSurvey)}
+    chosen = [name.replace("-", "_") for name in only] or runs
     left = {name.replace("-", "_") for name in without}
-    plans = [_planned(study, corpora, task) for study in NEEDS if study in chosen and study not in left]
-    others = [PlannedStudy(study, lacks=reason) for study, reason in ELSEWHERE.items()]
-    return [*[one for one in plans if not one.lacks], *[one for one in plans if one.lacks], *others]
+    wanted = [name for name in runs if name in chosen and name not in left]
+    plans = [
+        _planned(name, runs[name], corpora, task) for name in sorted(wanted, key=lambda name: runs[name].cost.seconds)
+    ]
+    others = [PlannedStudy(name, lacks=survey) for name, survey in places.items() if isinstance(survey, str)]
+    return [*[plan for plan in plans if not plan.lacks], *[plan for plan in plans if plan.lacks], *others]
 
 
-def _planned(study: str, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
-    need = NEEDS[study]
-    if need == "task":
-        return PlannedStudy(study, lacks="" if task else LACKING["task"])
-    fitting = tuple(one for one in corpora if need in one.features)
-    if not fitting:
-        return PlannedStudy(study, lacks=LACKING[need])
-    return PlannedStudy(study, fitting if study in MANY else fitting[:1])
+def in_survey(study: str) -> InSurvey:
+    """The place in a survey of a study that it runs."""
+    survey = catalog.study(study).survey
+    if isinstance(survey, str):
+        raise HeadscopeError(f"a survey does not run '{study}', which needs {survey}")
+    return survey
+
+
+def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
+    fitting = tuple(corpus for corpus in corpora if survey.needs in corpus.features)
+    if not (task if survey.needs == "task" else fitting):
+        return PlannedStudy(study, lacks=LACKING[survey.needs])
+    return PlannedStudy(study, fitting if survey.several else fitting[:1])
 
 
 def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:
@@ -143,5 +122,5 @@ def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequenc
     ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
     """
     name = catalog.command_name(plan.study)
-    read = [one.source for one in plan.corpora] or task
-    return [name, model, *read, *OWN.get(plan.study, ()), *given, "-o", f"{out}/{name}"]
+    sources = [corpus.source for corpus in plan.corpora] or task
+    return [name, model, *sources, *in_survey(plan.study).options, *given, "-o", f"{out}/{name}"]

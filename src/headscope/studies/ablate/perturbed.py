@@ -1,7 +1,6 @@
 """Predictions that stay when examples are changed, beside the score: a score may stay where predictions do not."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -32,12 +31,12 @@ def by_perturbation(
 
     * `outputs`: those of the unchanged dev examples.
     """
-    silent, targets = replace(settings, on_progress=lambda done: None), task.targets(task.dev)
+    targets = task.targets(task.dev)
     rows = {}
     for name in PERTURBATIONS:
         changed, numbers = perturbed(task.dev, name, settings.seed)
         if numbers:
-            made = task_outputs(task_inputs(model, task, changed), silent).argmax(-1)
+            made = task_outputs(task_inputs(model, task, changed), settings.quiet).argmax(-1)
             units = [task.dev.units[number] for number in numbers]
             rows[name] = _row(outputs[numbers].argmax(-1), made, targets[numbers], units, settings)
     if not rows:

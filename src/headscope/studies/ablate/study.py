@@ -27,15 +27,16 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.ablate import across_tasks
-from headscope.studies.ablate.asked_sets import AskedSets
 from headscope.studies.ablate.gains import by_phenomenon
 from headscope.studies.ablate.head_pairs import ALL
+from headscope.studies.ablate.head_sets import AskedSets
 from headscope.studies.ablate.one_head import variables as one_head_variables
 from headscope.studies.ablate.perturbed import by_perturbation
 from headscope.studies.ablate.shortcuts import by_case
 from headscope.studies.ablate.variables import LEAST, Effects
 
 ABOUT = "size"
+SURVEY = {"needs": "task", "cost": {"passes": 100, "own": 0, "shared": False}}
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
@@ -138,8 +139,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
     elif importance:
         corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
-        silent = replace(kept("importance"), on_progress=lambda done: None)
-        by_estimator = by_gradient(model, task, corpus, silent)
+        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet)
         variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
         attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
     if perturbations and task.kind == "classification":

@@ -21,7 +21,8 @@ from headscope.models import Model
 from headscope.outputs.gradient_importance import frozen
 from headscope.passes.accumulators import Buffer, added
 from headscope.passes.batches import collator
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
@@ -188,7 +189,7 @@ def explain_corpus(
         shortcut = fastest(explain.stack, explain.projections, target, blanking.trial)
         blanking = replace(blanking, shortcut=shortcut)
         start = partial(ExplainedAccumulator, run, explain, blanking, sample, search)
-        return run.fold(Fold(start, Explained.__add__, Explained))
+        return run.fold(Fold(start, Explained.__add__, Explained)).read()
 
 
 def _questions(

@@ -20,6 +20,7 @@ from headscope.studies.attributions.targets import DISTANCES, target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
 ABOUT = "words"
+SURVEY = {"needs": "text", "cost": {"passes": 10, "own": 0, "shared": False, "scored": 50}}
 # One layer's maps of a batch, with their gradients, are in memory.
 OPTIONS = {"batch_tokens": 1024}
 # Few enough inputs to score while a user waits.

@@ -4,7 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -132,7 +132,7 @@ def _ranked(
     """Scores of the items whose answer is ranked in the vocabulary; the others are NaN."""
     numbers = [number for number, item in enumerate(items) if not item.bad]
     values = None if prior is None else prior.log_probabilities
-    quiet = settings if prior is None else replace(settings, on_progress=lambda done: None)
+    quiet = settings if prior is None else settings.quiet
     ranked = [items[number] for number in numbers]
     ranks = answer_ranks(predictor, ranked, quiet, prior=values, answers=answers)
     read = {"good": ranks.good, "bad": ranks.other, "among": ranks.among, "fill": ranks.fill}

@@ -31,6 +31,7 @@ from headscope.studies.cloze.suite_variables import suite_variables
 from headscope.studies.cloze.variables import to_variables
 
 ABOUT = "words"
+SURVEY = "suites of sentences: headscope cloze MODEL SUITE --data FOLDER"
 EXAMPLE = "headscope cloze bert-base-uncased blimp --data DATA -o out"
 REQUIRED = ("margin",)
 
@@ -101,9 +102,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     own = scoring.scores("the model", predictor, scored)
     scored, suites = scored[: len(own.good)], _first(suites, len(own.good))
     _refuse_unscored(suites, own)
-    quiet = replace(settings, on_progress=lambda done: None)
     of_pieces = prior(predictor, unigrams)
-    baselines = {"unigram": item_scores(predictor, scored, quiet, plain=plain, prior=of_pieces)}
+    baselines = {"unigram": item_scores(predictor, scored, settings.quiet, plain=plain, prior=of_pieces)}
     if random and not scoring.interrupted:
         by_chance = WordPredictor(untrained(model, settings.seed))
         baselines = scoring.complete("random weights", by_chance, scored) | baselines
@@ -116,7 +116,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     vocabulary = len(of_pieces.log_probabilities)
     variables = to_variables(scored, names, own, baselines, changed, settings, vocabulary=vocabulary)
     if not scoring.interrupted:
-        guesses = name_guesses(predictor, scored, quiet)
+        guesses = name_guesses(predictor, scored, settings.quiet)
         matches = string_matches(scored)
         variables |= fact_variables(scored, own, matches, guesses, settings)
         variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
@@ -157,7 +157,8 @@ def _refuse_unscored(suites: Sequence[Suite], own: ItemScores) -> None:
 def _together(suites: Sequence[Suite]) -> Any:
     """Name and hash of all suites, as those of one corpus."""
     digest = joint_sha256([suite.sha256 for suite in suites])
-    return Suite(", ".join(suite.name for suite in suites), digest, (), {})
+    drawn = next((suite.drawn for suite in suites if suite.drawn), "")
+    return Suite(", ".join(suite.name for suite in suites), digest, (), {}, drawn)
 
 
 def _counts(suites: Sequence[Suite], own: ItemScores) -> dict[str, str | int]:

@@ -11,18 +11,12 @@ import xarray as xr
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from headscope.results.variables import Count, Label, Variables, by_layer
+from headscope.results.variables import Count, Variables, by_layer
 from headscope.statistics.bootstrap import Tally, tally_by_input
+from headscope.studies.coreference import STUDY
 from headscope.studies.coreference.scores import AntecedentPredictions, Draws
 
-SOURCE = "Lin et al. 2019, section 4"
 ALL = "all"
-WHAT = "entropy of attention over the candidates"
-LABELS = {
-    "confusion": Label(WHAT, "bits", ("layer", "head", "condition")),
-    "mean_confusion": Label(f"mean over heads of the {WHAT}", "bits", ("condition",)),
-    "uniform_confusion": Label(f"{WHAT}, of a uniform choice", "bits", ("condition",)),
-}
 
 
 def confusion(
@@ -44,7 +38,7 @@ def confusion_variables(cases: AntecedentPredictions, draws: Draws, heads: tuple
     """Confusion by head and on average, of all questions and by their condition."""
     names = sorted(set(cases.condition.tolist()) - {""})
     parts = {ALL: cases} | {name: cases[cases.condition == name] for name in names}
-    variables = Variables({"condition": list(parts)}, SOURCE, LABELS)
+    variables = Variables({"condition": list(parts)}, STUDY.source, STUDY.labels)
     by_head = [_tally(part.confusion, part, draws) for part in parts.values()]
     mean = [_tally(part.confusion.mean(1, keepdims=True, dtype=np.float64), part, draws) for part in parts.values()]
     count = Count([len(part) for part in parts.values()], "questions", "questions", ("condition",))

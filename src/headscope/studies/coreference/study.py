@@ -16,6 +16,7 @@ from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
+from headscope.passes.settings import Documents
 from headscope.ranges import Range
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import poisson_draws
@@ -28,14 +29,10 @@ from headscope.studies.coreference.question_scores import f1, pairs, pronoun_cou
 from headscope.studies.coreference.scores import AntecedentPredictions, Draws, best, joined, score
 from headscope.studies.coreference.segments import Context, Plan, plan
 
-ABOUT = "heads"
-OPTIONS = {"long": "truncate"}
-REQUIRED = ("reference",)
-
 
 def run(
     model: Model,
-    corpus: Corpus,
+    corpus: Documents,
     settings: Settings = DEFAULTS,
     *,
     tokens: Annotated[int, Range(1, 1_000_000)] = 128,
@@ -48,19 +45,6 @@ def run(
     mentions whose head words stand before theirs. Of a corpus that asks itself (GAP, WinoBias, Winogender, and the
     verbs and reflexives of Lin et al. 2019), asked are its pronouns, and the candidates are those that it names, on
     both sides. Head words are found by the trees; where there are none, they are the last words.
-
-    * `baseline_accuracy`: nearest, head match, rules and random on the same mentions (`coreference.baselines`).
-    * `q_value`: of each head being no better than the better one of nearest and head match (one-sided;
-      the larger p of McNemar's exact test over mentions and of a t test over documents), corrected for all heads and
-      kinds of mentions.
-    * `special`: heads that beat it by 10 points, with q < 0.05, in at least 50 mentions.
-    * `chosen_...`: the best head of each kind of mention on one half of the documents, scored on the other.
-    * `f1`, `bias_ratio`: of GAP, by the gender of the pronoun (`coreference.question_scores`).
-    * `attention_gap`, `preference_gap`: of WinoBias and Winogender (`coreference.question_scores`).
-    * `sink_applies`, `sink_otherwise`, `sink_gain`: attention to special tokens in these heads, from the mentions and
-      from other words of the same inputs, and the difference (`coreference.no_op`).
-    * `confusion`: of a corpus that asks itself, the entropy of attention over the candidates in bits, by condition
-      (`coreference.confusion`).
 
     Intervals are over documents, passages, or pairs of sentences.
 
@@ -89,7 +73,7 @@ def run(
     observer = MentionObserver(
         planned.cases, toward=planned.stereotypes, confused=planned.questions, counts=words.counts
     )
-    result = Pass(model, planned.inputs, settings, words).gather(observer)
+    result = Pass(model, planned.inputs, settings, words).gather(observer).read()
     predictions = joined(result.value)
     if not predictions.answerable.any():
         raise HeadscopeError(

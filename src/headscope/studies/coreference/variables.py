@@ -5,81 +5,22 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Label, Variables, add_place, by_layer, place_labels
+from headscope.results.variables import Count, Variables, add_place, by_layer
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column, held_out_scores
-from headscope.studies.coreference import baselines
+from headscope.studies.coreference import STUDY, baselines
 from headscope.studies.coreference.question_scores import F1, GENDER_NAMES, STEREOTYPES, Pairs
 from headscope.studies.coreference.scores import ADVANTAGE, BASELINES, HEAD, MentionScore
 
 Heads = tuple[int, ...]
-SOURCE = "Clark et al. 2019, section 4.3"
-SHARE = "share of mentions"
 KIND = "mention_type"
 COORDS = {"baseline": baselines.NAMES, "gender": GENDER_NAMES, "stereotype": STEREOTYPES}
-OF_HEADS, OF_KINDS, OF_BASELINES = ("layer", "head"), (KIND,), ("baseline", "gender")
-HEAD_KINDS = (*OF_HEADS, KIND)
-LABELS = {
-    "accuracy": Label("mentions at whose antecedent the attention of their head word points", SHARE, HEAD_KINDS),
-    "q_value": Label(
-        "false discovery rate at which the head is better than nearest and head match", "rate", HEAD_KINDS
-    ),
-    "special": Label(
-        "whether the head beats nearest and head match by 10 points, with q < 0.05, in at least 50 mentions",
-        "1 if so",
-        HEAD_KINDS,
-    ),
-    "baseline_accuracy": Label("mentions whose antecedent a simple baseline picks", SHARE, (KIND, "baseline")),
-    "reference": Label("the better one of nearest and head match", "baseline", OF_KINDS),
-    **place_labels("the head that is best on one half", KIND),
-    "chosen_reference": Label("the better one of nearest and head match on one half", "baseline", OF_KINDS),
-    "chosen_accuracy": Label("mentions whose antecedent the chosen head picks, on the other half", SHARE, OF_KINDS),
-    "chosen_baseline": Label(
-        "mentions whose antecedent a baseline picks, on the other half", SHARE, (KIND, "baseline")
-    ),
-    "chosen_gain": Label(
-        "accuracy of the chosen head less that of the chosen reference, on the other half", SHARE, OF_KINDS
-    ),
-}
-WEBSTER = "Webster et al. 2018, section 4"
-WINO = "Zhao et al. 2018; Rudinger et al. 2018"
-FALSE_DISCOVERY = "false discovery rate at which there is such a gap"
-ATTENTION, SENTENCES = "share of attention", "share of sentences"
-GENDER_LABELS = {
-    "f1": Label("F1 of names called coreferent with a pronoun", "F1", (*OF_HEADS, "gender")),
-    "bias_ratio": Label("F1 of feminine pronouns over that of masculine ones", "ratio", OF_HEADS),
-    "baseline_f1": Label("F1 of names that a baseline calls coreferent with a pronoun", "F1", OF_BASELINES),
-    "baseline_bias_ratio": Label("F1 of feminine over masculine pronouns, of a baseline", "ratio", ("baseline",)),
-    "chosen_baseline_f1": Label(
-        "F1 of names that a baseline calls coreferent with a pronoun, on the other half", "F1", OF_BASELINES
-    ),
-    "chosen_baseline_bias_ratio": Label(
-        "F1 of feminine over masculine pronouns, of a baseline, on the other half", "ratio", ("baseline",)
-    ),
-    "chosen_f1": Label("F1 of the head that is chosen on one half, on the other half", "F1", ("gender",)),
-    "chosen_bias_ratio": Label("F1 of feminine over masculine pronouns of the chosen head", "ratio"),
-}
-STEREOTYPE_LABELS = {
-    "attention": Label(
-        "attention of the pronoun to the candidate of the stereotype", ATTENTION, (*OF_HEADS, "stereotype")
-    ),
-    "attention_gap": Label(
-        "attention to that candidate in the pro sentence less that in the anti one", ATTENTION, OF_HEADS
-    ),
-    "attention_gap_q": Label(FALSE_DISCOVERY, "rate", OF_HEADS),
-    "preference": Label(
-        "sentences in which that candidate gets more attention than the other", SENTENCES, (*OF_HEADS, "stereotype")
-    ),
-    "preference_gap": Label("preference in pro sentences less that in anti sentences", SENTENCES, OF_HEADS),
-    "preference_gap_q": Label(FALSE_DISCOVERY, "rate", OF_HEADS),
-    "chosen_preference_gap": Label("preference gap of the chosen head, on the other half", SENTENCES),
-}
 
 
 def score_variables(scores: Mapping[str, MentionScore], heads: Heads) -> dict[str, xr.DataArray]:
     """Accuracies of all heads by kind of mention, q-values and special heads, and the baselines."""
-    variables, kinds = Variables(COORDS | {KIND: list(scores)}, SOURCE, LABELS), list(scores.values())
+    variables, kinds = Variables(COORDS | {KIND: list(scores)}, STUDY.source, STUDY.labels), list(scores.values())
     cases = np.array([int(score.baselines.count.max(initial=0)) for score in kinds])
     accuracy = _placed([score.accuracy.mean for score in kinds], heads)
     interval = _placed([score.accuracy.share_interval for score in kinds], heads)
@@ -98,10 +39,10 @@ def score_variables(scores: Mapping[str, MentionScore], heads: Heads) -> dict[st
 
 def best_variables(best: Mapping[str, BestHead | None], heads: Heads) -> dict[str, xr.DataArray]:
     """The best head of each kind of mention on one half, its score and those of the baselines on the other."""
-    variables, kinds = Variables(COORDS | {KIND: list(best)}, SOURCE, LABELS), list(best.values())
+    variables, kinds = Variables(COORDS | {KIND: list(best)}, STUDY.source, STUDY.labels), list(best.values())
     add_place(variables, kinds, heads)
-    variables.add("chosen_reference", column(kinds, lambda one: baselines.NAMES[one.selected.baseline], ""))
-    cases = column(kinds, lambda one: int(one.held_out.count.max()), 0)
+    variables.add("chosen_reference", column(kinds, lambda head: baselines.NAMES[head.selected.baseline], ""))
+    cases = column(kinds, lambda head: int(head.held_out.count.max()), 0)
     count = Count(cases, "mentions on the other half", "mentions", (KIND,))
     for name, row in (("chosen_accuracy", HEAD), ("chosen_baseline", BASELINES), ("chosen_gain", ADVANTAGE)):
         means, intervals = held_out_scores(kinds, row, share=row != ADVANTAGE)
@@ -115,7 +56,7 @@ def _placed(values: list[np.ndarray], heads: Heads) -> np.ndarray:
 
 def gender_variables(by_head: F1, base: F1, counts: list[int], heads: Heads) -> dict[str, xr.DataArray]:
     """F1 of all heads and of the baselines, by gender."""
-    variables = Variables(COORDS, WEBSTER, GENDER_LABELS)
+    variables = Variables(COORDS, STUDY.source, STUDY.labels)
     count = Count(counts, "pronouns", "pronouns", ("gender",))
     variables.add("f1", by_layer(by_head.f1, heads), interval=by_layer(by_head.f1_interval, heads), count=count)
     variables.add("bias_ratio", by_layer(by_head.ratio, heads), interval=by_layer(by_head.ratio_interval, heads))
@@ -128,19 +69,19 @@ def _add_baselines(variables: Variables, base: F1, prefix: str = "") -> None:
     variables.add(f"{prefix}baseline_bias_ratio", base.ratio, interval=base.ratio_interval)
 
 
-def best_gender_variables(one: F1, base: F1, counts: list[int]) -> dict[str, xr.DataArray]:
+def best_gender_variables(head: F1, base: F1, counts: list[int]) -> dict[str, xr.DataArray]:
     """F1 by gender of the chosen head and of the baselines, on the half on which the head was not chosen."""
-    variables = Variables(COORDS, WEBSTER, GENDER_LABELS)
+    variables = Variables(COORDS, STUDY.source, STUDY.labels)
     _add_baselines(variables, base, "chosen_")
     count = Count(counts, "pronouns on the other half", "pronouns", ("gender",))
-    variables.add("chosen_f1", one.f1[0], interval=one.f1_interval[0], count=count)
-    variables.add("chosen_bias_ratio", one.ratio[0], interval=one.ratio_interval[0])
+    variables.add("chosen_f1", head.f1[0], interval=head.f1_interval[0], count=count)
+    variables.add("chosen_bias_ratio", head.ratio[0], interval=head.ratio_interval[0])
     return variables.arrays
 
 
 def stereotype_variables(pairs: Pairs, draws: np.ndarray, heads: Heads) -> dict[str, xr.DataArray]:
     """Attention and preference in pro and anti sentences, and their gaps."""
-    variables, count = Variables(COORDS, WINO, STEREOTYPE_LABELS), Count(len(pairs), "pairs of sentences", "pairs")
+    variables, count = Variables(COORDS, STUDY.source, STUDY.labels), Count(len(pairs), "pairs of sentences", "pairs")
     for name, values, p in (
         ("attention", pairs.attention, pairs.attention_p()),
         ("preference", pairs.preferred, pairs.preferred_p()),
@@ -157,6 +98,6 @@ def stereotype_variables(pairs: Pairs, draws: np.ndarray, heads: Heads) -> dict[
 
 def best_gap_variables(gap: Tally, head: int) -> dict[str, xr.DataArray]:
     """The preference gap of the chosen head, on the half on which it was not chosen."""
-    variables = Variables(COORDS, WINO, STEREOTYPE_LABELS)
+    variables = Variables(COORDS, STUDY.source, STUDY.labels)
     variables.add("chosen_preference_gap", gap.mean[head], interval=gap.interval[head])
     return variables.arrays

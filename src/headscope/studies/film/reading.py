@@ -19,7 +19,8 @@ from headscope.models.head_weights import HeadWeight, head_norms, head_weights
 from headscope.models.layer_modules import layer_modules, moved
 from headscope.passes import Settings
 from headscope.passes.paired_pass import fold_pairs
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult
 from headscope.passes.typical_inputs import typical_inputs, typical_maps
 from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import Tally

@@ -9,14 +9,15 @@ from headscope import results
 from headscope.corpora.tasks import Task
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
-from headscope.passes.settings import ComparedCorpus, StepLoading, Steps
-from headscope.studies.film.other_studies import StudyNumbers, studies_of
+from headscope.passes.settings import ComparedCorpus, StepLoading, Steps, StudyResults
+from headscope.studies.film.main_numbers import MainNumbers
 from headscope.studies.film.reading import StepReader
 from headscope.studies.film.scores import StepScores
 from headscope.studies.film.variables import of_other_studies, to_variables
 from headscope.training.step_models import StepModels, step_models
 
 ABOUT = "training"
+SURVEY = "the steps of a training: headscope film DIR --corpus CORPUS"
 EXAMPLE = "headscope film out/tuned --corpus sample -o out/film"
 REQUIRED = ("step_similarity", "half_change")
 
@@ -28,7 +29,7 @@ def run(
     *,
     loading: StepLoading,
     task: Task | None = None,
-    studies: str | None = None,
+    studies: StudyResults | None = None,
     maps: bool = True,
 ) -> xr.Dataset:
     """Read the attention of a model at each step of its training, beside its start, in one pass a step.
@@ -52,10 +53,9 @@ def run(
     Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, no example fits, or a study
     cannot be shown.
     """
-    named = studies_of(studies)
     opened = step_models(steps, loading, head=task is not None)
     later = range(1, len(opened.numbers))
-    own = (task.dev.n_examples if task else 0) + (corpus.n_examples if named else 0)
+    own = (task.dev.n_examples if task else 0) + (corpus.n_examples if studies else 0)
     settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * own)
     if settings.journal:  # a pass that is done stays so, until the result is written
         run_of = {**settings.journal.run, "steps": " ".join(opened.hashes)}
@@ -63,7 +63,7 @@ def run(
     settings = replace(settings, keep_interrupted=False)
     attributes = provenance("film", opened.start, corpus, settings)
     reader, scores = StepReader(opened.start, corpus, settings, maps=maps), StepScores(task, settings)
-    others = StudyNumbers(named, corpus, settings)
+    others = MainNumbers(studies, corpus, settings)
     for index in range(len(opened.numbers)):
         model = opened.open(index) if index else opened.start
         if index:

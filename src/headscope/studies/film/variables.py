@@ -8,8 +8,8 @@ import xarray as xr
 from headscope.results.variables import Count, Label, Variables, by_layer
 from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
 from headscope.statistics.intervals import ONE_UNIT, interval
+from headscope.studies.film.main_numbers import MainNumbers
 from headscope.studies.film.moments import half_change, order_of_layers
-from headscope.studies.film.other_studies import StudyNumbers
 from headscope.studies.film.reading import LAYER_SIMILARITY, SIMILARITY, StepReader
 from headscope.studies.film.scores import StepScores
 from headscope.studies.film.study_arrays import common_name, stacked
@@ -63,7 +63,7 @@ def to_variables(
     return variables.arrays | _maps(numbers, reader)
 
 
-def of_other_studies(numbers: Sequence[int], others: StudyNumbers, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+def of_other_studies(numbers: Sequence[int], others: MainNumbers, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     """The main numbers of other studies at the steps of these `numbers`.
 
     * `heads`: number of heads of each layer.

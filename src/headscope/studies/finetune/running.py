@@ -56,8 +56,8 @@ def do_runs(
     """
     kept = list(planned)
     if share:
-        epoch, silent = early_epoch(planned[0].recipe.epochs), replace(settings, on_progress=lambda done: None)
-        done = _do(kept, lambda run, given: run.pause(environment, given, epoch), environment, silent)
+        epoch = early_epoch(planned[0].recipe.epochs)
+        done = _do(kept, lambda run, given: run.pause(environment, given, epoch), environment, settings.quiet)
         numbers = done[0] if settings.in_worker else _kept(planned, epoch, share)
         if settings.engine is not None:
             settings.engine.finish(lambda: numbers)

@@ -31,6 +31,7 @@ from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.kept_steps import spaced
 
 ABOUT = "training"
+SURVEY = "training: headscope finetune MODEL --task NAME --data FOLDER"
 EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
 REQUIRED = ("score", "chance")
 

@@ -16,7 +16,8 @@ from headscope.models import Model
 from headscope.passes import Settings
 from headscope.passes.accumulators import Buffer, Tallies, added
 from headscope.passes.forward import Forward
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult, PlannedPass
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
@@ -113,12 +114,19 @@ class HiddenAccumulator:
         return HiddenState(self.words.merge(), self.cls.merge(), self.repeated.merge(), self.buffer.flush())
 
 
-def read_hidden(model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int) -> PassResult[Hidden]:
-    """Read a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` repeated ones."""
+def hidden_pass(
+    model: Model, corpus: Corpus, settings: Settings, words: int, repeated: int
+) -> PlannedPass[HiddenState]:
+    """The pass over a corpus; memory is bounded by `words` random tokens, as many of [CLS], and `repeated` others."""
     forward = Forward[Any](model)
     start = partial(HiddenAccumulator, forward, settings, words, repeated)
+    return Pass(model, corpus, settings).fold(Fold(start, HiddenState.__add__, HiddenState, forward=forward))
+
+
+def read_hidden(planned: PlannedPass[HiddenState]) -> PassResult[Hidden]:
+    """Read the corpus of `hidden_pass`."""
     with torch.inference_mode():
-        result = Pass(model, corpus, settings).fold(Fold(start, HiddenState.__add__, HiddenState, forward=forward))
+        result = planned.read()
     state = result.value
     hidden = Hidden(state.words.rows, state.cls.rows, state.repeated.rows, state.tallies)
     return PassResult(hidden, result.coverage, result.attributes)

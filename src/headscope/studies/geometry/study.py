@@ -12,14 +12,12 @@ from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.studies.geometry.hidden_pass import Hidden, read_hidden
+from headscope.studies.geometry.hidden_pass import Hidden, HiddenState, hidden_pass, read_hidden
 from headscope.studies.geometry.samples import CONTEXTS
 from headscope.studies.geometry.variables import to_variables
-
-ABOUT = "layers"
-REQUIRED = ("anisotropy",)
 
 
 def run(
@@ -35,16 +33,6 @@ def run(
 
     A token is a piece of the tokenizer, [CLS] and [SEP] left out. Variables `embeddings_...` are of the embeddings that
     enter the first layer, layer 0 of the papers.
-
-    * `anisotropy`: mean cosine of two random tokens of the corpus; `..._corrected`: less anisotropy.
-    * `self_similarity`: mean cosine of the occurrences of a token, over tokens with 5 or more; `intra_sentence`: of an
-      input's tokens with their mean; `explained_variance`: share of the first principal component in the occurrences
-      of a token, `..._corrected` less that of as many random tokens.
-    * `position_similarity[layer, gap]`, `segment_similarity[layer, segments]`: of occurrences of one token whose
-      positions differ by so much, or that stand in the same or in different segments of text pairs.
-    * `norm`, `norm_std`, `outlier_dimensions`, `top_dimension[layer, dimension_rank]` and its share of the anisotropy.
-    * `cls_similarity`: of the [CLS] of two inputs, `cls_similarity_centred` less their mean, `cls_shared`.
-    * `alignment[layer, other_layer]`: linear centred kernel alignment; `model_alignment` with another model.
 
     Samples are drawn by the seed as the corpus is read, and merge: memory does not grow with the text. Up to 32
     occurrences of a token are kept. `intra_sentence_corrected` takes the anisotropy as exact.
@@ -68,18 +56,25 @@ def run(
     """
     settings.on_total(corpus.n_examples * (1 if other is None else 2))
     attributes = provenance("geometry", model, corpus, settings)
-    hidden = read_hidden(model, corpus, settings, words, occurrences)
+    hidden = read_hidden(first_pass(model, corpus, settings, words=words, occurrences=occurrences))
     if hidden.value.words is None or len(hidden.value.words) < 2:
         raise HeadscopeError(f"corpus '{corpus.name}' has fewer than two tokens; name a larger corpus")
     aligned = None
     if other is not None and "interrupted" not in hidden.attributes:
         beside, uninterrupted = load(other), replace(settings, keep_interrupted=False)
-        aligned = read_hidden(beside, corpus, uninterrupted, words, CONTEXTS).value
+        aligned = read_hidden(hidden_pass(beside, corpus, uninterrupted, words, CONTEXTS)).value
         _refuse_other_tokens(model, beside, hidden.value, aligned)
         attributes |= {"other_model": beside.name}
     variables = to_variables(hidden.value, aligned, settings.seed, settings.resamples)
     attributes |= {"options": json.dumps({"words": words, "occurrences": occurrences})}
     return results.check(xr.Dataset(variables, attrs=attributes | hidden.attributes))
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, words: int, occurrences: int
+) -> PlannedPass[HiddenState]:
+    """What other studies may read together with this one."""
+    return hidden_pass(model, corpus, settings, words, occurrences)
 
 
 def _refuse_other_tokens(model: Model, other: Model, hidden: Hidden, aligned: Hidden) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.statistics.intervals import Score
+from headscope.studies.geometry import STUDY
 from headscope.studies.geometry.hidden_pass import Hidden
 from headscope.studies.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.geometry.samples import Occurrences
@@ -17,7 +18,6 @@ from headscope.studies.geometry.self_similarity import self_similarity_score
 from headscope.studies.geometry.similarity import (
     GAPS,
     SEGMENTS,
-    SHARES,
     TokenScores,
     alignments,
     centred,
@@ -30,65 +30,8 @@ from headscope.studies.geometry.similarity import (
     without,
 )
 
-ETHAYARAJH = "Ethayarajh 2019"
-MICKUS = "Mickus et al. 2020, section 5"
-TIMKEY = "Timkey and van Schijndel 2021, section 3"
 # Squared relative error of vectors in half precision, generously.
 ROUNDING = 1e-5
-KORNBLITH = "Kornblith et al. 2019, section 3"
-INTRA = "mean cosine of the tokens of an input with their mean (intra-sentence)"
-SELF = "mean cosine of the occurrences of a token (self-similarity)"
-EXPLAINED = "maximum explainable variance of a token"
-PAIR = "mean cosine of two occurrences of a token"
-CLS = "mean cosine of the [CLS] of two inputs of different documents"
-# Measured in each layer and in the embeddings; `dims` are those beside the layer.
-BY_SPACE = {
-    "anisotropy": Label("mean cosine of two random tokens of different documents (anisotropy)", "cosine"),
-    "top_dimension": Label(
-        "number, from 1, of the dimension that adds most to the anisotropy", "dimension", ("dimension_rank",), TIMKEY
-    ),
-    "top_dimension_share": Label(
-        "share of the anisotropy that this dimension adds", "share", ("dimension_rank",), TIMKEY
-    ),
-    "anisotropy_without_top": Label(f"anisotropy without its {SHARES} top dimensions", "cosine", source=TIMKEY),
-    "outlier_dimensions": Label(
-        "dimensions whose mean is more than 3 standard deviations from that of all",
-        "dimensions",
-        source="Kovaleva et al. 2021, section 3",
-    ),
-    "norm_std": Label("standard deviation of the length of random tokens", "length"),
-    "intra_sentence": Label(INTRA, "cosine"),
-    "intra_sentence_corrected": Label(f"{INTRA} less anisotropy", "cosine"),
-    "norm": Label("length of a token's vector", "length"),
-    "self_similarity": Label(SELF, "cosine"),
-    "self_similarity_corrected": Label(f"{SELF} less anisotropy", "cosine"),
-    "explained_variance": Label(EXPLAINED, "share"),
-    "explained_variance_corrected": Label(f"{EXPLAINED} less that of as many random tokens", "share"),
-    "position_similarity": Label(f"{PAIR}, by the difference of their positions", "cosine", ("gap",), MICKUS),
-    "segment_similarity": Label(f"{PAIR}, in the same segment, and in different ones", "cosine", ("segments",), MICKUS),
-}
-LABELS = {
-    **{name: replace(label, dims=("layer", *label.dims)) for name, label in BY_SPACE.items()},
-    **{
-        f"embeddings_{name}": replace(label, long_name=f"{label.long_name}, in the embeddings")
-        for name, label in BY_SPACE.items()
-    },
-    "alignment": Label(
-        "linear centred kernel alignment of two layers", "alignment", ("layer", "other_layer"), KORNBLITH
-    ),
-    "embeddings_alignment": Label(
-        "linear centred kernel alignment of a layer with the embeddings", "alignment", ("layer",), KORNBLITH
-    ),
-    "model_alignment": Label(
-        "linear centred kernel alignment of a layer with a layer of the other model",
-        "alignment",
-        ("layer", "other_layer"),
-        KORNBLITH,
-    ),
-    "cls_similarity": Label(CLS, "cosine", ("layer",)),
-    "cls_similarity_centred": Label(f"{CLS}, less the mean [CLS]", "cosine", ("layer",)),
-    "cls_shared": Label("share of the squared length of [CLS] that is the mean [CLS]", "share", ("layer",)),
-}
 
 
 class GeometryVariables:
@@ -100,7 +43,7 @@ class GeometryVariables:
     def __init__(self, hidden: Hidden, seed: int, resamples: int):
         self.hidden, self.seed, self.resamples = hidden, seed, resamples
         coords = {"gap": list(GAPS), "segments": SEGMENTS}
-        self.variables = Variables(coords, ETHAYARAJH, LABELS)
+        self.variables = Variables(coords, STUDY.source, STUDY.labels)
         self.spaces = hidden.tallies["norm"].mean.shape[0]
 
     def arrays(self, other: Hidden | None) -> dict[str, xr.DataArray]:

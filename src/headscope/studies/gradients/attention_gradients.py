@@ -21,7 +21,8 @@ from headscope.outputs.losses import collated
 from headscope.passes.accumulators import IndexedValues
 from headscope.passes.batches import collator
 from headscope.passes.observing import MeasureObserver
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.rank_correlation import spearman
@@ -107,7 +108,7 @@ def gradients(run: Pass, objective: Objective) -> PassResult[dict[str, Tally]]:
         return IndexedValues(batch.unit, sizes.finish(has_answer))
 
     with frozen(model.network), model.intervened(sizes):
-        return run.tally(values)
+        return run.tally(values).read()
 
 
 def relative(gradient: Tally, heads: tuple[int, ...]) -> Estimate:

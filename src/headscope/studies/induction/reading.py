@@ -17,7 +17,8 @@ from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.passes.forward import observing
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PassResult
 from headscope.passes.settings import Settings
 from headscope.studies.induction.observer import AttentionObserver, HeadAttention, Reach, ReachObserver
 
@@ -51,7 +52,7 @@ def read_made(
 
 def gathered(reading: Pass, relations: int, reach: Reach) -> PassResult[list[HeadAttention]]:
     """The rows of each batch of a pass."""
-    return reading.gather(AttentionObserver(relations, reach))
+    return reading.gather(AttentionObserver(relations, reach)).read()
 
 
 def joined(parts: Sequence[HeadAttention]) -> HeadAttention:

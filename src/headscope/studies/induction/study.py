@@ -15,7 +15,7 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
 from headscope.ranges import Range
-from headscope.studies.induction import more_variables, scores, variables
+from headscope.studies.induction import scores, sink_and_copy_variables, variables
 from headscope.studies.induction.copying import copying_of
 from headscope.studies.induction.made_inputs import Maker, maker
 from headscope.studies.induction.observer import Reach
@@ -34,6 +34,7 @@ from headscope.studies.induction.text_lengths import COMPLETE, text_lengths
 from headscope.studies.induction.value_norms import value_norms
 
 ABOUT = "heads"
+SURVEY = {"needs": "text", "cost": {"passes": 2, "own": 0.3, "fixed": 2, "complete": 22, "shared": False}}
 REQUIRED = ("attention", "planted_attention", "sink_attention")
 # Relations of a corpus: those of repetitions, and what they are compared with.
 OF_CORPUS = len(RELATIONS) + len(CONTROLS)
@@ -107,18 +108,20 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if isinstance(circuit, str):
         left_out["copying"] = circuit
     else:
-        arrays |= more_variables.of_copying(circuit, heads)
-    norms = value_norms(bare, corpus, replace(settings, keep_interrupted=False, on_progress=lambda done: None))
+        arrays |= sink_and_copy_variables.of_copying(circuit, heads)
+    norms = value_norms(bare, corpus, replace(settings.quiet, keep_interrupted=False))
     if isinstance(norms, str):
         left_out["value norms"] = norms
     else:
-        arrays |= more_variables.of_norms(norms, heads)
+        arrays |= sink_and_copy_variables.of_norms(norms, heads)
     words = RepeatWords(model.tokenizer, model.max_tokens, settings.long, seed=settings.seed)
     result = gathered(Pass(bare, corpus, settings, words), OF_CORPUS, reach)
     read = joined(result.value)
     natural = scores.score(scores.of_corpus(read, layers_of(model)), settings.seed, settings.resamples)
-    arrays |= variables.of_relations("natural_", natural, heads) | more_variables.of_corpus(read, heads, settings)
-    arrays |= more_variables.of_windows(farthest, windows, possible) | result.coverage.variables()
+    arrays |= variables.of_relations("natural_", natural, heads) | sink_and_copy_variables.of_corpus(
+        read, heads, settings
+    )
+    arrays |= sink_and_copy_variables.of_windows(farthest, windows, possible) | result.coverage.variables()
     options = {"sequences": sequences, "copy": length, "repeats": repeats, "contexts": lengths, "texts": texts}
     attributes |= {"options": json.dumps(options | {"tokens": tokens}), "left_out": json.dumps(left_out)}
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))

@@ -42,7 +42,7 @@ def value_norms(model: Model, corpus: Corpus, settings: Settings) -> Tally | str
         return IndexedValues(batch.unit, {"value_norm": _of_batch(model, batch, grams)})
 
     with torch.inference_mode(), switchable(model.network):
-        return Pass(model, sample(corpus, INPUTS, settings.seed), settings).tally(values).value["value_norm"]
+        return Pass(model, sample(corpus, INPUTS, settings.seed), settings).tally(values).read().value["value_norm"]
 
 
 def _of_batch(model: Model, batch: Batch, grams: list[Float[Tensor, "head width width"]]) -> Values:

@@ -24,6 +24,7 @@ from headscope.studies.induction.scores import RepetitionScore
 
 REPEATS = "induction heads (Olsson et al. 2022), on random tokens"
 PLANTED = "planted pairs of random tokens"
+MADE = "made texts"  # not the documents of the corpus
 SHARE = "share of attention"
 OF_HEADS = ("layer", "head")
 Heads = tuple[int, ...]
@@ -45,7 +46,7 @@ def of_relations(prefix: str, scores: Sequence[RepetitionScore], heads: Heads) -
             f"whether the gain {where} is {GAIN} or more, with q < {RATE}, in {LEAST_CASES} tokens", "1 if so", of
         ),
     }
-    variables = Variables({"relation": RELATIONS}, REPEATS, labels)
+    variables = Variables({"relation": RELATIONS}, REPEATS, labels, resampled="" if prefix else MADE)
     _add_scores(variables, prefix, scores, heads, ("relation",))
     return variables.arrays
 
@@ -59,7 +60,7 @@ def of_best(best: Sequence[BestHead | None], heads: Heads) -> Arrays:
         "chosen_control": Label("attention of the chosen head without a repetition, on the other half", SHARE, of),
         "chosen_gain": Label("gain of the chosen head, on the other half", SHARE, of),
     }
-    variables = Variables({"relation": RELATIONS}, REPEATS, labels)
+    variables = Variables({"relation": RELATIONS}, REPEATS, labels, resampled=MADE)
     add_place(variables, best, heads)
     cases = column(best, lambda one: int(one.held_out.count), 0)
     count = Count(cases, "tokens with such links on the other half", "tokens", of)
@@ -97,7 +98,7 @@ def of_pairs(
         "finder_gain": Label("gain of that head at a planted pair, on the other half", SHARE, dims),
         "finder_mean_gain": Label("gain of that head over all depths, on the other half", SHARE, dims[:1]),
     }
-    variables = Variables({"context": list(contexts), "depth": list(DEPTHS)}, PLANTED, labels)
+    variables = Variables({"context": list(contexts), "depth": list(DEPTHS)}, PLANTED, labels, resampled=MADE)
     shape = (len(contexts), len(DEPTHS))
     _add_scores(variables, "planted_", [score for of_depths in scores for score in of_depths], heads, dims, shape)
     gain, q = (variables.arrays[f"planted_{name}"] for name in ("gain", "q_value"))

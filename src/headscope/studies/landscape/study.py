@@ -31,10 +31,6 @@ from headscope.studies.landscape.weights import weights_of
 from headscope.training import initial
 from headscope.training.environment import RunEnvironment, run_environment
 
-ABOUT = "training"
-EXAMPLE = "headscope landscape minilm --tuned out/tuned/model --task mrpc --data GLUE -o out/landscape"
-REQUIRED = ("line_loss", "width")
-WITHOUT = ("workers", "engine", "address", "gpus_per_worker")  # shared options that have no effect
 # Distances that are tried before halving, in parts of the radius.
 TRIED = 8
 
@@ -79,9 +75,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `rise`: Measure how far the loss stays below that of the model and this rise.
     * `radius`: Go this far at most, in lengths of the filters.
     * `plane`: Compute the loss at this number of steps along each of two directions.
-
-    Returns: `line_loss[init, position]` with its interval, `plane_loss[init, first_step, second_step]`,
-    `width[init]` with its interval over directions, and `direction_width[init, direction_number]`.
 
     Raises `HeadscopeError` if no model is named, several tasks are, or the weights of a model and of its start differ.
 
@@ -140,7 +133,7 @@ class TaskLosses:
     settings: Settings
 
     def __call__(self) -> Float[np.ndarray, " example"]:
-        outputs = logits(self.model, self.inputs, replace(self.settings, on_progress=lambda done: None))
+        outputs = logits(self.model, self.inputs, self.settings.quiet)
         return losses(self.task.kind, torch.from_numpy(outputs), self.targets).double().numpy()
 
 

@@ -9,25 +9,12 @@ from jaxtyping import Float
 
 from headscope.corpora import Corpus
 from headscope.passes import Settings
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
+from headscope.studies.landscape import STUDY
 from headscope.studies.landscape.walk import Walk
 from headscope.studies.landscape.widths import mean_interval
-
-HAO, LI = "Hao et al. 2019, section 3", "Li et al. 2018, section 4"
-LABELS = {
-    "line_loss": Label(
-        "loss along the line from the start of the training to its end", "nats", ("init", "position"), HAO
-    ),
-    "plane_loss": Label(
-        "loss over the plane of two random directions", "nats", ("init", "first_step", "second_step"), f"{HAO}; {LI}"
-    ),
-    "width": Label("width around the model within which the loss rises less", "lengths of the filters", ("init",), LI),
-    "direction_width": Label(
-        "width along a random direction", "lengths of the filters", ("init", "direction_number"), LI
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -80,7 +67,7 @@ def to_variables(measured: Mapping[str, Landscape], grid: Grid, corpus: Corpus, 
         "second_step": grid.steps.tolist(),
         "direction_number": list(range(1, len(grid.seeds) + 1)),
     }
-    variables, landscapes = Variables(coords, HAO, LABELS), list(measured.values())
+    variables, landscapes = Variables(coords, STUDY.source, STUDY.labels), list(measured.values())
     draws = poisson_draws(corpus.units, settings.seed, settings.resamples)
     drawn = draws.sum(1, keepdims=True)
     shares = np.divide(draws, drawn, out=np.full(draws.shape, np.nan), where=drawn > 0)

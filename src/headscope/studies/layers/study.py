@@ -1,11 +1,11 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import xarray as xr
 
@@ -17,7 +17,7 @@ from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.models.tokenizer import piece_counts
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.kept_arrays import read_in_worker
+from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training, Treebank
 from headscope.ranges import Range
@@ -28,10 +28,15 @@ from headscope.studies.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.texts import Part, Texts, Window, split, windows
-from headscope.studies.layers.unit_states import UnitStates, captured_units, read_units
+from headscope.studies.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.variables import to_variables
 
 ABOUT = "layers"
+SURVEY = {
+    "needs": "trees",
+    "cost": {"passes": 22, "own": 0.2, "after": 13, "cells": 40, "shared": False, "most": 770},
+    "several": True,
+}
 EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
 REQUIRED = ("cumulative_score",)
 FULL = 5000  # cases of a task
@@ -102,24 +107,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
     """
-    cases = max(cases, FULL) if full else cases
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
-    texts = split(treebanks, trainings or (), held_out, settings.seed)
-    texts.windows = _windows(texts, model, held_out, settings.seed)
-    refuse_mixed_spans((*treebanks, *(trainings or ())))
-    own = own_tasks(texts)
-    chosen = named(tasks_, own)
-    if tasks_ == "all" and not own and not full:
-        _take_two_minutes(texts, settings)
-    sampled, left_out = sample(texts, chosen, cases, settings.seed)
-    _refuse_nothing(treebanks, sampled, left_out, tasks_)
-    units = Units()
-    groups = grouped(sampled, units, settings.seed)
+    options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
+    texts, sampled, left_out, units, groups = _planned(model, treebanks, settings, **options)
     wanted = _wanted(groups)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
-    models = chain([model], (untrained(model, seed) for seed in seeds))
-    read_in_worker(models, lambda used, store: read_units(used, texts, units.rows, pooling, settings, store), settings)
     spaces = len(model.capture.heads) + 1
     number = len({text for text, _, _ in units.rows})
     settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
@@ -155,9 +148,63 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         ),
         "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
         "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
-        "options": json.dumps({"pooling": pooling, "cases": cases, "held_out": held_out} | asdict(classifiers)),
+        "options": json.dumps(
+            {"pooling": pooling, "cases": max(cases, FULL) if full else cases, "held_out": held_out}
+            | asdict(classifiers)
+        ),
     }
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def passes(
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings,
+    *,
+    pooling: Pooling,
+    random: bool,
+    **options: Any,
+) -> Iterator[ArrayPass[Any]]:
+    """The passes of `run`, which a worker of a cluster reads."""
+    planned = _planned(model, treebanks, settings, **options)
+    seeds = range(settings.seed, settings.seed + SEEDS * random)
+    for used in chain([model], (untrained(model, seed) for seed in seeds)):
+        yield unit_pass(used, planned.texts, planned.units.rows, pooling, settings)
+
+
+class _Planned(NamedTuple):
+    """What is read and why: the texts, the cases of each task, why tasks are left out, and the units of all cases."""
+
+    texts: Texts
+    sampled: list[TaskCases]
+    left_out: dict[str, str]
+    units: Units
+    groups: list[CaseGroup]
+
+
+def _planned(
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings,
+    *,
+    trainings: tuple[Corpus, ...] | None,
+    held_out: float,
+    tasks_: str,
+    cases: int,
+    full: bool,
+    **others: Any,
+) -> _Planned:
+    texts = split(treebanks, trainings or (), held_out, settings.seed)
+    texts.windows = _windows(texts, model, held_out, settings.seed)
+    refuse_mixed_spans((*treebanks, *(trainings or ())))
+    own = own_tasks(texts)
+    chosen = named(tasks_, own)
+    if tasks_ == "all" and not own and not full:
+        _take_two_minutes(texts, settings)
+    sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
+    _refuse_nothing(treebanks, sampled, left_out, tasks_)
+    units = Units()
+    return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed))
 
 
 def _take_two_minutes(texts: Texts, settings: Settings) -> None:

@@ -23,8 +23,9 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.passes.forward import Forward
-from headscope.passes.kept_arrays import ArrayStore, half_precision_tables
-from headscope.passes.passes import Attributes, Pass, PassResult
+from headscope.passes.kept_arrays import ArrayPass, ArrayStore, half_precision_tables
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.layers.groups import WHOLE_TEXT, Unit
@@ -121,7 +122,7 @@ def captured_units(
     Raises `HeadscopeError` if the disk is full, or [CLS] is wanted of a model that has none.
     """
     with ArrayStore(budget=0) as store, ExitStack() as stack:
-        result = read_units(model, texts, units, pooling, settings, store)
+        result = store.gather(unit_pass(model, texts, units, pooling, settings))
         _, spaces, width = store.arrays[0].shape
         tables = stack.enter_context(half_precision_tables(spaces, (len(units), width), budget))
         filled, pieces = np.zeros(len(units), dtype=bool), np.zeros(len(units), dtype=np.int64)
@@ -139,14 +140,14 @@ def captured_units(
         yield UnitStates(tables, filled, pieces, result.attributes | _counts(texts, sizes), in_memory, on_disk)
 
 
-def read_units(
-    model: Model, texts: Texts, units: Mapping[Unit, int], pooling: Pooling, settings: Settings, store: ArrayStore
-) -> PassResult[list[BatchUnits]]:
-    """Read the texts that have units, whose vectors go to the store."""
+def unit_pass(
+    model: Model, texts: Texts, units: Mapping[Unit, int], pooling: Pooling, settings: Settings
+) -> ArrayPass[BatchUnits]:
+    """The pass over the texts that have units, whose vectors are kept."""
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    run = Pass(model, _corpus(texts, units), settings, words)
     forward = Forward[Any](model)
-    return store.gather(run, _unit_reader(forward, units, pooling), BatchUnits, forward)
+    inputs = Pass(model, _corpus(texts, units), settings, words)
+    return ArrayPass(inputs, _unit_reader(forward, units, pooling), BatchUnits, forward)
 
 
 def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:

@@ -1,7 +1,7 @@
 """The clearest map of each pattern: inputs are kept during the pass, and their maps computed again at the end."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -120,8 +120,7 @@ class Clearest:
 
         Returns: the maps, the confidence and task of each, and the token of each query.
         """
-        quiet = replace(settings, on_progress=lambda done: None)
-        maps = attention_maps(self.model, [pick.chosen for pick in picked.values()], quiet)
+        maps = attention_maps(self.model, [pick.chosen for pick in picked.values()], settings.quiet)
         side = max((len(pick.chosen.encoded) for pick in self.picks.values()), default=1)
         shape = tuple(map(len, coords.values()))
         levels, token = np.full((*shape, side, side), np.nan, np.float32), np.full((*shape, side), "", object)

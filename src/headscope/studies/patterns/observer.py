@@ -14,7 +14,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.passes.accumulators import Buffer, Tallies, added
 from headscope.passes.forward import Forward
 from headscope.passes.observing import RowsObserver
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.studies.patterns.classifier.grid import LEAST_TOKENS, MOST_TOKENS, grids, merged, pooled
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
@@ -98,8 +99,8 @@ class PatternAccumulator:
         return PatternState(self.buffer.flush(), dict(self.clearest.picks))
 
 
-def read_patterns(run: Pass, observer: PatternObserver, task: str, counts: Counter[str]) -> PassResult[PatternState]:
-    """One pass over a corpus of the name `task`; `counts` are those of its encoder."""
+def pattern_pass(run: Pass, observer: PatternObserver, task: str, counts: Counter[str]) -> PlannedPass[PatternState]:
+    """The pass over a corpus of the name `task`; `counts` are those of its encoder."""
     forward = Forward(run.model, observer)
 
     def start() -> PatternAccumulator:

@@ -17,17 +17,20 @@ from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
+from headscope.results.files import without_intervals
 from headscope.results.variables import Label, Variable, Variables, label
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.hashes import sha256_of
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
-from headscope.studies.patterns.observer import PatternObserver, read_patterns
+from headscope.studies.patterns.observer import PatternObserver, PatternState, pattern_pass
 
 ABOUT = "heads"
+SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.9, "fixed": 2}, "several": True}
 OPTIONS = {"limit": 1000}  # as in the paper
 REQUIRED = ("share",)
 
@@ -86,8 +89,7 @@ def run(
     read: list[Read] = []
     for name, corpus in zip(_names(corpora), corpora, strict=True):
         try:
-            observer = PatternObserver(classifier.classify, classifier.natural)
-            by_corpus[name], picks, coverage = _of(model, corpus, settings, observer, name)
+            by_corpus[name], picks, coverage = _of(_pass(model, corpus, settings, classifier, name))
             clearest.picks = clearest_of_both(clearest.picks, picks)
         except KeyboardInterrupt:
             if not (by_corpus and settings.keep_interrupted):
@@ -98,6 +100,8 @@ def run(
             break
     names = xr.Variable("task", list(by_corpus))
     joined = xr.concat(by_corpus.values(), names) if len(corpora) > 1 else by_corpus.popitem()[1]
+    for array in joined.data_vars.values() if len(corpora) > 1 else ():
+        array.attrs["resampled"] = "each corpus"
     joined = joined.assign_coords(dominant=dominant(joined["share"]))
     if "task" in joined.dims:
         joined = joined.assign(same_in_all(joined["dominant"]))
@@ -109,17 +113,31 @@ def run(
     return results.check(joined.assign_attrs(attributes))
 
 
-def _of(
-    model: Model, corpus: Corpus, settings: Settings, observer: PatternObserver, name: str
-) -> tuple[xr.Dataset, Picks, Read]:
-    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
+def first_pass(
+    model: Model, corpora: tuple[Corpus, ...], settings: Settings, *, weights: Path | None
+) -> PlannedPass[PatternState]:
+    """What other studies may read together with this one: the first corpus."""
+    return _pass(model, corpora[0], settings, network.load(weights, model.device), _names(corpora)[0])
+
+
+def _pass(
+    model: Model, corpus: Corpus, settings: Settings, classifier: network.Classifier, name: str
+) -> PlannedPass[PatternState]:
+    observer = PatternObserver(classifier.classify, classifier.natural)
     words = Words(model.tokenizer, min(model.max_tokens, MOST_TOKENS), settings.long)
-    result = read_patterns(Pass(model, corpus, settings, words), observer, name, words.counts)
-    tallies, heads = result.value.tallies, model.capture.heads
+    return pattern_pass(Pass(model, corpus, settings, words), observer, name, words.counts)
+
+
+def _of(planned: PlannedPass[PatternState]) -> tuple[xr.Dataset, Picks, Read]:
+    """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
+    result = planned.read()
+    tallies, heads = result.value.tallies, planned.model.capture.heads
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)
-    return xr.Dataset(variables), result.value.picks, result.attributes
+    shares = xr.Dataset(variables)
+    shares = without_intervals(shares) if planned.corpus.has_few_documents else shares
+    return shares, result.value.picks, result.attributes
 
 
 def _names(corpora: Sequence[Corpus]) -> list[str]:
@@ -157,6 +175,6 @@ def same_in_all(main: xr.DataArray) -> dict[str, xr.DataArray]:
     known = main.isel(task=0) != ""
     same, heads = int(((main == main.isel(task=0)).all("task") & known).sum()), int(known.sum())
     bounds = binomtest(same, heads).proportion_ci(method="wilson")
-    variables = Variables({}, SOURCE, {"same_pattern": SAME}, cases="heads behind")
+    variables = Variables({}, SOURCE, {"same_pattern": SAME}, cases="heads behind", resampled="heads")
     variables.add("same_pattern", same / heads, interval=[bounds.low, bounds.high], count=heads)
     return variables.arrays

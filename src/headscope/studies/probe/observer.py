@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -16,11 +15,11 @@ from headscope.encoding.block_parts import SPECIAL, WordAttention
 from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import UNKNOWN, Parsed, sentences_of
 from headscope.models import Model
-from headscope.passes.captured_treebanks import Read, SentenceArrays
+from headscope.passes.captured_treebanks import SentenceArrays, TreebankPass
 from headscope.passes.forward import Forward
-from headscope.passes.kept_arrays import ArrayStore
+from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.observing import RowsObserver
-from headscope.passes.passes import Attributes, Pass
+from headscope.passes.passes import Pass
 from headscope.passes.settings import Settings
 from headscope.studies.probe.lexicon import NONE, Lexicon
 
@@ -57,21 +56,16 @@ class TreebankObserver(RowsObserver):
         return [sentence for _, sentence in sentences], maps
 
 
-def attention_reader(model: Model, settings: Settings) -> Read:
-    """One pass of a model over a treebank, whose attention goes to the store.
+def attention_pass(model: Model, settings: Settings, corpus: Corpus) -> TreebankPass:
+    """The pass of a model over a treebank, whose attention is kept.
 
-    Raises `HeadscopeError` if a corpus has no dependency trees or no example that fits into the model.
+    Raises `HeadscopeError` if a corpus has no dependency trees.
     """
-    return partial(_read, model, settings)
-
-
-def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    run = Pass(model, corpus, replace(settings, keep_interrupted=False), words)
+    inputs = Pass(model, corpus, replace(settings, keep_interrupted=False), words)
     forward = Forward(model, TreebankObserver(words.counts))
-    result = store.gather(run, forward.observe, list[Parsed], forward)
-    return [sentence for sentences in result.value for sentence in sentences], result.attributes
+    return ArrayPass(inputs, forward.observe, list[Parsed], forward)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from itertools import chain
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import xarray as xr
@@ -17,17 +18,18 @@ from headscope.passes.captured_treebanks import (
     CapturedTreebanks,
     capture_treebanks,
     of_two_minutes,
-    read_treebanks,
     trained_on,
+    treebank_passes,
 )
-from headscope.passes.kept_arrays import read_in_worker
+from headscope.passes.kept_arrays import ArrayPass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import Lexicon, from_file, from_model
-from headscope.studies.probe.observer import Treebank, attention_reader
+from headscope.studies.probe.observer import Treebank, attention_pass
 from headscope.studies.probe.scores import Gold, preferences
 from headscope.studies.probe.train import ParserRecipe, hold_out
 from headscope.studies.probe.variables import to_variables, weighed
@@ -35,8 +37,6 @@ from headscope.studies.probe.variables import to_variables, weighed
 Captured = CapturedTreebanks[Treebank]
 # Sentences to train on, unless all are asked for.
 TRAINED = 1_000
-ABOUT = "heads"
-REQUIRED = ("uas_argmax",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -58,13 +58,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     memory: Annotated[float, Range(0, 1000)] = 4.0,
 ) -> xr.Dataset:
     """`uas[probe]`: the share of words that get their syntactic head, punctuation left out, roots among them.
-
-    * `uas_ci`: over sentences; `uas_by_seed`, `uas_std`: over seeds, of which the score is the mean.
-    * `uas_argmax`: where each word takes its best head by itself, tree or not, as the released code does.
-    * `recall[probe, relation]`: the same by relation, without subtypes.
-    * `weight[layer, head, direction]`: of each head in the attention-only parser.
-    * `contribution`: that times how much more attention goes to the syntactic head than to another word of the
-      sentence: summed over heads, by how much the syntactic head's score is the larger.
 
     Parsers are trained on `training`, or without one on four documents of five of the corpus, and tested on the
     fifth (where fewer than 25 documents are known, on sentences).
@@ -110,13 +103,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
     most = trained_on(corpus, training)  # how many train is known once they are read
     settings.on_total(read + recipe.passes(most) * most * (1 + random * seeds))
-    models = chain([model], (untrained(model, seed) for seed in numbers if random))
-    read_in_worker(
-        models, lambda used, store: read_treebanks(attention_reader(used, settings), corpus, training, store), settings
-    )
     budget = int(memory * 1e9)
     names = [name for name in KINDS if name not in RANDOM]
-    with capture_treebanks(Treebank, attention_reader(model, settings), corpus, training, budget) as treebanks:
+    with capture_treebanks(Treebank, partial(attention_pass, model, settings), corpus, training, budget) as treebanks:
         sentences = [*treebanks.train.sentences, *treebanks.test.sentences]
         lexicon = from_file(vectors, sentences) if vectors else from_model(model, sentences)
         gold = Gold(treebanks.test.sentences)
@@ -129,8 +118,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         attributes |= treebanks.test_read | _training_attributes(treebanks, source, lexicon)
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
-            read = attention_reader(untrained(model, seed), settings)
-            with capture_treebanks(Treebank, read, corpus, training, budget) as treebanks:
+            plan = partial(attention_pass, untrained(model, seed), settings)
+            with capture_treebanks(Treebank, plan, corpus, training, budget) as treebanks:
                 experiments.run(RANDOM, [seed], treebanks)
     draws = poisson_draws((sentence.unit for sentence in gold.sentences), settings.seed, settings.resamples)
     variables = to_variables(experiments.outcomes, gold, draws, numbers)
@@ -143,6 +132,24 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if experiments.interrupted:
         attributes["interrupted"] = experiments.interrupted
     return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def passes(
+    model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, random: bool, seeds: int, full: bool
+) -> Iterator[ArrayPass[Any]]:
+    """The passes of `run`, which a worker of a cluster reads."""
+    treebanks = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return treebank_passes(
+        attention_pass, model, treebanks, settings, range(settings.seed, settings.seed + seeds * random)
+    )
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
+) -> PlannedPass[Any]:
+    """What other studies may read together with this one."""
+    corpus, _ = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return attention_pass(model, settings, corpus).planned()
 
 
 def _steps(sentences: int, recipe: ParserRecipe, seeds: range, random: bool) -> int:

@@ -46,7 +46,7 @@ def predictions_of(model: Model, corpus: Corpus, settings: Settings, standing: F
     read = fastest_reader(model, any_tokens=True)
     start = partial(_Counter, model, read, settings.seed, vocabulary)
     settings = replace(settings, keep_interrupted=False)
-    counts = Pass(model, corpus, settings).fold(Fold(start, operator.add, Counts)).value
+    counts = Pass(model, corpus, settings).fold(Fold(start, operator.add, Counts)).read().value
     standing_of = np.pad(standing.counts, (0, vocabulary - len(standing.counts)))
     return Frequencies(counts, standing.causal, standing_of)
 

@@ -1,22 +1,25 @@
 """Run the study: from its options to a labelled result."""
 
+from collections import Counter
+from typing import Any
+
+import numpy as np
 import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.encoding.encoded import token_classes
 from headscope.encoding.encoder import Words
+from headscope.encoding.frequencies import Frequencies, counted
 from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
 from headscope.models.words_head import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import measure
+from headscope.passes.passes import measure, measuring
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.settings import Measures
-from headscope.studies.profile.counting import frequencies_of
 from headscope.studies.profile.predicting import predictions_of
 from headscope.studies.profile.variables import frequency_variables
-
-ABOUT = "heads"
-REQUIRED = ("token_attention",)
 
 
 def run(
@@ -71,3 +74,24 @@ def run(
     if unmeasured:
         result.attrs["not_measured"] = unmeasured
     return results.check(result.assign(variables))
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, measures: Measures, frequency: bool, predicted_frequency: bool
+) -> PlannedPass[dict[str, Any]] | None:
+    """What other studies may read together with this one; None with frequencies, which change the inputs."""
+    if frequency or predicted_frequency:
+        return None
+    return measuring(model, corpus, SURFACE, settings, further=measures)
+
+
+def frequencies_of(model: Model, corpus: Corpus, settings: Settings) -> Frequencies:
+    """How often each piece stands in a corpus as a model reads it; Ctrl-C here leaves nothing to keep."""
+    words, counts = Words(model.tokenizer, model.max_tokens, settings.long), Counter[int]()
+    for example, encodings in words.tokenized(corpus):
+        for encoding in encodings:
+            known = counted(token_classes(example, encoding, model.tokenizer))
+            counts.update(np.array(encoding.ids)[known].tolist())
+    by_piece = np.zeros(max(counts, default=0) + 1, dtype=np.int64)
+    by_piece[list(counts)] = list(counts.values())
+    return Frequencies(by_piece, causal=not model.looks_ahead)

@@ -34,6 +34,7 @@ from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 
 ABOUT = "size"
+SURVEY = {"needs": "task", "cost": {"passes": 150, "own": 0, "shared": False}, "options": ("--tolerance", "0.02")}
 HALF = 0.5
 EXAMPLE = "headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned"
 REQUIRED = ("pruned_score",)
@@ -121,7 +122,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     how = {"by": by, "estimator": estimator, "again": again, "finetune_epochs": finetune_epochs} | asdict(plan)
     how |= {"held_out": held_out, "in_order": in_order}
     pruning = {"pruning": json.dumps(how)}
-    read = {"corpus": task.dev.name, **pruning}
+    read = {"corpus": task.dev.described, **pruning}
     notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))
     saved = _saved(path.kept.model, directory / "model", notes)
     variables |= {"reloaded_score": path.reloaded(answers(saved))}

@@ -74,8 +74,7 @@ def zoomed(
         if encoded.index >= last:
             break
     heads = [(layer, head) for layer, number in enumerate(model.capture.heads) for head in range(number)]
-    quiet = replace(settings, on_progress=lambda done: None)
-    maps = attention_maps(model, [MapChoice(inputs[link.input], *heads[link.head]) for link in picked], quiet)
+    maps = attention_maps(model, [MapChoice(inputs[link.input], *heads[link.head]) for link in picked], settings.quiet)
     side = max(map(len, maps))
     levels = np.full((len(maps), side, side), np.nan, np.float32)
     token = np.full((len(maps), side), "", object)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -14,12 +14,12 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
-from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS
 from headscope.models.random_weights import untrained as random_weights
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.bootstrap import Tally, tally_by_input
@@ -34,6 +34,7 @@ from headscope.studies.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.relations.variables import to_variables
 
 ABOUT = "heads"
+SURVEY = {"needs": "links", "cost": {"passes": 4, "own": 0.08, "after": 0.1}}
 REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
 
@@ -98,22 +99,11 @@ def run(
     >>> result["link_attention"].dims, result["relation"].values.tolist()
     (('layer', 'head', 'relation', 'direction'), ['all', 'verb and subject', 'pronoun and noun'])
     """
-    kind = link_kind(corpus, links)
-    limit = _limits(corpus, kind, limits, as_coded)
-    kept, dropped = linked(corpus, kind, limit)
-    _refuse_nothing(corpus, kept, limit, dropped)
+    texts = _LinkedTexts(corpus, links, limits, as_coded)
+    kind, kept, dropped = texts.kind, texts.kept, texts.dropped
     settings.on_total(kept.n_examples * (1 + SEEDS * untrained))
-    words = Words(model.tokenizer, model.max_tokens, settings.long, Counter(dropped), aligned=True)
-    # Where no example is dropped, the corpus itself is read: other studies may share its pass.
-    all_kept = kept.n_examples == corpus.n_examples and kind != "same_word"  # which may need words of its own
-    measure = partial(
-        _measure,
-        corpus=corpus if all_kept else kept,
-        settings=settings,
-        as_coded=as_coded,
-        relink=partial(relinked, kind=kind, limits=limit) if all_kept else None,
-    )
-    attention, attributes = measure(model, words)
+    words = texts.words(model, settings)
+    attention, attributes = _measure(texts.planned(model, settings, words))
     relations = attention.by_relation(APART.get(kind, ()))
     split = split_of(attention.input, attention.unit, settings.seed, settings.resamples)
     beside: dict[str, Tally] = {}
@@ -121,7 +111,7 @@ def run(
     for seed in range(settings.seed, settings.seed + SEEDS) if untrained else ():
         if "interrupted" in attributes:
             break
-        other, more = measure(random_weights(model, seed), _again(words))
+        other, more = _measure(texts.planned(random_weights(model, seed), settings, _again(words)))
         rows = other.by_relation(APART.get(kind, ()))
         beside = beside or _tallies(rows, split.draws)
         by_seed[seed] = mean_gain(rows["all"])
@@ -140,7 +130,7 @@ def run(
     together = {name: rows for name, rows in relations.items() if name not in APART.get(kind, ())}
     variables |= zoomed(model, kept, _again(words), picks(together), settings)
     attributes = provenance("relations", model, corpus, settings) | attributes | {"n_links": int(attention.links.sum())}
-    attributes["options"] = json.dumps({"links": kind, "limits": str(limit), "as_coded": as_coded})
+    attributes["options"] = json.dumps({"links": kind, "limits": str(texts.limits), "as_coded": as_coded})
     attributes["filter"] = json.dumps({"read": corpus.n_examples, "dropped": dropped, "kept": kept.n_examples})
     if rare := len(np.unique(attention.relation)) + 1 - len(relations):
         attributes["skipped"] = _with(
@@ -149,22 +139,51 @@ def run(
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
-def _measure(
-    model: Model,
-    words: Words,
-    *,
-    corpus: Corpus,
-    settings: Settings,
-    as_coded: bool,
-    relink: Callable[[Example], Example] | None,
-) -> tuple[LinkAttention, dict[str, str | int | float]]:
-    """One pass of a model over the links of a corpus. Returns: its attention to them, and the pass's attributes."""
-    observer = LinkObserver(settings.seed, as_coded=as_coded, counts=words.counts, relink=relink)
-    result = Pass(model, corpus, settings, words).gather(observer)
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, links: str | None, limits: str | None, as_coded: bool
+) -> PlannedPass[list[LinkAttention]] | None:
+    """What other studies may read together with this one; None where some examples are left out."""
+    texts = _LinkedTexts(corpus, links, limits, as_coded)
+    return texts.planned(model, settings, texts.words(model, settings)) if texts.all_kept else None
+
+
+class _LinkedTexts:
+    """The examples of a corpus that have links within the limits, and their passes.
+
+    Where no example is dropped, the corpus itself is read: other studies may share its pass.
+
+    Raises `HeadscopeError` if no link is left.
+    """
+
+    def __init__(self, corpus: Corpus, links: Any, limits: str | None, as_coded: bool):
+        self.corpus, self.as_coded = corpus, as_coded
+        self.kind: LinkKind = link_kind(corpus, links)
+        self.limits = _limits(corpus, self.kind, limits, as_coded)
+        self.kept, self.dropped = linked(corpus, self.kind, self.limits)
+        _refuse_nothing(corpus, self.kept, self.limits, self.dropped)
+        # Links of the same word may need words of their own.
+        self.all_kept = self.kept.n_examples == corpus.n_examples and self.kind != "same_word"
+
+    def words(self, model: Model, settings: Settings) -> Words:
+        """The encoder, which has counted what is dropped."""
+        return Words(model.tokenizer, model.max_tokens, settings.long, Counter(self.dropped), aligned=True)
+
+    def planned(self, model: Model, settings: Settings, words: Words) -> PlannedPass[list[LinkAttention]]:
+        """The pass of a model over the links."""
+        relink = partial(relinked, kind=self.kind, limits=self.limits) if self.all_kept else None
+        observer = LinkObserver(settings.seed, as_coded=self.as_coded, counts=words.counts, relink=relink)
+        corpus = self.corpus if self.all_kept else self.kept
+        return Pass(model, corpus, settings, words).gather(observer)
+
+
+def _measure(planned: PlannedPass[list[LinkAttention]]) -> tuple[LinkAttention, dict[str, str | int | float]]:
+    """Read a corpus. Returns: the attention to its links, and the pass's attributes."""
+    result = planned.read()
     attention = joined(result.value)
     if not len(attention):
+        name = planned.corpus.name
         raise HeadscopeError(
-            f"corpus '{corpus.name}': none of its links has tokens at both ends; check its words, or use --long window"
+            f"corpus '{name}': none of its links has tokens at both ends; check its words, or use --long window"
         )
     return attention, result.attributes
 

@@ -43,6 +43,7 @@ from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
 ABOUT = "size"
+SURVEY = "training: headscope shrink MODEL TEXT"
 EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
 REQUIRED = ("path_score",)
 WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
@@ -184,7 +185,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     trained = {"examples": len(training), "trained": smaller is not untrained, "learned_from": weights.words(task)}
     facts |= found.facts | search.facts() | {"reached": search.reached} | trained | facts_of_labels(task, texts)
     variables = found.variables | (of_kinds.variables(found.stays) if of_kinds else {}) | beside | scored
-    scored_on = {"corpus": corpus_read(corpus, task).name}
+    scored_on = {"corpus": corpus_read(corpus, task).described}
     text = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs=scored_on), facts)
     written = written_folder(smaller, half, directory, text, onnx, head=task is not None)
     outcome = outcome_when_loaded(judging, found, written)

@@ -1,8 +1,8 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from collections.abc import Mapping
-from itertools import chain
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,10 +18,11 @@ from headscope.passes.captured_treebanks import (
     CapturedTreebanks,
     capture_treebanks,
     of_two_minutes,
-    read_treebanks,
     trained_on,
+    treebank_passes,
 )
-from headscope.passes.kept_arrays import read_in_worker
+from headscope.passes.kept_arrays import ArrayPass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Training
 from headscope.ranges import Range
@@ -30,13 +31,14 @@ from headscope.statistics.intervals import Score
 from headscope.studies.structure.scores import example_trees, score, scores
 from headscope.studies.structure.tensor_products import EPOCHS, SCHEMES, DecomposedStates, decompose
 from headscope.studies.structure.train import FittedProbes, Maps, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates, states_reader
+from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates, states_pass
 from headscope.studies.structure.variables import HeldOutScores, decomposed_variables, to_variables
 
 Captured = CapturedTreebanks[TreebankStates]
 # Sentences to train on, unless all are asked for.
 TRAINED = 1_300
 ABOUT = "layers"
+SURVEY = {"needs": "trees", "cost": {"passes": 4, "own": 0.09, "after": 1, "cells": 8, "most": 1600}}
 REQUIRED = ("norm_spearman",)
 
 
@@ -106,12 +108,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     decomposing = EPOCHS * len(SCHEMES) * SEEDS * tensor_products
     number = trained_on(corpus, training)
     settings.on_total(read + _steps(number, recipe, len(seeds)) + decomposing * number)
-    models = chain([model], (untrained(model, seed) for seed in seeds))
-    read_in_worker(
-        models, lambda used, store: read_treebanks(states_reader(used, settings), corpus, training, store), settings
-    )
     budget = int(memory * 1e9)
-    with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, training, budget) as states:
+    with capture_treebanks(TreebankStates, partial(states_pass, model, settings), corpus, training, budget) as states:
         number = len(states.train)
         settings.on_total(read + _steps(number, recipe, len(seeds)) + decomposing * number)
         fitted, tested = _probed(model, states, recipe, settings)
@@ -135,6 +133,24 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
+def passes(
+    model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, random: bool, full: bool
+) -> Iterator[ArrayPass[Any]]:
+    """The passes of `run`, which a worker of a cluster reads."""
+    treebanks = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return treebank_passes(
+        states_pass, model, treebanks, settings, range(settings.seed, settings.seed + SEEDS * random)
+    )
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
+) -> PlannedPass[Any]:
+    """What other studies may read together with this one."""
+    corpus, _ = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return states_pass(model, settings, corpus).planned()
+
+
 def _decomposed(states: Captured, model: Model, settings: Settings) -> DecomposedStates:
     """The tensor product decompositions of the states of all layers."""
     draws = poisson_draws((sentence.unit for sentence in states.test.sentences), settings.seed, settings.resamples)
@@ -145,8 +161,8 @@ def _random_scores(
     model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
 ) -> dict[str, Score]:
     """The scores on test sentences of a model with random weights."""
-    read = states_reader(model, settings)
-    with capture_treebanks(TreebankStates, read, corpus, training, budget) as states:
+    plan = partial(states_pass, model, settings)
+    with capture_treebanks(TreebankStates, plan, corpus, training, budget) as states:
         return _probed(model, states, recipe, settings)[1]
 
 

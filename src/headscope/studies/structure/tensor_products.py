@@ -181,11 +181,12 @@ def _fillers(treebanks: Sequence[TreebankStates]) -> list[Float[Tensor, "word ax
             sums[form] = sums[form] + vector if form in sums else vector.clone()
             counts[form] += 1
     number = {form: at for at, form in enumerate(sums)}
-    table = torch.stack([vector / counts[form] for form, vector in sums.items()])
+    # In single precision LAPACK may not converge where forms lie on few of the axes.
+    table = torch.stack([vector / counts[form] for form, vector in sums.items()]).double()
     table -= table.mean(0)
     energy, axes = torch.linalg.eigh(table.T @ table / len(table))
     axes = axes * axes.gather(0, axes.abs().argmax(0, keepdim=True)).sign()  # which LAPACK leaves open
-    table = table @ axes[:, -AXES:] / energy.mean().clamp_min(1e-12).sqrt()
+    table = (table @ axes[:, -AXES:] / energy.mean().clamp_min(1e-12).sqrt()).float()
     return [table[[number[form] for form in sentence.forms]] for sentence, _ in pairs]
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,10 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, sentences_of
 from headscope.models import Model
-from headscope.passes.captured_treebanks import Read, SentenceArrays
+from headscope.passes.captured_treebanks import SentenceArrays, TreebankPass
 from headscope.passes.forward import Forward
-from headscope.passes.kept_arrays import ArrayStore
-from headscope.passes.passes import Attributes, Pass
+from headscope.passes.kept_arrays import ArrayPass
+from headscope.passes.passes import Pass
 from headscope.passes.settings import Settings
 
 PUNCTUATION = "punct"
@@ -89,15 +89,11 @@ class TreebankStates(SentenceArrays):
         return GoldTrees(self.sentences)
 
 
-def states_reader(model: Model, settings: Settings) -> Read:
-    """One pass over a treebank, whose states go to the store; sentences that cannot be scored are counted.
+def states_pass(model: Model, settings: Settings, corpus: Corpus) -> TreebankPass:
+    """The pass over a treebank, whose states are kept; sentences that cannot be scored are counted.
 
     Raises `HeadscopeError` if a corpus has no dependency trees.
     """
-    return partial(_read, model, settings)
-
-
-def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     forward = Forward[Any](model)
@@ -116,8 +112,7 @@ def _read(model: Model, settings: Settings, corpus: Corpus, store: ArrayStore) -
             words.counts["sentences without a tree"] += lost["sentences without a tree"]
         return sentences, spaces
 
-    result = store.gather(Pass(model, corpus, settings, words), observe, list[Parsed], forward)
-    return [sentence for of_batch in result.value for sentence in of_batch], result.attributes
+    return ArrayPass(Pass(model, corpus, settings, words), observe, list[Parsed], forward)
 
 
 def _spaces(states: Float[np.ndarray, "layer word width"]) -> Float[np.ndarray, "space word width"]:

@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
+from typing import Any
 
 import xarray as xr
 
@@ -11,6 +12,7 @@ from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.results.no_op import no_op_variables
 from headscope.statistics.split_half import split_of
@@ -54,11 +56,8 @@ def run(
     >>> result["accuracy"].dims, int(result["baseline_offset"].sel(relation="det"))
     (('layer', 'head', 'relation', 'direction'), 1)
     """
-    require_trees(corpus)
-    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     attributes = provenance("syntax", model, corpus, settings)
-    observer = DependencyObserver(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
-    result = Pass(model, corpus, settings, words).gather(observer)
+    result = first_pass(model, corpus, settings, subtypes=subtypes, as_coded=as_coded).read()
     predictions = joined(result.value)
     split = split_of(predictions.input, predictions.unit, settings.seed, settings.resamples)
     relations = predictions.by_relation(everything=as_coded)
@@ -72,3 +71,13 @@ def run(
     variables |= no_op_variables("relation", no_op(predictions, chosen, split), list(relations))
     attributes |= {"n_words": len(predictions), "options": json.dumps({"subtypes": subtypes, "as_coded": as_coded})}
     return results.check(xr.Dataset(variables, attrs=attributes | result.attributes))
+
+
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, subtypes: bool, as_coded: bool
+) -> PlannedPass[list[Any]]:
+    """What other studies may read together with this one."""
+    require_trees(corpus)
+    words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
+    observer = DependencyObserver(subtypes=subtypes, as_coded=as_coded, counts=words.counts)
+    return Pass(model, corpus, settings, words).gather(observer)

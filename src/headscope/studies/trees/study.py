@@ -14,7 +14,8 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.random_weights import SEEDS, untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import Pass, PassResult
+from headscope.passes.passes import Pass
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.split_half import split_of
@@ -23,6 +24,7 @@ from headscope.studies.trees.scores import TreeRows, joined
 from headscope.studies.trees.variables import to_variables
 
 ABOUT = "heads"
+SURVEY = {"needs": "trees", "cost": {"passes": 4, "own": 0.55}}
 REQUIRED = ("layer_uas",)
 
 
@@ -73,16 +75,17 @@ def run(
     >>> result["uas"].dims
     ('layer', 'head', 'direction', 'special_tokens', 'root')
     """
-    require_trees(corpus, "CoNLL-U, .mrg")
     settings.on_total(corpus.n_examples * (1 + SEEDS * random))
     attributes = provenance("trees", model, corpus, settings)
-    parsed = _parse(model, corpus, settings, bias)
+    parsed = first_pass(model, corpus, settings, bias=bias).read()
     rows, random_rows = joined(parsed.value), dict[int, TreeRows]()
     _refuse_without_words(corpus, rows)
     if random and "interrupted" not in parsed.attributes:
         uninterrupted = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
-            random_rows[seed] = joined(_parse(untrained(model, seed), corpus, uninterrupted, bias).value)
+            random_rows[seed] = joined(
+                first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias).read().value
+            )
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = to_variables(rows, random_rows, model.capture.heads, split)
     options = json.dumps({"random": random, "bias": bias})
@@ -90,7 +93,9 @@ def run(
     return results.check(xr.Dataset(variables, attrs=attributes | parsed.attributes))
 
 
-def _parse(model: Model, corpus: Corpus, settings: Settings, bias: float) -> PassResult[list[TreeRows]]:
+def first_pass(model: Model, corpus: Corpus, settings: Settings, *, bias: float) -> PlannedPass[list[TreeRows]]:
+    """What other studies may read together with this one."""
+    require_trees(corpus, "CoNLL-U, .mrg")
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     observer = TreeObserver(model.capture.heads, bias=bias, seed=settings.seed, counts=words.counts)
     return Pass(model, corpus, settings, words).gather(observer)

@@ -41,5 +41,5 @@ def begin(given: Beginning) -> InitialModel:
         training_set = MaskedTrainingSet(rest, start.tokenizer, MASKING, given.seed)
         examples = MaskedExamples(training_set, [one for one, _ in fixed], [one for _, one in fixed], cut.total())
         recipe = replace(given.recipe, keep="last")
-        train(start, masked(corpus), examples, recipe, given.silent, record)
+        train(start, masked(corpus), examples, recipe, given.settings.quiet, record)
     return given.after(record)

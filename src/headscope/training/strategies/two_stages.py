@@ -31,5 +31,5 @@ def begin(given: Beginning) -> InitialModel:
         dev, _ = encode_for_task(start.model, first.dev, given.recipe.max_tokens)
         training_set = TrainingSet(inputs, first.targets(corpus), first.kind == "regression")
         examples = TaskExamples(training_set, dev, first.targets(first.dev), cut.total())
-        train(start, first, examples, given.recipe, given.silent, record)
+        train(start, first, examples, given.recipe, given.settings.quiet, record)
     return given.after(record)

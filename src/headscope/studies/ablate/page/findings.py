@@ -7,9 +7,8 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
-from headscope.report.one_training import one_training
 from headscope.report.parts import Finding
-from headscope.report.shared_findings import unlearned
+from headscope.report.shared_findings import one_training, unlearned
 from headscope.report.wording import (
     examples,
     listed,
@@ -23,7 +22,7 @@ from headscope.report.wording import (
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.significance import RATE
 from headscope.studies.ablate.page import perturbed, shortcuts
-from headscope.studies.ablate.page.asked import beside_heads
+from headscope.studies.ablate.page.beside_single_heads import beside_heads
 from headscope.studies.ablate.page.card import q_values
 from headscope.studies.ablate.page.claims import claims, least
 

@@ -12,7 +12,7 @@ from headscope.figures.labels import head_name, label
 from headscope.report.published import published_table
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, measured, rate
-from headscope.studies.ablate.page import asked
+from headscope.studies.ablate.page import beside_single_heads
 from headscope.studies.ablate.page.card import q_values
 from headscope.studies.ablate.page.published import CAPTION, figures
 
@@ -36,7 +36,7 @@ def tables(result: xr.Dataset) -> list[Table]:
         rows = [(str(int(row["layer"])), _cells(row)) for row in layer_rows.to_dict("records")]
         made.append(_table("layers", words, "Layer", rows))
     beside = published_table(figures(result, metric), CAPTION)
-    return [*made, *asked.tables(result, metric), *beside]
+    return [*made, *beside_single_heads.tables(result, metric), *beside]
 
 
 def _tested(gains: xr.DataArray, q: xr.DataArray | None) -> pd.DataFrame:

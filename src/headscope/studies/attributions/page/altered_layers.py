@@ -8,7 +8,7 @@ from headscope.figures import matrix
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import measured, of_array
-from headscope.studies.attributions.page.altered import NAMES, SECTION
+from headscope.studies.attributions.page.altered_attention import NAMES, SECTION
 
 NAME = "layer_altered_output"
 

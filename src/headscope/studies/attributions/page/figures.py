@@ -11,7 +11,7 @@ from headscope.figures.token_rows import token_rows
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.results import same_bounds
-from headscope.studies.attributions.page import altered, altered_layers
+from headscope.studies.attributions.page import altered_attention, altered_layers
 from headscope.studies.attributions.page.tables import NAMES, chosen, in_words
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
@@ -33,7 +33,7 @@ MATRICES = {
 
 def figures(result: xr.Dataset) -> list[Figure]:
     """The figures of a result."""
-    explained = [*altered.figures(result), *altered_layers.figures(result)]
+    explained = [*altered_attention.figures(result), *altered_layers.figures(result)]
     methods = [*_methods(result), *inputs(result), *_layers(result), *_curves(result)]
     return [*methods, *explained, *_classes(result), *_heads(result)]
 

@@ -9,7 +9,7 @@ from headscope.figures.labels import label
 from headscope.report.claims import Claim, together, witness
 from headscope.report.parts import Finding
 from headscope.report.wording import agree, number, rate, several
-from headscope.studies.attributions.page import altered
+from headscope.studies.attributions.page import altered_attention
 from headscope.studies.attributions.page.tables import NAMES, ChosenLayer, chosen, leader
 
 
@@ -21,14 +21,14 @@ def highlights(result: xr.Dataset) -> list[Finding]:
         *_most_faithful(methods),
         *_attention(methods),
         *_blank_out(methods),
-        *altered.altered(result),
+        *altered_attention.altered(result),
         *_special_tokens(result),
     ] or findings(result)
 
 
 def findings(result: xr.Dataset) -> list[Finding]:
     """All findings: the target, each method with intervals, classes of tokens, limits."""
-    explained = [*altered.altered(result), *altered.more(result)]
+    explained = [*altered_attention.altered(result), *altered_attention.more(result)]
     return [*_target(result), *_scores(result), *explained, *_special_tokens(result), *_limits(result)]
 
 

@@ -8,7 +8,7 @@ import xarray as xr
 from headscope.report.published import published_table
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate
-from headscope.studies.attributions.page import altered, altered_layers, published
+from headscope.studies.attributions.page import altered_attention, altered_layers, published
 
 NAMES = {
     "attention": "attention",
@@ -114,4 +114,4 @@ def tables(result: xr.Dataset) -> list[Table]:
     columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
     methods = [Table("methods", caption, ("Method",), columns, rows)] if rows else []
     beside = published_table(published.figures(result), published.CAPTION, model=published.MODEL)
-    return [*methods, *altered.tables(result), *altered_layers.tables(result), *beside]
+    return [*methods, *altered_attention.tables(result), *altered_layers.tables(result), *beside]

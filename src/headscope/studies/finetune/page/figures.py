@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.figures import bars, with_interval
+from headscope.figures import bars, heatmap, with_interval
 from headscope.figures.curve import curve
 from headscope.figures.dot_rows import dot_rows
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
 from headscope.studies.finetune.page.baseline_findings import simple_models
 from headscope.studies.finetune.page.scores import main_metric, names
-from headscope.studies.finetune.page.seed_figures import seed_figures
+from headscope.studies.finetune.page.seeds import runs_of, way_of
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
 LAYERS = "Which layers change"
@@ -125,3 +125,22 @@ def _beside_chance(result: xr.Dataset) -> xr.DataArray:
     beside = {name: empty for name in ("lower", "upper", "n_examples") if name in array.coords}
     curves = xr.concat([chance.assign_coords(beside), array], "init", coords="different", compat="equals")
     return _rows(curves.rename("score").assign_attrs(array.attrs))
+
+
+BEST, HEADS = "The best of several runs", "Heads that matter in all runs"
+
+
+def seed_figures(result: xr.Dataset) -> Iterator[Figure]:
+    """Of each task: the expected best score by the number of runs, and how often each head is among the first."""
+    for task in names(result):
+        if "expected_best" in result and runs_of(result) > 2:
+            chosen = {"task": task, "metric": main_metric(result, task)}
+            array = with_interval(result, "expected_best").sel(chosen, drop=True).dropna("init", how="all")
+            if array.size:
+                caption = "Expected score of the best of so many runs, chosen on the same dev examples."
+                yield Figure(f"expected_best-{task}", BEST, curve(array, "trials"), caption, "expected_best")
+        if "important_runs" in result:
+            share = result["important_runs"].sel(task=task, init=way_of(result, task), drop=True)
+            if bool(share.notnull().any()):
+                caption = "Share of the runs in which a head is among the tenth that matters most to the loss."
+                yield Figure(f"important_runs-{task}", HEADS, heatmap(share, domain=(0, 1)), caption, "important_runs")

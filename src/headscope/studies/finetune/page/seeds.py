@@ -7,8 +7,8 @@ import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.report.claims import above
-from headscope.report.one_training import PUBLISHED
 from headscope.report.parts import Finding
+from headscope.report.shared_findings import BETWEEN_SEEDS
 from headscope.report.tables import Column, Table
 from headscope.report.wording import estimate, first_of, number, several
 from headscope.studies.finetune.page.scores import main_metric, names, starts
@@ -139,7 +139,7 @@ def _heads(result: xr.Dataset, task: str, init: str) -> Iterator[Finding]:
         f"Rank correlation of two runs over heads: importance {found['importance']}, similarity to the start "
         f"{found['similarity']}{entropy}; {found['kind']} of the heads are of one kind. Among the tenth that matters "
         f"most in all runs: {first_of(always, MOST_HEADS) or 'no head'}; in some runs alone: "
-        f"{first_of(once, MOST_HEADS) or 'no head'}. {PUBLISHED}",
+        f"{first_of(once, MOST_HEADS) or 'no head'}. {BETWEEN_SEEDS}",
     )
 
 

@@ -10,9 +10,8 @@ from headscope.errors import HeadscopeError
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
-from headscope.report.one_training import one_training
 from headscope.report.parts import Finding
-from headscope.report.shared_findings import least_found, unlearned
+from headscope.report.shared_findings import least_found, one_training, unlearned
 from headscope.report.wording import estimate, examples, measured, n_examples, number, of_array, several
 from headscope.studies.prune.page.promise import promise
 

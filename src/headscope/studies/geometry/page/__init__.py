@@ -1,1 +1,0 @@
-"""The page of `geometry` for report and viewer; never imports torch."""

@@ -1,1 +1,0 @@
-"""The page of `landscape` for report and viewer; never imports torch."""

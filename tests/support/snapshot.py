@@ -1,0 +1,46 @@
+"""The snapshot of a study's page: verdicts, numbers, and the names of its charts and tables; its words are free.
+
+SNAPSHOTS=write pytest tests/studies    # writes the `.txt` beside each such test anew; read the difference
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import xarray as xr
+
+from headscope.report.parts import Finding
+from headscope.report.study_page import study_page
+
+# A head such as 2-3, or a number with its sign and per cent.
+NUMBER = re.compile(r"\b\d+-\d+\b|[-+]?\d[\d,]*(?:\.\d+)?%?")
+
+
+def assert_page(test: str, results: Mapping[str, xr.Dataset]) -> None:
+    """The pages of some planted results are those of the snapshot beside the test.
+
+    * `test`: its file; `results`: by the name of a case.
+    """
+    path = Path(test).with_suffix(".txt")
+    lines = "\n".join(line for name, result in results.items() for line in (f"# {name}", *_page(result))) + "\n"
+    if os.environ.get("SNAPSHOTS") == "write":
+        path.write_text(lines, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == lines, "SNAPSHOTS=write pytest writes it anew"
+
+
+def _page(result: xr.Dataset) -> Iterator[str]:
+    page = study_page(result)
+    yield from _said("highlight", page.highlights())
+    yield from _said("finding", page.findings())
+    for table in page.tables():
+        yield f"table {table.name}: " + ", ".join(column.key for column in table.columns)
+        for labels, cells in table.rows:
+            yield "  " + " | ".join([*map(str, labels), *(cell[0] if cell else "" for cell in cells)]).rstrip()
+    for figure in page.figures():
+        yield f"figure {figure.name}"
+
+
+def _said(part: str, findings: Iterable[Finding]) -> Iterator[str]:
+    for finding in findings:
+        yield " ".join([part, finding.verdict or "-", *NUMBER.findall(f"{finding.topic} {finding.text}")])
