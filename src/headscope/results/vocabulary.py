@@ -112,8 +112,6 @@ DIMENSIONS = {
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
     "control": Dimension("change of the texts of items"),
-    "context": Dimension("length of a text, in tokens", "whole", 1),
-    "depth": Dimension("where in a text something is planted, as a share of its length", "share"),
     "name_filter": Dimension("facts that are left out because the name of their subject gives the answer away"),
     "bound": Dimension("bound of a 95% interval"),
 }
@@ -158,12 +156,12 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared test_sentences".split(),
+        "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 filter forward_s left_out options pruning recipe sentences "
+            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
             "settings shrinking suites tasks training versions"
         ).split(),
         "object",

@@ -102,7 +102,7 @@ def test_a_run_whose_file_is_closed_is_named(which: str, status: int, model: Pat
 
 @pytest.mark.parametrize("paper", papers())
 def test_every_run_is_a_command_of_its_study(paper: str, real_data: Path, tmp_path: Path) -> None:
-    from headscope.front.cli.saved_command import parsed
+    from headscope.front.cli.study import parsed
 
     for plan in planned(read_reproduction(paper), "minilm", real_data, tmp_path, 20):
         assert not plan.lacks
