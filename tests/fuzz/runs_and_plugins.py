@@ -23,10 +23,9 @@ from headscope.passes.measures import measure_named
 from headscope.report.cards.model_results import MeasuredModel, model_of
 from headscope.storage.hashes import FILE, add_digest
 from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.record import SearchRecord, SearchState
+from headscope.studies.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.shrink.recorded import recorded
 from headscope.studies.shrink.sizes import Size
-from headscope.studies.shrink.steps import Step
 from headscope.training.kept_steps import KeptSteps, StepKeeper
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -107,7 +106,7 @@ def search(folder: Path) -> bytes:
     _record(folder, []).save(
         SearchState(
             Prices(((1, 8),), 2, 4, (0.0,), (8, 4), ((2.0,), (1.0,)), (0.0,)),
-            [Step("", Size((0, 1), 8, 4), 0.0, 0.0, 1.0, 1.0)],
+            [Step("", Size((0, 1), (8, 8), (4, 4)), 0.0, 0.0, 1.0, 1.0)],
             {"head 1-2": 0.5},
         )
     )
