@@ -53,7 +53,8 @@ COMMANDS = {
     "ablate-mean": f"ablate finetune/model {TASK} --mode mean --no-importance",
     "prune": f"prune finetune/model {TASK} --from ablate --share 0.5 --step 0.25",
     "prune-again": f"prune finetune/model {TASK} --again --share 0.25 --step 0.125",
-    "shrink": "shrink {model} sample --size 60MB --best-effort --epochs 0 --groups 4 --batches 1 --tokens 32",
+    "shrink": "shrink {model} sample --size 60MB --best-effort --epochs 0 --groups 4",
+    "shrink-task": f"shrink finetune/model {TASK} --method gates --size 80% --epochs 1 --groups 4",
 }
 # One process runs all commands; a command that fails is reported, and the next one runs.
 RUNNER = """

@@ -13,6 +13,7 @@ medians over rounds.
 
 import argparse
 import time
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -24,7 +25,7 @@ from headscope.corpora import Options
 from headscope.passes import Settings
 from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, states_reader
+from headscope.studies.structure.treebank_states import TreebankStates, states_pass
 
 
 def main() -> None:
@@ -42,7 +43,9 @@ def main() -> None:
     rows = []
     for number in range(given.rounds):
         start = time.process_time()
-        with capture_treebanks(TreebankStates, states_reader(model, settings), corpus, None, 4 * 10**9) as states:
+        with capture_treebanks(
+            TreebankStates, partial(states_pass, model, settings), corpus, None, 4 * 10**9
+        ) as states:
             forward = time.process_time() - start
             train = states.train
 

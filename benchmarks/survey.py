@@ -1,9 +1,8 @@
 """Processor time of the pass that the studies of a survey share, beside that of the pass of each study by itself.
 
 Compares, in turns within one run, on the same examples and for the built-in model, with one thread: (a) the first pass
-of each study alone; (b) the pass that all of them share; (c) the plain forward passes. Studies that read inputs of
-their own (coreference, layers) have their pass timed, too, and are counted apart. Time is that of the
-processor, ratios are medians over rounds; nothing that follows a pass is timed.
+of each study alone; (b) the pass that all of them share; (c) the plain forward passes. Time is that of the processor,
+ratios are medians over rounds; nothing that follows a pass is timed.
 
     python -m benchmarks.survey CORPUS [--limit 200] [--rounds 3]
 """
@@ -21,43 +20,41 @@ from typing import Any
 import torch
 from benchmarks.passes import plain_passes
 
-from headscope import Model, catalog, load, read
+from headscope import Model, load, read
 from headscope.corpora import Corpus, Options
 from headscope.encoding.encoder import Words
+from headscope.front.survey.step_results import corpora_of
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
 from headscope.passes.pass_journal import PassJournal
+from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.read_parts import read_parts
-from headscope.passes.shared_pass import AskedPass, alike, first_pass, read_together
+from headscope.passes.shared_pass import alike, first_pass, read_together
 
 STUDIES = ("profile", "patterns", "syntax", "relations", "clusters", "geometry", "trees", "structure", "probe")
-APART = ("coreference", "layers")
 
 
-def pass_of(study: str, model: Model, corpus: Corpus, folder: Path) -> AskedPass:
+def pass_of(study: str, model: Model, corpus: Corpus, folder: Path) -> PlannedPass[Any]:
     """The first pass of a study, which has not begun."""
-    run = catalog.load("studies", study).run
-    given = (corpus,) if study in ("patterns", "layers") else corpus
     settings = Settings(journal=PassJournal(folder / study, {"study": study}))
-    # no corpus is given by identity: the inputs of APART are timed by themselves
-    found = first_pass(partial(run, model, given), settings, [corpus] if study in STUDIES else [])
-    if found is None:
+    planned = first_pass(study, {"model": model, **corpora_of(study, [corpus]), "settings": settings})
+    if planned is None:
         raise SystemExit(f"{study}: no pass")
-    return found
+    return planned
 
 
 def alone(study: str, model: Model, corpus: Corpus, folder: Path) -> None:
     """The pass of a study by itself."""
-    found = pass_of(study, model, corpus, folder)
+    planned = pass_of(study, model, corpus, folder)
     with torch.inference_mode():
-        read_parts(found.reader, found.fold, replace(found.reader.settings, journal=None))
+        read_parts(planned, planned.fold, replace(planned.settings, journal=None))
 
 
 def shared(model: Model, corpus: Corpus, folder: Path) -> None:
     """The pass of all studies."""
-    groups = alike([pass_of(study, model, corpus, folder) for study in STUDIES])
-    assert [len(group) for group in groups] == [len(STUDIES)]
-    read_together(groups[0], Settings())
+    (group,) = alike({study: pass_of(study, model, corpus, folder) for study in STUDIES})
+    assert len(group) == len(STUDIES)
+    read_together(list(group.values()), Settings())
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -81,7 +78,7 @@ def main() -> None:
     times: dict[str, list[float]] = {}
     for number in range(given.rounds + 1):  # the first warms up
         row: dict[str, Callable[[Path], object]] = {"plain": lambda _: plain_passes(model, batches)}
-        row |= {study: partial(alone, study, model, corpus) for study in (*STUDIES, *APART)}
+        row |= {study: partial(alone, study, model, corpus) for study in STUDIES}
         row["shared"] = partial(shared, model, corpus)
         for name, call in row.items():
             with TemporaryDirectory() as scratch:

@@ -51,7 +51,7 @@ QUICK = {
     "probe": ["--epochs", "1", "--seeds", "1"],
     "attributions": ["--scored", "2", "--flow", "1", "--altered", "1"],
     "structure": ["--epochs", "1", "--rank", "4"],
-    "shrink": ["--best-effort", "--epochs", "1", "--groups", "2", "--batches", "1", "--tokens", "8", "--sample", "4"],
+    "shrink": ["--best-effort", "--epochs", "1", "--groups", "2"],
     "survey": ["--only", "profile,syntax"],
     "reproduce": ["--plan"],
     "induction": ["--contexts", "16", "--sequences", "4", "--copy", "6", "--texts", "2", "--tokens", "50"],

@@ -32,18 +32,18 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 90_910,
-    "src: files": 900,
-    "src: files under 30 lines": 127,
+    "src: lines": 89_400,
+    "src: files": 860,
+    "src: files under 30 lines": 104,
     "functions with more than 12 arguments": 13,
-    "classes from BaseException": 2,
-    "circles of files": 5,
+    "classes from BaseException": 0,
+    "circles of files": 4,
     "upward imports": 0,
-    "stores of vague names": 1_312,
-    "pages: files": 150,
-    "pages: lines": 12_449,
-    "pages: guards": 312,
-    "pages: json.loads": 32,
+    "stores of vague names": 1_150,
+    "pages: files": 113,
+    "pages: lines": 10_990,
+    "pages: guards": 230,
+    "pages: json.loads": 27,
 }
 
 
@@ -155,7 +155,7 @@ def upward(graph: dict[Path, set[Path]]) -> int:
 
 
 def naming(studies: list[str]) -> list[int]:
-    """Of each study, the files outside of its folder that name it: in quotes, as a module, a command or a page."""
+    """For each study the files outside of its folder that name it: in quotes, as a module, a command or a page."""
     name = f"({'|'.join(studies)})"
     word = re.compile(rf"[\"'`]{name}[\"'`]|(?:studies[./]|headscope[. ]){name}\b|\b{name}\.md")
     paths = [*files(SRC, TESTS / "support", ROOT / "benchmarks"), *DOCS.glob("**/*.md"), *ROOT.glob("*.*ml")]
@@ -169,7 +169,7 @@ def naming(studies: list[str]) -> list[int]:
 
 def listed(study: str) -> bool:
     """Whether a list of one of the lower floors names a study."""
-    return any(f'"{study}"' in text(SRC / path) for path in LISTS)
+    return any((SRC / path).is_file() and f'"{study}"' in text(SRC / path) for path in LISTS)
 
 
 def promised(study: str) -> set[str]:
@@ -216,12 +216,13 @@ def of_studies() -> dict[str, int]:
     """How many places name a study or its variables."""
     studies = sorted(path.parent.name for path in STUDIES.glob("[!_]*/study.py"))
     named = naming(studies)
-    rows = [len(re.findall("^[|] `", text(path), re.MULTILINE)) for path in DOCS.glob("**/*.md")]
+    by_hand = [re.sub("<!-- numbers.*?<!-- end -->", "", text(path), flags=re.DOTALL) for path in DOCS.glob("**/*.md")]
+    rows = [len(re.findall("^[|] `", page, re.MULTILINE)) for page in by_hand]
     return {
         "a study: files outside that name it, least": min(named),
         "a study: files outside that name it, most": max(named),
         "studies that vocabulary, kinds, costs or plan name": sum(map(listed, studies)),
-        "docs: rows of variables": sum(rows),
+        "docs: rows of variables by hand": sum(rows),
         "docstrings of run: variables that are not there": sum(len(promised(study)) for study in studies),
     }
 

@@ -18,12 +18,12 @@ from headscope.studies.layers.train import train
 from headscope.studies.layers.unit_states import captured_units
 from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
 from headscope.studies.probe.lexicon import from_model
-from headscope.studies.probe.observer import Treebank, attention_reader
+from headscope.studies.probe.observer import Treebank, attention_pass
 from headscope.studies.probe.scores import Gold
 from headscope.studies.probe.train import ParserRecipe
 from headscope.studies.structure.scores import SentenceScores, score, scores
 from headscope.studies.structure.train import ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, states_reader
+from headscope.studies.structure.treebank_states import TreebankStates, states_pass
 
 BYTES, SETTINGS, TRAINED = int(4e9), Settings(), 2_000
 TASKS, CASES, PENALTY, HELD_OUT = "part_of_speech,dependency_label,parent,tense", 3000, 100.0, 0.1
@@ -32,7 +32,7 @@ TASKS, CASES, PENALTY, HELD_OUT = "part_of_speech,dependency_label,parent,tense"
 def structure(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of distance and depth probes by layer and baseline."""
     _, drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False)
-    with capture_treebanks(TreebankStates, states_reader(model, SETTINGS), corpus, drawn, BYTES) as states:
+    with capture_treebanks(TreebankStates, partial(states_pass, model, SETTINGS), corpus, drawn, BYTES) as states:
         recipe = ProbeRecipe(ranks=(64,), learning_rate=0.003, batch=20, epochs=6, held_out=HELD_OUT)
         maps = fit(states.train, recipe, SETTINGS.seed, model.device).maps
         found = score(states.test, maps, model.device)
@@ -53,7 +53,7 @@ def _score(found: SentenceScores, name: str, rows: np.ndarray, draws: np.ndarray
 def probe(model: Model, corpus: Corpus, training: Corpus) -> Numbers:
     """Scores of parsers of one seed, without those of random weights, and of trees without a model."""
     _, drawn = of_two_minutes(corpus, training, TRAINED, SETTINGS, full=False)
-    with capture_treebanks(Treebank, attention_reader(model, SETTINGS), corpus, drawn, BYTES) as treebanks:
+    with capture_treebanks(Treebank, partial(attention_pass, model, SETTINGS), corpus, drawn, BYTES) as treebanks:
         lexicon = from_model(model, [*treebanks.train.sentences, *treebanks.test.sentences])
         gold = Gold(treebanks.test.sentences)
         experiments = Experiments(ParserRecipe(learning_rate=0.003), lexicon, gold, model.device)

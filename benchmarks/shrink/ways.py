@@ -24,10 +24,10 @@ from headscope.outputs.task_inputs import task_inputs
 from headscope.storage.files import write_atomically
 from headscope.studies.prune.ranking import HeadRanking
 from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
-from headscope.studies.shrink.answers import ModelAnswers
-from headscope.studies.shrink.search import layer_megabytes
+from headscope.studies.shrink.prices import layer_megabytes
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
+from headscope.studies.shrink.task_answers import TaskAnswers, file_answers
 
 METHODS = ("estimate", "gates", "magnitude", "random")
 HEADS = PruningPlan(share=0.75, step=0.25)
@@ -41,7 +41,7 @@ RUNTIME = find_spec("onnxruntime") is not None
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much the ways read and train; `vocabulary` is the share of it that stays, `device` where they train."""
+    """How much the ways read and train; `device` is where they train."""
 
     model: str
     task: str
@@ -49,9 +49,7 @@ class Sizes:
     examples: int
     dev: int
     epochs: int
-    vocabulary: float
     groups: int
-    sample: int
     device: str
 
 
@@ -103,13 +101,8 @@ def _shrunk(
 
     The run itself scores all its steps on few examples of dev; the saved model is scored on all.
     """
-    given: dict[str, Any] = {
-        "size": f"{target + ROUNDING:.4f}MB",
-        "vocabulary": sizes.vocabulary,
-        "epochs": sizes.epochs,
-    }
-    given |= {"groups": sizes.groups, "sample": sizes.sample, "batches": "1", "tokens": "8", "best_effort": True}
-    given |= {"timed_on": "cpu"}
+    given: dict[str, Any] = {"size": f"{target + ROUNDING:.4f}MB", "epochs": sizes.epochs}
+    given |= {"groups": sizes.groups, "best_effort": True}
     settings = Settings(seed=seed, resamples=100)
     few = replace(task, dev=sample(task.dev, SCORING_STEPS, 0))
     result = run(model, few.dev, settings, directory=folder, task=few, **(given | options))
@@ -119,7 +112,8 @@ def _shrunk(
     if "eight_bit" not in facts:
         return [row]
     path, size = folder / "model" / facts["eight_bit"]["file"], facts["eight_bit"]["megabytes"][1]
-    outputs = ModelAnswers(task, first=False).of_file(session_of(path), made, encode(made, tuple(task.dev)), settings)
+    inputs = encode(made, tuple(task.dev))
+    outputs = file_answers(TaskAnswers(task), session_of(path), made, inputs, settings)
     return [row, _row(f"{way}, {EIGHT}", seed, outputs, task, size, path, target)]
 
 
@@ -127,7 +121,7 @@ def _half_of_layers(model: Model, task: Task, target: float, seed: int, sizes: S
     """Half of the layers, distilled, whatever the target is (Sanh et al. 2019)."""
     gone = len(model.capture.heads) // 2
     half = megabytes(model) - gone * layer_megabytes(model)
-    options = {"parts": "layers", "vocabulary": 1.0}
+    options = {"parts": "layers"}
     return _shrunk(options, "half of the layers", model, task, half, seed, sizes, folder)
 
 
@@ -159,8 +153,7 @@ def _row(
 
 def _gates(model: Model, task: Task, target: float, seed: int, sizes: Sizes, folder: Path) -> list[Row]:
     """Gates for half of the epochs, training for the others."""
-    gated = max(1, sizes.epochs // 2)
-    options = {"method": "gates", "gate_epochs": gated, "epochs": max(0, sizes.epochs - gated)}
+    options = {"method": "gates", "epochs": max(1, sizes.epochs // 2)}
     return _shrunk(options, "gates", model, task, target, seed, sizes, folder)
 
 
@@ -171,9 +164,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "magnitude": {"method": "magnitude"},
     "random": {"method": "random"},
     "narrow": NARROW | {"eight_bit": RUNTIME},
-    "fast": NARROW | {"eight_bit": RUNTIME, "speed": "2x", "batches": "1,32", "tokens": ""},
+    "fast": NARROW | {"eight_bit": RUNTIME, "speed": "2x"},
     "vocabulary": AS_IT_IS,
-    "eight-bit": AS_IT_IS | {"vocabulary": 1.0, "epochs": 0, "eight_bit": True},
+    "eight-bit": AS_IT_IS | {"parts": "neurons", "epochs": 0, "eight_bit": True},
     "both": {"eight_bit": RUNTIME},
 }
 WAYS: dict[str, Callable[..., list[Row]]] = {

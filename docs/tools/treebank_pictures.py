@@ -34,7 +34,7 @@ RUNS = {
     "geometry": ("geometry", EWT, ""),
     "attributions": ("attributions", EWT, "--limit 300"),
     "structure": ("structure", EWT, ""),
-    "shrink": ("shrink", STS, "--speed 1.4x --epochs 1 --groups 6 --sample 64 --batches 1,8 --eight-bit"),
+    "shrink": ("shrink", STS, "--speed 1.4x --epochs 1 --groups 6 --eight-bit"),
 }
 # By the name of its file, each picture: the results that it needs, its own last, and the name of the figure.
 PICTURES = {

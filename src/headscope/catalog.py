@@ -112,7 +112,7 @@ def _by_constants(name: str) -> Study:
     if isinstance(read["survey"], dict):
         read["survey"] = InSurvey(**read["survey"] | {"cost": Cost(**read["survey"]["cost"])})
     without, shared = constant("studies", name, "WITHOUT"), constant("studies", name, "SHARED_FOLDER")
-    found = {field: value for field, value in read.items() if value} | {"without": without or ()}
+    found: dict[str, Any] = {field: value for field, value in read.items() if value} | {"without": without or ()}
     return Study(**{"about": "heads", "source": "", "required": ()} | found, shared_folder=bool(shared))
 
 

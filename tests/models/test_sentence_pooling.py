@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from headscope import HeadscopeError
 from headscope.models.sentence_pooling import Pooling, pooling_of
-from headscope.studies.shrink.answers import ModelAnswers
+from headscope.studies.shrink.embeddings import Embeddings
 
 MODULES = (("", "Transformer"), ("pool", "Pooling"), ("2_Normalize", "Normalize"))
 
@@ -60,4 +60,4 @@ def test_embeddings_are_those_of_a_loop_over_texts(way: Pooling) -> None:
     pooled = {"mean": lambda own: own.mean(0), "first": lambda own: own[0], "max": lambda own: own.max(0).values}
     pooled["last"] = lambda own: own[-1]
     expected = torch.stack([pooled[way](own[there]) for own, there in zip(states, real, strict=True)])
-    torch.testing.assert_close(ModelAnswers(None, way).embedding(states, real), normalize(expected, dim=-1))
+    torch.testing.assert_close(Embeddings(way).from_first(states, real), normalize(expected, dim=-1))

@@ -11,8 +11,9 @@ from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
+from headscope.storage.limits import LARGEST_BODY
 from headscope.studies.patterns.labelled_maps import labels
-from headscope.web.serve import HEADERS, MOST_BYTES
+from headscope.web.serve import HEADERS
 from pattern_workshop.annotators import Session, opened
 from pattern_workshop.server import application
 from pattern_workshop.server import serve as serve_on
@@ -81,7 +82,7 @@ def test_what_makes_no_sense_is_refused(client: TestClient, session: Session, po
 
 
 def test_a_body_without_end_is_refused(client: TestClient) -> None:
-    post = {"content": b" " * (MOST_BYTES + 1), "headers": {"content-type": "application/json"}}
+    post = {"content": b" " * (LARGEST_BODY + 1), "headers": {"content-type": "application/json"}}
     assert client.post("/label", **post).status_code == client.post("/undo", **post).status_code == 413
 
 

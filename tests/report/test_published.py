@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
+from headscope.report.numbers import Numbers
 from headscope.report.published import published_table
 from headscope.report.published_attention import attention_figures
 from headscope.report.study_page import study_page
@@ -12,8 +13,8 @@ from headscope.report.tables import Table
 from headscope.report.wording import LEVELS, number
 from headscope.studies.ablate.page import published as of_ablate
 from headscope.studies.attributions.page import published as of_attributions
-from headscope.studies.gradients.page.published import small_from
-from headscope.studies.induction.page import published as of_induction
+from headscope.studies.gradients.page import first_small
+from headscope.studies.induction.page import delimiters, previous
 from headscope.studies.prune.page.published import no_clear_loss
 from support.profile_result import profile_result
 
@@ -49,7 +50,9 @@ def test_a_model_without_separators_has_none_of_their_figures() -> None:
 
 def test_gradients_are_small_from_the_first_layer_behind_the_last_that_is_not() -> None:
     def small(*values: float) -> str:
-        return small_from(xr.DataArray([*values], {"layer": range(1, len(values) + 1)}, ("layer",)))
+        coords = {"token_class": ["sep"], "layer": range(1, len(values) + 1)}
+        (figure,) = first_small(Numbers(xr.Dataset({"relative_gradient": xr.DataArray([values], coords)})))
+        return figure.here[0]
 
     assert small(0.1, 0.5, 0.1, 0.05) == "layer 3"
     assert small(0.1, 0.1) == "layer 1" and small(0.1, 0.9) == "none"
@@ -103,7 +106,7 @@ def test_delimiters_are_those_of_the_layer_that_gives_most_and_other_sinks_have_
     at = xr.Variable("focus", ["first", "delimiter", "punctuation"])
     result = xr.Dataset({"sink_attention": xr.concat([shares, shares * 0.5, shares], at)})
     result["natural_attention"] = shares.expand_dims(relation=["previous"])
-    made = [(figure.here[0], figure.paper, figure.level) for figure in of_induction.figures(result)]
+    made = [(figure.here[0], figure.paper, figure.level) for figure in (*delimiters(result), *previous(result))]
     assert made == [
         ("0.35 (layer 2)", "0.575 (layer 9)", "~"),
         ("2 heads, in layers 2, 2", "4 heads, in layers 2, 4, 7, 8", "P"),

@@ -202,7 +202,7 @@ def test_variables_have_a_line_in_the_docs(study: str, written: dict[str, list[P
 def test_folder_says_in_a_line_what_it_is_and_declares_it_without_torch(study: str) -> None:
     code = ast.parse((catalog.ROOT / "studies" / study / "__init__.py").read_text(encoding="utf-8"))
     imported = {part.module for part in code.body if isinstance(part, ast.ImportFrom)}
-    assert imported <= {"headscope.study", "headscope.common_numbers"}
+    assert imported <= {"headscope.study", "headscope.common_numbers", "headscope.measures"}
     assert not [part for part in code.body if isinstance(part, ast.Import)]
     assert 10 < len(catalog.summary("studies", study)) < 120
 

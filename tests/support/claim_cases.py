@@ -358,7 +358,7 @@ CASES = {
     ),
     "shrink": ClaimCase(
         lambda seed: planted_classifier(), texts.birds, "The smaller model loses less than", 240, CLASSIFIER,
-        {"size": "0.001MB", "best_effort": True, "tolerance": 0.1, "groups": 2, "epochs": 0, "tokens": "8"},
+        {"size": "0.001MB", "best_effort": True, "tolerance": 0.1, "groups": 2, "epochs": 0},
     ),
     "relations": ClaimCase(
         heads(h12=looks_from_to(dict.fromkeys(texts.SEERS, "saw"))), texts.linked,

@@ -73,7 +73,7 @@ WHOLE = {
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
     "profile": ("--predicted-frequency",),
-    "shrink": ("--task", "made", "--data", "{folder}/task", "--bfloat16"),
+    "shrink": ("--task", "made", "--data", "{folder}/task"),
     "structure": ("--tensor-products",),
 }
 # What makes a study quick.
@@ -90,10 +90,7 @@ QUICK = {
     "pretrain_head": ("--epochs", "1", "--batch", "4"),
     "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     "prune": ("--share", "0.5", "--step", "0.25"),
-    "shrink": (
-        *("--size", "0.001MB", "--best-effort", "--epochs", "1", "--groups", "2", "--sample", "4"),
-        *("--batches", "1", "--tokens", "8"),
-    ),
+    "shrink": ("--size", "0.001MB", "--best-effort", "--epochs", "1", "--groups", "2"),
     "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
 }
 

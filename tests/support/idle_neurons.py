@@ -7,6 +7,7 @@ from transformers import EuroBertConfig
 
 import headscope
 from headscope import Model
+from headscope.studies.shrink.sizes import Size
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 WORDS = ("cat", "dog", "house", "river", "story", "town")
@@ -66,3 +67,8 @@ def idle_by_layer(layers: int = 3) -> tuple[Model, tuple[tuple[int, ...], ...], 
                 weight.view(24, parts, -1)[:, idle] = 0
                 found.append(tuple(sorted(order[len(idle) :].tolist())))
     return headscope.wrap(network, tiny_tokenizer()), tuple(neurons), tuple(heads)
+
+
+def even(layers: tuple[int, ...], neurons: int, heads: int, embeddings: int = 0, of: int = 3) -> Size:
+    """A size of so many layers that keep the same numbers."""
+    return Size(layers, (neurons,) * of, (heads,) * of, embeddings)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import headscope
 from headscope import Settings
 from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
-from headscope.studies.shrink.sizes import Original, original_of
+from headscope.studies.shrink.original import Original, original_of
 from headscope.studies.shrink.splits import encode
 from models.test_embedding_width import planted
 from support.idle_neurons import TEXTS
@@ -15,5 +15,5 @@ def may_be_narrower(kind: type, *, fine: bool = False) -> Original:
     """A tiny BERT whose embeddings lie in nine directions; `fine`: whether its layers may differ."""
     model = planted(9, kind)
     inputs = encode(model, tuple(headscope.read(TEXTS[:8])))
-    found = original_of(model, inputs, Settings(), 0.1, fine=fine)
-    return replace(found, embeddings=narrow_embeddings(model, inputs, None, None))
+    found = original_of(model, inputs, Settings(), fine=fine)
+    return replace(found, embeddings=narrow_embeddings(model, inputs, None))

@@ -27,11 +27,11 @@ _kept_models: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("kept m
 RUNNING = ("long", "seed", "batch_tokens", "workers", "resamples")
 
 
-def directory(given: Given, made: Given) -> Path:
+def directory(values: Given, inputs: Given) -> Path:
     """The folder of the result, which can be written to."""
     from headscope.front.cli.output_folder import writable
 
-    return writable(given["out"])
+    return writable(values["out"])
 
 
 def scores_task(inputs: Given) -> bool:
@@ -44,102 +44,102 @@ def task_of(inputs: Given) -> Any:
     return next((inputs[kind] for kind in TASKS if kind in inputs), None)
 
 
-def task(given: Given, made: Given) -> Any:
+def task(values: Given, inputs: Given) -> Any:
     """The task of --task; None without it."""
-    return _read_task(given["task"], given) if given["task"] else None
+    return _read_task(values["task"], values) if values["task"] else None
 
 
-def scored_task(given: Given, made: Given) -> Any:
+def scored_task(values: Given, inputs: Given) -> Any:
     """The task of --task; else that of a table, if the model predicts no words; else the masked words of the corpus."""
     from headscope.corpora import tasks
     from headscope.models.words_head import has_words_head
 
-    if found := task(given, made):
+    if found := task(values, inputs):
         return found
-    if tasks.is_table(given["corpus"]) and not has_words_head(_checkpoint(given)):
-        of_table = {**given, "data": given["corpus"], "corpus": "sample"}
-        return _read_task(Path(given["corpus"]).name.partition(".")[0], of_table)
-    return tasks.masked(_read_corpus(given["corpus"], given))
+    if tasks.is_table(values["corpus"]) and not has_words_head(_checkpoint(values)):
+        of_table = {**values, "data": values["corpus"], "corpus": "sample"}
+        return _read_task(Path(values["corpus"]).name.partition(".")[0], of_table)
+    return tasks.masked(_read_corpus(values["corpus"], values))
 
 
-def measures(given: Given, made: Given) -> Any:
+def measures(values: Given, inputs: Given) -> Any:
     """The installed measures of --measures."""
     from headscope.passes.measures import measure_named
 
-    return tuple(measure_named(name.strip()) for name in (given["measures"] or "").split(",") if name.strip())
+    return tuple(measure_named(name.strip()) for name in (values["measures"] or "").split(",") if name.strip())
 
 
-def tasks(given: Given, made: Given) -> Any:
+def tasks(values: Given, inputs: Given) -> Any:
     """The tasks of --task."""
-    return tuple(_read_task(name, given) for name in _names(given))
+    return tuple(_read_task(name, values) for name in _names(values))
 
 
-def _names(given: Given) -> list[str]:
-    if not given["task"]:
+def _names(values: Given) -> list[str]:
+    if not values["task"]:
         raise HeadscopeError("no task is named; use --task NAME (mrpc, or several: rte,mrpc) and --data FOLDER")
-    return [name.strip() for name in given["task"].split(",")]
+    return [name.strip() for name in values["task"].split(",")]
 
 
-def _read_task(name: str, given: Given) -> Any:
+def _read_task(name: str, values: Given) -> Any:
     from headscope import corpora
     from headscope.corpora import tasks
 
     # A corpus that is named beside the task has the options that say how texts are read.
-    beside = given.get("other") is not None or given.get("corpus", "sample") != "sample"
+    beside = values.get("other") is not None or values.get("corpus", "sample") != "sample"
     names = ("columns", "limit", "skip_bad", *(() if beside else ("kind", "document", "annotate")))
-    options = corpora.Options(**{option: given[option] for option in names if option in given})
-    return tasks.read(name, given["data"], options, regression=given["regression"])
+    options = corpora.Options(**{option: values[option] for option in names if option in values})
+    return tasks.read(name, values["data"], options, regression=values["regression"])
 
 
-def corpus(given: Given, made: Given) -> Any:
+def corpus(values: Given, inputs: Given) -> Any:
     """The corpus of the command; the dev split of the task if there is one, and no corpus is named."""
-    if (scored := task_of(made)) and given.get("other") is None:
-        if given.get("corpus", "sample") != "sample":
-            raise HeadscopeError(f"task '{scored.name}' has its own examples; leave out '{given['corpus']}'")
+    if (scored := task_of(inputs)) and values.get("other") is None:
+        if values.get("corpus", "sample") != "sample":
+            raise HeadscopeError(f"task '{scored.name}' has its own examples; leave out '{values['corpus']}'")
         return scored.dev
-    return _read_corpus(given["corpus"] if "corpus" in given else given["other"] or "sample", given)
+    return _read_corpus(values["corpus"] if "corpus" in values else values["other"] or "sample", values)
 
 
-def documents(given: Given, made: Given) -> Any:
+def documents(values: Given, inputs: Given) -> Any:
     """The corpus of the command, of which a limit takes whole documents."""
-    return corpus({**given, "whole_documents": True}, made)
+    return corpus({**values, "whole_documents": True}, inputs)
 
 
-def own_texts(given: Given, made: Given) -> Any:
+def own_texts(values: Given, inputs: Given) -> Any:
     """The corpus of the command, beside a task, too; the dev split of the task if no corpus is named."""
-    named = given["corpus"] != "sample"
-    return _read_corpus(given["corpus"], given) if named else corpus(given, made)
+    named = values["corpus"] != "sample"
+    return _read_corpus(values["corpus"], values) if named else corpus(values, inputs)
 
 
-def training(given: Given, made: Given) -> Any:
+def training(values: Given, inputs: Given) -> Any:
     """The corpus of --train; None without it."""
-    if given["training"]:
-        return _read_corpus(given["training"], {**given, "limit": given["training_limit"]})
-    if given["training_limit"] is not None:
+    if values["training"]:
+        return _read_corpus(values["training"], {**values, "limit": values["training_limit"]})
+    if values["training_limit"] is not None:
         raise HeadscopeError("--train-limit limits the corpus of --train; name that, or use --limit")
     return None
 
 
-def trainings(given: Given, made: Given) -> Any:
+def trainings(values: Given, inputs: Given) -> Any:
     """The corpora of --train, of which there may be several; None without it."""
-    one = [{**given, "whole_documents": True, "training": source} for source in given["trainings"] or [None]]
-    return tuple(corpus for source in one if (corpus := training(source, made)) is not None) or None
+    one = [{**values, "whole_documents": True, "training": source} for source in values["trainings"] or [None]]
+    return tuple(corpus for source in one if (corpus := training(source, inputs)) is not None) or None
 
 
-def treebanks(given: Given, made: Given) -> Any:
+def treebanks(values: Given, inputs: Given) -> Any:
     """One or more corpora, of which a limit takes whole documents."""
-    return _corpora({**given, "whole_documents": True})
+    return _corpora({**values, "whole_documents": True})
 
 
-def _corpora(given: Given) -> Any:
-    return tuple(_read_corpus(source, given) for source in given["corpora"] or ["sample"])
+def _corpora(values: Given) -> Any:
+    return tuple(_read_corpus(source, values) for source in values["corpora"] or ["sample"])
 
 
-def corpora(given: Given, made: Given) -> Any:
+def corpora(values: Given, inputs: Given) -> Any:
     """One or more corpora, or with --task and --data the dev splits of tasks."""
-    if not (given["data"] or given["task"]):
-        return _corpora(given)
-    if given["corpora"] or given["data"] is None:
+    if not (values["data"] or values["task"]):
+        return _corpora(values)
+    if values["corpora"] or values["data"] is None:
         raise HeadscopeError(
             "tasks are read with --task NAME,NAME --data FOLDER and without CORPUS; corpora without both"
         )
@@ -147,26 +147,26 @@ def corpora(given: Given, made: Given) -> Any:
     from headscope.corpora import tasks
 
     names = ("columns", "document", "limit", "skip_bad", "split", "annotate")
-    options = corpora.Options(**{name: given[name] for name in names})
-    return tuple(tasks.texts(name, given["data"], options) for name in _names(given))
+    options = corpora.Options(**{name: values[name] for name in names})
+    return tuple(tasks.texts(name, values["data"], options) for name in _names(values))
 
 
-def suites(given: Given, made: Given) -> Any:
+def suites(values: Given, inputs: Given) -> Any:
     """Suites of cloze items, by name or file."""
     from headscope.corpora.suites import read_suites
 
-    options = {name: given[name] for name in ("limit", "per_condition", "skip_bad")}
-    return read_suites(given["suites"], given["data"], **options)
+    options = {name: values[name] for name in ("limit", "per_condition", "skip_bad")}
+    return read_suites(values["suites"], values["data"], **options)
 
 
-def _read_corpus(source: str, given: Given) -> Any:
+def _read_corpus(source: str, values: Given) -> Any:
     from headscope import corpora
 
-    options: dict[str, Any] = {name: given.get(name) for name in READING}
-    options["whole_documents"] = given.get("whole_documents", False)
-    if "data" in given:  # then --task names the task that is scored
+    options: dict[str, Any] = {name: values.get(name) for name in READING}
+    options["whole_documents"] = values.get("whole_documents", False)
+    if "data" in values:  # then --task names the task that is scored
         options["task"] = None
-    checkpoint = _checkpoint(given)
+    checkpoint = _checkpoint(values)
 
     def offsets(text: str) -> list[tuple[int, int]]:
         from headscope.encoding.encoder import offsets_of  # imports torch, which most corpora do not need
@@ -174,20 +174,20 @@ def _read_corpus(source: str, given: Given) -> Any:
         return cached.setdefault("offsets", offsets_of(checkpoint))(text)
 
     cached: dict[str, Callable[[str], list[tuple[int, int]]]] = {}
-    kept: dict[str, Any] = {"kept": given.get("kept")}
-    if given.get("engine") == "ray":
+    kept: dict[str, Any] = {"kept": values.get("kept")}
+    if values.get("engine") == "ray":
         kept["keep_from"] = 0  # workers are sent the check, however short it was
     return _read(source, corpora.Options(**options), offsets, **kept)
 
 
-def reads_standard_input(given: Mapping[str, Any]) -> bool:
+def reads_standard_input(values: Mapping[str, Any]) -> bool:
     """Whether a corpus is standard input, which can be read once, and by this process alone.
 
     >>> reads_standard_input({"corpus": "texts.txt", "other": "-"})
     True
     """
     one, several = ("corpus", "other", "training"), ("corpora", "trainings")
-    named = [given.get(name) for name in one] + [source for name in several for source in given.get(name) or ()]
+    named = [values.get(name) for name in one] + [source for name in several for source in values.get(name) or ()]
     return STANDARD_INPUT in named
 
 
@@ -208,37 +208,39 @@ def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
         raise HeadscopeError(str(error).replace(f"{name.parent.name}/{name.name}", "standard input")) from error
 
 
-def model(given: Given, made: Given) -> Any:
+def model(values: Given, inputs: Given) -> Any:
     """A loaded model, with its task head if there is a task; where there might be one, with a head for masked words."""
     from headscope.models.words_head import has_words_head
 
-    checkpoint = _checkpoint(given)
-    return _loaded(checkpoint, given, scores_task(made) and (task_of(made) is not None or has_words_head(checkpoint)))
+    checkpoint = _checkpoint(values)
+    return _loaded(
+        checkpoint, values, scores_task(inputs) and (task_of(inputs) is not None or has_words_head(checkpoint))
+    )
 
 
-def words_model(given: Given, made: Given) -> Any:
+def words_model(values: Given, inputs: Given) -> Any:
     """A loaded model, with its head for masked or next words."""
     from headscope.models.words_head import predicts_words
 
-    checkpoint = _checkpoint(given)
-    return _loaded(checkpoint, given, predicts_words(checkpoint))
+    checkpoint = _checkpoint(values)
+    return _loaded(checkpoint, values, predicts_words(checkpoint))
 
 
-def _checkpoint(given: Given) -> Any:
+def _checkpoint(values: Given) -> Any:
     from headscope.models.checkpoint import locate
 
-    options = {"revision": given["revision"], "remote_code": given["remote_code"]}
-    if "model" in given or "models" in given:
-        return locate(given["model"] if "model" in given else given["models"][0], **options)
+    options = {"revision": values["revision"], "remote_code": values["remote_code"]}
+    if "model" in values or "models" in values:
+        return locate(values["model"] if "model" in values else values["models"][0], **options)
     from headscope.models.step_folder import first_checkpoint
 
-    return first_checkpoint(given["steps"][0], **options)
+    return first_checkpoint(values["steps"][0], **options)
 
 
-def _loaded(checkpoint: Any, given: Given, head: bool) -> Any:
+def _loaded(checkpoint: Any, values: Given, head: bool) -> Any:
     from headscope import models
 
-    options, kept = {option: given[option] for option in LOADING}, _kept_models.get()
+    options, kept = {option: values[option] for option in LOADING}, _kept_models.get()
     key = (str(checkpoint), head, *options.values())
     if kept is None or key not in kept:
         loaded = models.load(checkpoint, head=head, **options)
@@ -256,18 +258,18 @@ def models_kept() -> Iterator[None]:
         _kept_models.reset(token)
 
 
-def models(given: Given, made: Given) -> Any:
+def models(values: Given, inputs: Given) -> Any:
     """Two or more loaded models, with their task heads if there is a task."""
-    names = given["models"]
+    names = values["models"]
     if len(names) < 2:
         raise HeadscopeError(f"model '{names[0]}' is compared with nothing; name two or more models")
     # The first is what a model was before it was trained, and needs no task head.
-    scored = task_of(made) is not None
-    return tuple(_loaded(name, given, scored and n > 0) for n, name in enumerate(names))
+    scored = task_of(inputs) is not None
+    return tuple(_loaded(name, values, scored and n > 0) for n, name in enumerate(names))
 
 
-def settings(given: Given, made: Given) -> Any:
+def settings(values: Given, inputs: Given) -> Any:
     """How a pass runs."""
     from headscope.passes import Settings
 
-    return Settings(**{name: given[name] for name in RUNNING if name in given})
+    return Settings(**{name: values[name] for name in RUNNING if name in values})

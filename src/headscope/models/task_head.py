@@ -19,9 +19,9 @@ def with_task_head(model: Model) -> Model:
 
     Raises `HeadscopeError` if it has none.
     """
-    if not _has_task_head(model) and model.files:
+    if not _with_head(model) and model.files:
         model = with_head(model, locate(model.name, revision=model.revision or None))
-    if not _has_task_head(model):
+    if not _with_head(model):
         raise HeadscopeError(
             f"model '{model.name}' is a {type(model.network).__name__}, without a head for classes or scores of texts; "
             "'headscope finetune' trains one"
@@ -37,5 +37,11 @@ def is_cross_encoder(model: Model) -> bool:
     return saved or any(hasattr(model.network.config, name) for name in OF_CROSS_ENCODERS)
 
 
-def _has_task_head(model: Model) -> bool:
+def has_task_head(model: Model) -> bool:
+    """Whether a model, or the checkpoint that it was loaded from, has a head for classes or scores of texts."""
+    named = getattr(model.network.config, "architectures", None) or ()
+    return _with_head(model) or (bool(model.files) and not CLASSIFIERS.isdisjoint(named))
+
+
+def _with_head(model: Model) -> bool:
     return type(model.network).__name__ in CLASSIFIERS

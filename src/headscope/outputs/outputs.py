@@ -91,7 +91,7 @@ def masked_outputs(
     pieces: Sequence[Int[np.ndarray, " token"]],
     settings: Settings = DEFAULTS,
 ) -> Float[np.ndarray, "example 3"]:
-    """Of each input: the summed loss in nats, the number of masked tokens, the number of those predicted right.
+    """For each input: the summed loss in nats, the number of masked tokens, the number of those predicted right.
 
     * `inputs`, `pieces`: masked inputs, and the pieces behind their masks (`encoding.masking.masked`).
     """

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from headscope.corpora.parsing.lines import opened
+from headscope.errors import HeadscopeError
 from headscope.papers.plain_yaml import plain_data
 from headscope.papers.typed_fields import Label, Refuse, check_fields, typed_fields
 from headscope.storage.limits import LARGEST_CLAIMS
@@ -25,6 +26,16 @@ class ClaimedNumber:
     mean: tuple[str, ...] = ()
     share_of: str = ""
     times: float = 1.0
+
+
+def refuse_file(kind: str, path: Path) -> Refuse:
+    """Makes the error of a file of some kind ("claims") that cannot be read."""
+    return lambda reason: HeadscopeError(f"{kind} '{path}' cannot be read: {reason}")
+
+
+def refuse_entry(bad: Refuse, entry: str) -> Refuse:
+    """Makes the error of an entry of such a file ("entry 3")."""
+    return lambda reason: bad(f"{entry}: {reason}")
 
 
 def read_mapping(path: Path, known: Iterable[str], entries: str, schema: int, bad: Refuse) -> dict[str, Any]:

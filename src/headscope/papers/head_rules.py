@@ -61,7 +61,7 @@ def no_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: 
 
 
 def share_of_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
-    """Of all special pairs more than a share lie in `than`, a part of the same array (Wilson's interval)."""
+    """More than a share of all special pairs lie in `than`, a part of the same array (Wilson's interval)."""
     total, part = int((array == 1).sum()), int((than == 1).sum()) if than is not None else 0
     if not total:
         return Claim(float("nan"), limit, Estimate(float("nan")), n), ""

@@ -1,12 +1,12 @@
 """Files of claims: a file of entries for each paper, which is checked and never run."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.papers.entry_file import number, read_mapping
+from headscope.papers.entry_file import number, read_mapping, refuse_entry, refuse_file
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.papers.typed_fields import Refuse, typed, typed_fields
@@ -36,7 +36,7 @@ def read_papers(*files: str | Path) -> list[Paper]:
 
 
 def _read(path: Path) -> Paper:
-    bad = partial(_bad, path)
+    bad = refuse_file("claims", path)
     data = read_mapping(path, PAPER_FIELDS, "claims", SCHEMA, bad)
     name = typed(data.get("paper") or path.stem, "paper", str, bad)
     title = typed(data.get("title") or name, "title", str, bad)
@@ -48,7 +48,7 @@ _own = cache(_read)  # the files of headscope do not change, and a process may n
 
 def _claims(entries: Iterable[Any], bad: Refuse) -> Iterator[PaperClaim]:
     for index, entry in enumerate(entries, 1):
-        of_entry = partial(_of_entry, bad, index)
+        of_entry = refuse_entry(bad, f"entry {index}")
         values = typed_fields(entry, PaperClaim, of_entry)
         for name in NAMES:
             if not values.get(name):
@@ -68,11 +68,3 @@ def _complete(claim: PaperClaim, bad: Refuse) -> PaperClaim:
     if not (claim.study or claim.needs):
         raise bad("it has no study; name one, or in `needs` what it would need")
     return claim
-
-
-def _bad(path: Path, reason: str) -> HeadscopeError:
-    return HeadscopeError(f"claims '{path}' cannot be read: {reason}")
-
-
-def _of_entry(bad: Refuse, number: int, reason: str) -> HeadscopeError:
-    return bad(f"entry {number}: {reason}")

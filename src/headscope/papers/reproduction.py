@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
 from headscope.papers.data_sets import DATA_SETS
-from headscope.papers.entry_file import ClaimedNumber, number, read_mapping
+from headscope.papers.entry_file import ClaimedNumber, number, read_mapping, refuse_entry, refuse_file
 from headscope.papers.typed_fields import Refuse, check_fields
 
 ENTRIES = Path(__file__).with_name("reproductions")
@@ -145,12 +144,12 @@ def read_file(path: Path) -> Reproduction:
 
     Raises `HeadscopeError` naming the entry that is wrong.
     """
-    bad = partial(_bad, path)
+    bad = refuse_file("reproduction", path)
     data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
-    runs = tuple(_run(entry, partial(_of_entry, bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))
+    runs = tuple(_run(entry, refuse_entry(bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))
     known: list[str] = [run.name for run in runs]
     items = tuple(
-        _item(entry, known, partial(_of_entry, bad, f"item {index}")) for index, entry in enumerate(data["items"], 1)
+        _item(entry, known, refuse_entry(bad, f"item {index}")) for index, entry in enumerate(data["items"], 1)
     )
     for run in runs:
         for other in run.reads:
@@ -232,11 +231,3 @@ def _checked(entry: Any, kind: Any, bad: Refuse, needed: tuple[str, ...]) -> dic
 def needed(run: Run) -> Iterator[str]:
     """The data sets without which a run cannot be made."""
     return (name for option, name in run.data.items() if option not in run.optional)
-
-
-def _bad(path: Path, reason: str) -> HeadscopeError:
-    return HeadscopeError(f"reproduction '{path}' cannot be read: {reason}")
-
-
-def _of_entry(bad: Refuse, entry: str, reason: str) -> HeadscopeError:
-    return bad(f"{entry}: {reason}")

@@ -64,7 +64,7 @@ class Reproduced:
     @property
     def cells(self) -> list[Cell]:
         """All numbers beside a figure of the paper."""
-        return [cell for one in self.items for row in one.rows for cell in row.cells if cell.figure]
+        return [cell for entry in self.items for row in entry.rows for cell in row.cells if cell.figure]
 
     def _items(self) -> Iterator[ReproducedItem]:
         made = {run.name: run for run in self.record.runs}
@@ -97,7 +97,7 @@ def write_reproduction(directory: str | Path) -> Path:
     directory = Path(directory)
     made = read_reproduced(directory)
     page = Page(directory / PAGE, "reproduction.html", {"paper": made.reproduction, "record": made.record})
-    items = [_item(one, number, page) for number, one in enumerate(made.items)]
+    items = [_item(entry, number, page) for number, entry in enumerate(made.items)]
     page.contents |= {"items": items, "summary": summary(made), "runs": list(_runs(made, directory))}
     page.contents |= {"hard": hard(made), "easy": made.reproduction.easy, "levels": LEVELS, "least": LEAST_CASES}
     return page.write()
@@ -121,7 +121,7 @@ def hard(made: Reproduced) -> list[str]:
 
 def tables(made: Reproduced) -> list[Table]:
     """A table of each item that has a number, for the terminal."""
-    return [_table(one, f"item-{number}") for number, one in enumerate(made.items) if _has_numbers(one)]
+    return [_table(entry, f"item-{number}") for number, entry in enumerate(made.items) if _has_numbers(entry)]
 
 
 def frame(made: Reproduced) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def frame(made: Reproduced) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "where": one.item.where,
+                "where": entry.item.where,
                 "row": row.words,
                 "column": column.words,
                 "value": cell.estimate.value if cell.estimate else float("nan"),
@@ -138,39 +138,39 @@ def frame(made: Reproduced) -> pd.DataFrame:
                 "of": cell.where,
                 "lacks": cell.lacks,
                 "paper": cell.figure,
-                "run": one.item.run,
+                "run": entry.item.run,
             }
-            for one in made.items
-            for row in one.rows
-            for column, cell in zip(one.item.columns, row.cells, strict=True)
+            for entry in made.items
+            for row in entry.rows
+            for column, cell in zip(entry.item.columns, row.cells, strict=True)
         ]
     )
 
 
-def _has_numbers(one: ReproducedItem) -> bool:
-    return any(cell.estimate for row in one.rows for cell in row.cells)
+def _has_numbers(entry: ReproducedItem) -> bool:
+    return any(cell.estimate for row in entry.rows for cell in row.cells)
 
 
-def _item(one: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
-    figures = page.attempt(f"the chart of {one.item.where}", _figures, one, number) or []
+def _item(entry: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
+    figures = page.attempt(f"the chart of {entry.item.where}", _figures, entry, number) or []
     page.draw(figures)
-    item = one.item
-    made: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": one.lacks}
-    made |= {"table": _table(one, f"item-{number}"), "figures": figures, "deviations": one.deviations}
-    made["again"] = one.again
+    item = entry.item
+    made: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": entry.lacks}
+    made |= {"table": _table(entry, f"item-{number}"), "figures": figures, "deviations": entry.deviations}
+    made["again"] = entry.again
     made |= {
         "source": item.source,
         "level": item.level,
         "percent": item.percent,
-        "notes": [row for row in one.rows if row.note],
+        "notes": [row for row in entry.rows if row.note],
     }
     return made
 
 
-def _table(one: ReproducedItem, name: str) -> Table:
+def _table(entry: ReproducedItem, name: str) -> Table:
     """Rows with a column for each number here, and one for the paper's where it has any."""
-    columns = one.item.columns
-    published = [any(row.cells[index].figure for row in one.rows) for index in range(len(columns))]
+    columns = entry.item.columns
+    published = [any(row.cells[index].figure for row in entry.rows) for index in range(len(columns))]
     heads = [
         f"{column.words}, {which}" if len(columns) > 1 else which.capitalize()
         for column, both in zip(columns, published, strict=True)
@@ -178,10 +178,10 @@ def _table(one: ReproducedItem, name: str) -> Table:
     ]
     lines: list[tuple[str, Cells]] = [
         (row.words, [text for cell, both in zip(row.cells, published, strict=True) for text in _texts(cell, both)])
-        for row in one.rows
+        for row in entry.rows
     ]
-    unit = " (per cent)" if one.item.percent else ""
-    return titled(name, f"{one.item.where}: {one.item.title}{unit}", "", heads, lines)
+    unit = " (per cent)" if entry.item.percent else ""
+    return titled(name, f"{entry.item.where}: {entry.item.title}{unit}", "", heads, lines)
 
 
 def _texts(cell: Cell, both: bool) -> Cells:
@@ -189,15 +189,15 @@ def _texts(cell: Cell, both: bool) -> Cells:
     return [(cell.text, ""), (cell.figure, "")] if both else [(cell.text, "")]
 
 
-def _figures(one: ReproducedItem, number: int) -> list[Figure]:
+def _figures(entry: ReproducedItem, number: int) -> list[Figure]:
     """The numbers of each layer as lines, the paper's beside ours."""
-    if one.item.by != "layer" or not _has_numbers(one):
+    if entry.item.by != "layer" or not _has_numbers(entry):
         return []
     series: dict[str, dict[int, float]] = {}
-    for row in one.rows:
+    for row in entry.rows:
         assert row.layer is not None  # of an item by layer
         layer = row.layer
-        for column, cell in zip(one.item.columns, row.cells, strict=True):
+        for column, cell in zip(entry.item.columns, row.cells, strict=True):
             if cell.estimate:
                 series.setdefault(f"{column.words}, here", {})[layer] = cell.estimate.value
             if cell.figure:
@@ -206,9 +206,9 @@ def _figures(one: ReproducedItem, number: int) -> list[Figure]:
     array = xr.DataArray(
         frame.values, {"layer": frame.index.values, "series": list(frame.columns)}, ("layer", "series")
     )
-    name, units = one.quantity
-    chart = curve(array.rename(name).assign_attrs(long_name=one.item.title, units=units), "layer")
-    beside = " and the paper's" if any(cell.figure for row in one.rows for cell in row.cells) else ""
+    name, units = entry.quantity
+    chart = curve(array.rename(name).assign_attrs(long_name=entry.item.title, units=units), "layer")
+    beside = " and the paper's" if any(cell.figure for row in entry.rows for cell in row.cells) else ""
     return [Figure(f"item-{number}", "", chart, f"The numbers here{beside}, by layer.", "")]
 
 

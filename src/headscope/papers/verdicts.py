@@ -149,7 +149,7 @@ def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:
 
 
 def _single(array: xr.DataArray) -> xr.DataArray:
-    """Of compared models the first; of patterns in several corpora the mean."""
+    """The array of the first model, where several are compared; the mean over corpora, where there are several."""
     array = array.isel(model=0).drop_vars("model") if "model" in array.dims else array
     return averaged(array, ["task"]) if {"task", "pattern"} <= {*array.dims, *array.coords} else array
 

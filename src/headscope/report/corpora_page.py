@@ -34,33 +34,38 @@ def write_corpora(models: Sequence[MeasuredModel], directory: str | Path, *, mad
     """
     compared = [(model, kinds_by_corpus([source.result for source in model.sources])) for model in models]
     contents = [
-        {"model": model, "findings": findings(made), "figures": [figure(made, index)], "tables": list(tables(made))}
-        for index, (model, made) in enumerate(compared, 1)
-        if made is not None
+        {
+            "model": model,
+            "findings": findings(result),
+            "figures": [figure(result, index)],
+            "tables": list(tables(result)),
+        }
+        for index, (model, result) in enumerate(compared, 1)
+        if result is not None
     ]
     if not contents:
         return None
     page = Page(Path(directory) / "corpora.html", "corpora.html", {"models": contents, "formats": DEFAULT_FORMATS})
     page.contents["made_of"] = made_of
-    page.draw([one for content in contents for one in content["figures"]], save_spec)
+    page.draw([chart for content in contents for chart in content["figures"]], save_spec)
     return page.write()
 
 
-def findings(made: xr.Dataset) -> list[Finding]:
+def findings(result: xr.Dataset) -> list[Finding]:
     """How many heads keep their kind, beside chance, and which kinds are kept."""
-    same, chance = estimate(made, "same_kind"), float(made["same_kind_chance"])
-    heads, corpora = int(made["same_kind_n_examples"]), made["corpus"].values.tolist()
+    same, chance = estimate(result, "same_kind"), float(result["same_kind_chance"])
+    heads, corpora = int(result["same_kind_n_examples"]), result["corpus"].values.tolist()
     share = f"{same.value:.0%} of the heads do the same on {'both' if len(corpora) == 2 else 'all'} corpora"
     kept = ", ".join(
-        f"{NAMES[name]} {estimate(made, 'kept_kind', kind_name=name).text}"
-        for name in made["kind_name"].values.tolist()
+        f"{NAMES[name]} {estimate(result, 'kept_kind', kind_name=name).text}"
+        for name in result["kind_name"].values.tolist()
         if name != MIXED
     )
     return [
         Finding.judged(
             above(same, chance, heads),
             f"Heads with the same main kind on {', '.join(corpora)}: {same.percent} of {heads}, by "
-            f"{made.attrs['studies']}. If each corpus had its kinds at other heads, it would be {chance:.0%}. The "
+            f"{result.attrs['studies']}. If each corpus had its kinds at other heads, it would be {chance:.0%}. The "
             "interval is over heads.",
             holds=share,
             fails="Heads keep their kind no more than by chance",
@@ -74,11 +79,11 @@ def findings(made: xr.Dataset) -> list[Finding]:
     ]
 
 
-def figure(made: xr.Dataset, index: int) -> Figure:
+def figure(result: xr.Dataset, index: int) -> Figure:
     """The kinds of all heads, a panel for each corpus."""
-    names = made["kind_name"].values.tolist()
-    words = made["kind"].copy(
-        data=[[[of_model(NAMES.get(one, "")) for one in row] for row in grid] for grid in made["kind"].values]
+    names = result["kind_name"].values.tolist()
+    words = result["kind"].copy(
+        data=[[[of_model(NAMES.get(kind, "")) for kind in row] for row in grid] for grid in result["kind"].values]
     )
     chart = classes(
         words, names=[of_model(NAMES[name]) for name in names], dim="kind", colours=[COLOURS[name] for name in names]
@@ -86,27 +91,27 @@ def figure(made: xr.Dataset, index: int) -> Figure:
     return Figure(f"corpora-{index}", "", chart, CAPTION, "")
 
 
-def tables(made: xr.Dataset) -> Iterator[Table]:
+def tables(result: xr.Dataset) -> Iterator[Table]:
     """The number of heads of each kind by corpus, and the heads that do not keep theirs."""
-    corpora = made["corpus"].values.tolist()
+    corpora = result["corpus"].values.tolist()
     rows: list[tuple[str, Cells]] = []
-    for name in made["kind_name"].values.tolist():
-        counts: Cells = [(str(int((made["kind"].sel(corpus=corpus) == name).sum())), "") for corpus in corpora]
-        rows.append((NAMES[name], [*counts, estimate(made, "kept_kind", kind_name=name).cell(".2f")]))
+    for name in result["kind_name"].values.tolist():
+        counts: Cells = [(str(int((result["kind"].sel(corpus=corpus) == name).sum())), "") for corpus in corpora]
+        rows.append((NAMES[name], [*counts, estimate(result, "kept_kind", kind_name=name).cell(".2f")]))
     caption = (
         "Heads of each main kind by corpus, and the share of them, of any corpus, that have it on all (95% interval)."
     )
     yield titled("kinds", caption, "Kind", [*corpora, "Kept"], rows)
-    changed = [(name, cells) for name, cells in _heads(made) if len(set(cells)) > 1]
+    changed = [(name, cells) for name, cells in _heads(result) if len(set(cells)) > 1]
     if changed:
         more = f" The first {MOST_ROWS} of {len(changed)}." if len(changed) > MOST_ROWS else ""
         heads: list[tuple[str, Cells]] = [(name, [(kind, "") for kind in kinds]) for name, kinds in changed[:MOST_ROWS]]
         yield titled("changed", f"Heads whose main kind is not the same on all corpora.{more}", "Head", corpora, heads)
 
 
-def _heads(made: xr.Dataset) -> Iterator[tuple[str, list[str]]]:
-    for layer in made["layer"].values.tolist():
-        for head in made["head"].values.tolist():
-            kinds = made["kind"].sel(layer=layer, head=head).values.tolist()
+def _heads(result: xr.Dataset) -> Iterator[tuple[str, list[str]]]:
+    for layer in result["layer"].values.tolist():
+        for head in result["head"].values.tolist():
+            kinds = result["kind"].sel(layer=layer, head=head).values.tolist()
             if kinds[0]:
                 yield head_name(layer, head), [NAMES[kind] for kind in kinds]

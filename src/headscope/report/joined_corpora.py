@@ -37,13 +37,13 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     (('corpus', 'layer', 'head'), ['dogs', 'rain'])
     """
     found = list(found)
-    if len(models := {str(one.attrs["model_sha256"]) or str(one.attrs["model"]) for one in found}) > 1:
+    if len(models := {str(result.attrs["model_sha256"]) or str(result.attrs["model"]) for result in found}) > 1:
         raise HeadscopeError(f"the results are of {len(models)} models; name those of one model")
     _refuse_other_heads(found)
     kinds = kinds_by_corpus(found)
     if kinds is None:
         raise HeadscopeError("no study was run on two corpora; run one, such as profile, on another corpus too")
-    compared = [one for one in found if one.attrs["corpus"] in kinds["corpus"].values]
+    compared = [result for result in found if result.attrs["corpus"] in kinds["corpus"].values]
     by_corpus = comparable(compared, of_heads)
     joined = dict(_numbers(by_corpus))
     kinds = kinds.assign(kind=kinds["kind"].astype(str))

@@ -77,12 +77,12 @@ class LayerStrip:
 def layer_strip(model: MeasuredModel) -> LayerStrip | None:
     """The strip of a model; None without a number of a layer and without heads."""
     numbers = shown(model.layers)
-    layers = sorted({layer for layer, _ in model.heads} | {layer for one in numbers for layer in _layers(one)})
+    layers = sorted({layer for layer, _ in model.heads} | {layer for row in numbers for layer in _layers(row)})
     if not layers:
         return None
     kinds = kinds_by_layer(model)
     shares = tuple(kinds.get(layer, ()) for layer in layers) if kinds else ()
-    rows = tuple(StripRow(one.topic, one.words, tuple(_cells(one, layers))) for one in numbers)
+    rows = tuple(StripRow(row.topic, row.words, tuple(_cells(row, layers))) for row in numbers)
     return LayerStrip(tuple(layers), shares, rows, len(model.layers) - len(rows))
 
 
@@ -91,9 +91,9 @@ def shown(numbers: Sequence[LayerNumber]) -> list[LayerNumber]:
 
     They come from all topics in turn, two of each at most.
     """
-    chosen = _in_turn(one for one in numbers if one.chosen is not None)[:CHOSEN_ROWS]
-    needed = _in_turn(one for one in numbers if one.is_needed)[:NEEDED_ROWS]
-    others = _in_turn(one for one in numbers if one.chosen is None and not one.is_needed)
+    chosen = _in_turn(row for row in numbers if row.chosen is not None)[:CHOSEN_ROWS]
+    needed = _in_turn(row for row in numbers if row.is_needed)[:NEEDED_ROWS]
+    others = _in_turn(row for row in numbers if row.chosen is None and not row.is_needed)
     rest = max(0, ROWS - len(chosen) - len(needed))
     return [*chosen, *needed, *others[:rest]]
 
@@ -101,7 +101,7 @@ def shown(numbers: Sequence[LayerNumber]) -> list[LayerNumber]:
 def kinds_by_layer(model: MeasuredModel) -> dict[int, tuple[KindShare, ...]]:
     """The heads of each layer by their most specific kind, in the order of the kinds; none if no head has a kind."""
     kinds: dict[Index, str] = {
-        head: own[0].kind for head, own in head_kinds(source.result for source in model.sources).items()
+        head: most[0].kind for head, most in head_kinds(source.result for source in model.sources).items()
     }
     counts: dict[int, Counter[str]] = {layer: Counter() for layer, _ in model.heads}
     for layer, head in model.heads:
@@ -117,27 +117,27 @@ def _shares(counts: Counter[str], names: Mapping[str, str]) -> Iterator[KindShar
 def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:
     """The first number of each topic, then the second of each, and so on up to `OF_TOPIC`."""
     by_topic: dict[str, list[LayerNumber]] = {}
-    for one in numbers:
-        by_topic.setdefault(one.topic, []).append(one)
+    for row in numbers:
+        by_topic.setdefault(row.topic, []).append(row)
     return [
-        one
-        for one in chain.from_iterable(zip_longest(*(own[:OF_TOPIC] for own in by_topic.values())))
-        if one is not None
+        row
+        for row in chain.from_iterable(zip_longest(*(rows[:OF_TOPIC] for rows in by_topic.values())))
+        if row is not None
     ]
 
 
-def _layers(one: LayerNumber) -> list[int]:
-    return [int(layer) for layer in one.array["layer"].values]
+def _layers(row: LayerNumber) -> list[int]:
+    return [int(layer) for layer in row.array["layer"].values]
 
 
-def _cells(one: LayerNumber, layers: Sequence[int]) -> Iterator[StripCell]:
-    values = {layer: value(one, layer).value for layer in _layers(one)}
-    known = [number for number in values.values() if np.isfinite(number)]
-    least, width = (min(known), max(known) - min(known)) if known else (0.0, 0.0)
+def _cells(row: LayerNumber, layers: Sequence[int]) -> Iterator[StripCell]:
+    values = {layer: value(row, layer).value for layer in _layers(row)}
+    finite = [number for number in values.values() if np.isfinite(number)]
+    least, width = (min(finite), max(finite) - min(finite)) if finite else (0.0, 0.0)
     for layer in layers:
         if np.isfinite(values.get(layer, np.nan)):
             shade = (values[layer] - least) / width if width else 0.0
-            short = f"{values[layer]:.0%}" if one.is_share else number(values[layer])
-            yield StripCell(short, words_of(one, layer), shade, layer == one.chosen)
+            short = f"{values[layer]:.0%}" if row.is_share else number(values[layer])
+            yield StripCell(short, words_of(row, layer), shade, layer == row.chosen)
         else:
             yield StripCell()

@@ -67,7 +67,6 @@ DIMENSIONS = {
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
     "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
-    "axis": Dimension("axis of an embedding", "whole", 1),
     "head_set": Dimension("heads that are disabled together"),
     "head_source": Dimension("result whose special heads are disabled together"),
     "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
@@ -111,8 +110,6 @@ DIMENSIONS = {
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
     "control": Dimension("change of the texts of items"),
-    "context": Dimension("length of a text, in tokens", "whole", 1),
-    "depth": Dimension("where in a text something is planted, as a share of its length", "share"),
     "name_filter": Dimension("facts that are left out because the name of their subject gives the answer away"),
     "bound": Dimension("bound of a 95% interval"),
 }
@@ -120,14 +117,12 @@ DIMENSIONS = {
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
 HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("behaviour", "best_relation"), ("U", ("layer", "head"))),
     "dominant": ("U", ("task", "layer", "head")),
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
     **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),
     "number_unit": ("U", ("main_number",)),
-    "cluster": ("i", ("layer", "head")),
     "head_map_confidence": ("f", HEAD_MAP),
     "head_map_task": ("U", HEAD_MAP),
     "head_map_token": ("U", (*HEAD_MAP, "query")),
@@ -159,16 +154,12 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        (
-            "n_examples n_tokens seed duration_s n_words n_links n_sentences chosen_layer spared "
-            "test_sentences words_with_vectors"
-        ).split(),
+        "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
         (
-            "filter forward_s left_out options pruning recipe sentences "
-            "settings shrinking suites tasks training versions"
+            "forward_s left_out options pruning recipe sentences settings shrinking suites tasks training versions"
         ).split(),
         "object",
     ),

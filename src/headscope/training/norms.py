@@ -33,12 +33,12 @@ class NormRecorder(TrainerCallback):
     def __init__(self, network: PreTrainedModel):
         number = getattr(network.config, "num_hidden_layers", 0)
         self.layers, self.heads = _layer_weights(network, number), head_weights(network, number)
-        known = [{id(weight): index for index, weight in enumerate(of_layer)} for of_layer in self.layers]
-        pairs = list(zip(self.heads, known, strict=False))
-        trained = all(id(one.weight) in places for of_layer, places in pairs for one in of_layer)
+        places = [{id(weight): index for index, weight in enumerate(of_layer)} for of_layer in self.layers]
+        pairs = list(zip(self.heads, places, strict=False))
+        trained = all(id(head.weight) in places for of_layer, places in pairs for head in of_layer)
         if not (pairs and trained):
             self.heads, pairs = [], []
-        self.places = [[places[id(one.weight)] for one in of_layer] for of_layer, places in pairs]
+        self.places = [[places[id(head.weight)] for head in of_layer] for of_layer, places in pairs]
         self.before: list[list[Tensor]] = []
         self.record: dict[str, Any] = {}
 
@@ -63,7 +63,7 @@ class NormRecorder(TrainerCallback):
     def _norms(self, tensors: list[list[Tensor]]) -> dict[str, list]:
         """The lengths of each layer and of each of its heads, of tensors in the order of `layers`."""
         layers = [
-            float(torch.stack([torch.linalg.vector_norm(one) for one in of_layer]).norm()) for of_layer in tensors
+            float(torch.stack([torch.linalg.vector_norm(weight) for weight in of_layer]).norm()) for of_layer in tensors
         ]
         of_heads = [
             head_norms(heads, [of_layer[index] for index in places]).tolist()
@@ -92,14 +92,14 @@ def recorded(history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     records = [entry[KEY] for entry in history if KEY in entry]
     if not records:
         return {}
-    layers = np.array([[one[kind]["layer"] for one in records] for kind in KINDS], dtype=np.float32)
-    by_head = [[one[kind]["head"] for one in records] for kind in KINDS]
+    layers = np.array([[record[kind]["layer"] for record in records] for kind in KINDS], dtype=np.float32)
+    by_head = [[record[kind]["head"] for record in records] for kind in KINDS]
     most = max((len(heads) for heads in by_head[0][0]), default=0)
     heads = np.full((*layers.shape, most), np.nan, dtype=np.float32)
     for kind, of_kind in enumerate(by_head):
         for record, of_record in enumerate(of_kind):
-            for layer, own in enumerate(of_record):
-                heads[kind, record, layer, : len(own)] = own
+            for layer, norms in enumerate(of_record):
+                heads[kind, record, layer, : len(norms)] = norms
     return {"layer_norms": layers, "head_norms": heads}
 
 

@@ -92,7 +92,7 @@ def test_refusals_are_one_line_with_a_remedy(model: Path, data: Path, tmp_path: 
 
 @pytest.mark.parametrize("paper", papers())
 def test_every_run_is_a_command_of_its_study(paper: str, real_data: Path, tmp_path: Path) -> None:
-    from headscope.front.cli.saved_command import parsed
+    from headscope.front.cli.study import parsed
 
     for plan in planned(read_reproduction(paper), "minilm", real_data, tmp_path, 20):
         assert not plan.lacks

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.report.study_page import study_page
 from headscope.studies.probe import study
 from headscope.studies.probe.experiments import at_offset
-from headscope.studies.probe.observer import Treebank, attention_reader
+from headscope.studies.probe.observer import Treebank, attention_pass
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK
@@ -122,7 +123,7 @@ def test_without_a_corpus_to_train_on_every_fifth_sentence_is_tested_on(model: h
 def test_attention_of_a_model_is_that_of_its_eager_maps() -> None:
     """The whole way from a text to what parsers read, beside loops over Hugging Face's own attention."""
     network, tokenizer = tiny_bert(), tiny_tokenizer()
-    read = attention_reader(headscope.wrap(tiny_bert(), tokenizer), DEFAULTS)
+    read = partial(attention_pass, headscope.wrap(tiny_bert(), tokenizer), DEFAULTS)
     with capture_treebanks(Treebank, read, TREEBANK, TREEBANK, 10**9) as seen:
         sentence, kept = seen.test.sentences[1], seen.test.arrays[1].clone()
     network.set_attn_implementation("eager")

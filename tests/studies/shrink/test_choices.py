@@ -10,12 +10,12 @@ import headscope
 from headscope import Model, Settings
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.choices import CHOICES, DRAWS, other_choices, variables
+from headscope.studies.shrink.original import Original, original_of
 from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.sizes import Original, Size, original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from support.findings import texts_of
-from support.idle_neurons import TEXTS, idle
+from support.idle_neurons import TEXTS, even, idle
 
 QUICK = Settings(resamples=50)
 
@@ -23,7 +23,7 @@ QUICK = Settings(resamples=50)
 @pytest.fixture(scope="module")
 def original() -> Original:
     encoder = idle()
-    return original_of(encoder, encode(encoder, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1)
+    return original_of(encoder, encode(encoder, tuple(headscope.read(TEXTS[:8]))), QUICK)
 
 
 def layers_of(made: Model) -> Any:
@@ -40,7 +40,7 @@ def written_by(made: Model, layer: int) -> np.ndarray:
 def test_neurons_with_the_longest_weights_are_kept_without_a_change_where_others_write_nothing(
     original: Original,
 ) -> None:
-    size = Size((0, 1, 2), 16, 4)
+    size = even((0, 1, 2), 16, 4)
     by_weights, *random = other_choices(original, size, 0)
     assert len(random) == DRAWS
     for layer in range(3):
@@ -54,7 +54,7 @@ def test_layers_with_the_shortest_weights_go(original: Original) -> None:
     longest = layers_of(original.model)[1].attention.self.query.weight
     with torch.no_grad():
         longest.mul_(3)
-    by_weights, *random = other_choices(original, Size((0,), 32, 4), 0)
+    by_weights, *random = other_choices(original, even((0,), 32, 4), 0)
     torch.testing.assert_close(layers_of(by_weights)[0].attention.self.query.weight, longest)
     assert all(len(layers_of(one)) == 1 for one in random)
 
@@ -62,7 +62,9 @@ def test_layers_with_the_shortest_weights_go(original: Original) -> None:
 def test_gains_are_scores_of_the_search_less_those_of_others() -> None:
     values = np.array([[1.0], [0.9], [0.7], *[[0.1 * draw] for draw in range(5)]])
     drawn = np.stack([values - 0.01, values, values + 0.01])
-    scores = Scores(("cross_entropy",), values, values[..., None] + [0, 0], values, values[..., None] + [0, 0], drawn)
+    scores = Scores(
+        ("cross_entropy",), values, values[..., None] + [0, 0], values, values[..., None] + [0, 0], drawn, range(10)
+    )
     made = variables(scores, range(10))
     assert made["choice_score"].dims == ("choice", "metric") and tuple(made["choice_score"]["choice"].values) == CHOICES
     np.testing.assert_allclose(made["choice_score"][:, 0], [0.9, 0.7, 0.2])
@@ -71,8 +73,8 @@ def test_gains_are_scores_of_the_search_less_those_of_others() -> None:
 
 
 def test_the_page_has_all_choices_and_random_parts_lose_what_is_planted(tmp_path: Any) -> None:
-    options: dict[str, Any] = {"size": "0.0655MB", "epochs": 0, "groups": 2, "batches": "1", "tokens": "8"}
-    result = run(idle(), headscope.read(TEXTS), QUICK, directory=tmp_path, vocabulary=1.0, **options)
+    options: dict[str, Any] = {"size": "0.0655MB", "epochs": 0, "groups": 2, "parts": "neurons,heads,layers"}
+    result = run(idle(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
     assert result["part"].values.tolist() == ["the whole model", "neurons"]
     agreement = result["choice_score"].sel(metric="similarity_agreement")
     assert agreement.sel(choice="search") == pytest.approx(1, abs=1e-3)
@@ -83,6 +85,6 @@ def test_the_page_has_all_choices_and_random_parts_lose_what_is_planted(tmp_path
 
 
 def test_a_model_that_lost_nothing_has_no_other_choices(tmp_path: Any) -> None:
-    options: dict[str, Any] = {"speed": "1.0x", "epochs": 0, "batches": "1", "tokens": "8", "vocabulary": 1.0}
+    options: dict[str, Any] = {"speed": "1.0x", "epochs": 0, "parts": "neurons,heads,layers"}
     result = run(idle(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
     assert "choice_score" not in result and "Other choices of parts" not in texts_of(result)

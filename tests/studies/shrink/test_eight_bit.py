@@ -16,20 +16,21 @@ from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, first_output, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.report.study_page import study_page
-from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.eight_bit import EIGHT, FOLDER, MOST_CHANGE, WHOLE, Trial, chosen_trial, with_several
-from headscope.studies.shrink.fine_size import FineSize
+from headscope.studies.shrink.judging import answers_of
 from headscope.studies.shrink.report_card import notes
 from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.task_answers import file_answers
 from support.every_study import run
+from support.idle_neurons import even
 from support.narrow_embeddings import may_be_narrower
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
-QUICK = ("--size", "0.05MB", "--groups", "2", "--epochs", "0", "--batches", "1", "--tokens", "8", "--resamples", "20")
+QUICK = ("--size", "0.05MB", "--groups", "2", "--epochs", "0", "--resamples", "20")
 
 
 @pytest.mark.parametrize("kind", [AutoModel, BertForMaskedLM], ids=["states", "words head"])
@@ -70,7 +71,7 @@ def test_a_classifier_is_written_whose_last_map_is_not_square(tmp_path: Path) ->
 
 @pytest.mark.parametrize("fine", [False, True])
 def test_the_map_of_narrower_embeddings_may_stay_in_float32(tmp_path: Path, fine: bool) -> None:
-    size: Any = FineSize((0, 2), (5, 32, 1), (1, 4, 3), 10) if fine else Size((0, 2), 9, 4, 10)
+    size: Any = Size((0, 2), (5, 32, 1), (1, 4, 3), 10) if fine else even((0, 2), 9, 4, 10)
     model = may_be_narrower(BertForSequenceClassification, fine=fine).written(size)
     source, target = export(model, tmp_path / WHOLE), tmp_path / EIGHT  # compared with torch
     nodes = nodes_by_part(source, model)
@@ -96,7 +97,7 @@ def the_files_answer_as_torch_does(folder: Path) -> None:
     inputs = encode(model, tuple(headscope.read(["The cat slept.", "A dog ran to the old house by the river."])))
     expected = answers.of(model, inputs, settings)
     exact, eight = (
-        answers.of_file(session_of(folder / FOLDER / name), model, inputs, settings) for name in (WHOLE, EIGHT)
+        file_answers(answers, session_of(folder / FOLDER / name), model, inputs, settings) for name in (WHOLE, EIGHT)
     )
     np.testing.assert_allclose(exact, expected, atol=1e-4)
     names = [session_of(folder / FOLDER / name).get_outputs()[0].name for name in (WHOLE, EIGHT)]

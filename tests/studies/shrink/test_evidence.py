@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from headscope.passes import Settings
-from headscope.studies.shrink.evidence import gains_of, needed_share
+from headscope.studies.shrink.judging import needed_share
+from headscope.studies.shrink.task_answers import TaskAnswers
 
 SHARES = np.array([1.0, 0.8, 0.6, 0.4])
 UNTRAINED = (-1.0, -1.0)
@@ -46,7 +47,9 @@ def test_few_answers_of_which_none_is_lost_promise_nothing() -> None:
         targets = np.arange(number) % 2
         outputs = [np.eye(2)[targets]] * 6
         found = needed_share(
-            gains_of(task("accuracy", targets), outputs, NO_SCORES, 0.02, Settings(resamples=200)), SHARES, 0.02
+            TaskAnswers(task("accuracy", targets)).gains(outputs, NO_SCORES, 0.02, Settings(resamples=200)),
+            SHARES,
+            0.02,
         )
         assert found.tolist() == [0.4, 0.4, surely]
 
@@ -55,6 +58,6 @@ def test_where_a_metric_is_a_loss_what_grows_is_worse() -> None:
     targets = np.zeros(400)
     errors = np.sqrt([0.1, 0.105, 0.2, 0.2, 0.9, 0.2])
     outputs = [np.full((400, 1), error) for error in errors]
-    found = gains_of(task("squared_error", targets), outputs, NO_SCORES, 0.02, Settings(resamples=50))
+    found = TaskAnswers(task("squared_error", targets)).gains(outputs, NO_SCORES, 0.02, Settings(resamples=50))
     np.testing.assert_allclose(found[:, 0], 0.1 - errors**2, atol=1e-6)
     assert needed_share(found, SHARES, 0.02).tolist() == [0.8, 0.8, 0.8]

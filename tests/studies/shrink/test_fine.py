@@ -17,20 +17,19 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
 from headscope.storage import codec
 from headscope.studies.shrink import portable_beside
-from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.choices import by_method, other_choices
 from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
-from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, opened, smallest
-from headscope.studies.shrink.gate_variables import stays_of
-from headscope.studies.shrink.gates import gate_shapes
+from headscope.studies.shrink.gates import gate_shapes, stays_of
+from headscope.studies.shrink.judging import answers_of
+from headscope.studies.shrink.original import Original, original_of
+from headscope.studies.shrink.plan import SizeTarget
 from headscope.studies.shrink.prices import Prices, measure
 from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.search import SizeSearch, found_steps
-from headscope.studies.shrink.sizes import AnySize, Original, Size, original_of
+from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
-from headscope.studies.shrink.target import SizeTarget
 from headscope.studies.shrink.timing import Timing
 from headscope.studies.shrink.verification import verified
 from support.findings import texts_of
@@ -40,22 +39,22 @@ from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
 PRICES = Prices(((1, 8),), 3, 4, (0.3,), (32, 16, 0), ((3.0,), (2.4,), (2.1,)), (0.05,))
-OPTIONS: dict[str, Any] = {"size": "0.06MB", "fine": True, "groups": 2, "vocabulary": 1.0, "epochs": 1, "sample": 8}
-OPTIONS |= {"batches": "1", "tokens": "8"}
+OPTIONS: dict[str, Any] = {"size": "0.06MB", "fine": True, "groups": 2, "epochs": 1}
+OPTIONS |= {"parts": "neurons,heads,layers"}
 
 
 @pytest.fixture(scope="module")
 def original() -> Original:
     """An encoder of which half does nothing, in each layer another number of parts."""
     model, *_ = idle_by_layer()
-    return original_of(model, encode(model, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1, fine=True)
+    return original_of(model, encode(model, tuple(headscope.read(TEXTS[:8]))), QUICK, fine=True)
 
 
 def search_of(original: Original, wanted: SizeTarget) -> SizeSearch:
     """A search over a few texts with made prices."""
     answers, model = answers_of(original.model, None), original.model
     inputs = encode(model, tuple(headscope.read(TEXTS[:6])))
-    return SizeSearch(original, answers, inputs, answers.of(model, inputs, QUICK), PRICES, wanted, 4, 0.0, QUICK)
+    return SizeSearch(original, answers, inputs, answers.of(model, inputs, QUICK), PRICES, wanted, 4, QUICK)
 
 
 @pytest.mark.parametrize("method", [pytest.param("estimate", marks=pytest.mark.always), "magnitude", "random"])
@@ -63,7 +62,7 @@ def test_the_half_that_does_nothing_is_found_exactly_though_it_differs_by_layer(
     original: Original, method: str, tmp_path: Path
 ) -> None:
     _, neurons, heads = idle_by_layer()
-    half = FineSize((0, 1, 2), tuple(map(len, neurons)), tuple(map(len, heads)))
+    half = Size((0, 1, 2), tuple(map(len, neurons)), tuple(map(len, heads)))
     ordered = replace(by_method(original, method, 0), kinds=("neurons", "heads"))
     if method == "random":
         kept = ordered.kept(half)
@@ -77,28 +76,26 @@ def test_the_half_that_does_nothing_is_found_exactly_though_it_differs_by_layer(
 
 
 def test_next_sizes_are_groups_and_parts_of_single_layers(original: Original) -> None:
-    parts = dict(FineSize((0, 2), (32, 32, 8), (1, 4, 0)).smaller(original, 4))
+    parts = dict(Size((0, 2), (32, 32, 8), (1, 4, 0)).smaller(original, 4))
     assert parts["neurons of layer 1"].neurons == (24, 32, 8)
     assert parts["feed-forward part of layer 1"].neurons == (0, 32, 8)
     assert parts["feed-forward part of layer 3"].neurons == (32, 32, 0) and "neurons of layer 3" not in parts
-    assert parts["layer 3"] == FineSize((0,), (32, 32, 32), (1, 4, 4))
+    assert parts["layer 3"] == Size((0,), (32, 32, 32), (1, 4, 4))
     assert not any("heads" in part or "attention" in part or part == "layer 1" for part in parts)  # the last head stays
-    start = dict(original.start.smaller(original, 4))
+    start = dict(original.size.smaller(original, 4))
     assert len(start) == 3 * 5 and start["attention of layer 2"].heads == (4, 0, 4)
     size = start["attention of layer 2"]
-    assert codec.decode(json.loads(json.dumps(codec.encode(size))), AnySize) == size
+    assert codec.decode(json.loads(json.dumps(codec.encode(size))), Size) == size
 
 
 def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None:
-    size = FineSize((0, 2), (8, 32, 24), (0, 4, 3))
+    size = Size((0, 2), (8, 32, 24), (0, 4, 3))
     by_hand = 0.3
     for neurons, heads in ((8, 0), (24, 3)):
         timed = {8: 2.25, 24: 2.7}[neurons]
         by_hand += (timed - 0.3) / 3 - (4 - heads) * 0.05
     assert PRICES.seconds(size)[0] == pytest.approx(by_hand)
-    even = Size((0, 1), 20, 3)
-    np.testing.assert_allclose(PRICES.seconds(even), PRICES.seconds(even.by_layer(3)))
-    sizes = part_megabytes(original, 0.0)
+    sizes = part_megabytes(original)
     assert sizes.of(size, original.size) == pytest.approx(megabytes(original.cut(size)), rel=1e-9)
 
 
@@ -106,12 +103,12 @@ def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
     prices = measure(original, Timing(((1, 8),)), rounds=2)
     assert prices.widths[-1] == 0 and original.least_heads == 0
     seconds = prices.seconds(original.size)
-    for _, size in original.start.smaller(original, 4):
+    for _, size in original.size.smaller(original, 4):
         assert (prices.seconds(size) <= seconds + 1e-12).all()
 
 
 def test_fits_of_other_layers_are_kept(original: Original) -> None:
-    first, second = FineSize((0, 1, 2), (8, 16, 32), (4, 4, 4)), FineSize((0, 1, 2), (8, 8, 32), (4, 4, 4))
+    first, second = Size((0, 1, 2), (8, 16, 32), (4, 4, 4)), Size((0, 1, 2), (8, 8, 32), (4, 4, 4))
     once = original.cut(first).network.state_dict()
     again, twice = original.cut(second).network.state_dict(), original.cut(first).network.state_dict()
     name = "encoder.layer.{}.output.dense.weight".format
@@ -121,7 +118,7 @@ def test_fits_of_other_layers_are_kept(original: Original) -> None:
 
 def test_a_layer_without_neurons_has_their_mean_output(original: Original) -> None:
     answers, inputs = answers_of(original.model, None), encode(original.model, tuple(headscope.read(TEXTS[:8])))
-    smaller = original.cut(FineSize((0, 1, 2), (32, 32, 0), (4, 4, 4)))
+    smaller = original.cut(Size((0, 1, 2), (32, 32, 0), (4, 4, 4)))
     network: Any = original.model.network
     weight = network.encoder.layer[2].output.dense
     seen: list[np.ndarray] = []
@@ -141,16 +138,16 @@ def test_gates_keep_what_is_open_in_each_layer(original: Original) -> None:
     assert shapes == {"layers": (3,), "neurons": (3, 32), "heads": (3, 4)}  # BERT's class can lose no head
     log_alphas = {kind: random.normal(size=shape) for kind, shape in shapes.items()}
     least = smallest(original, 4)
-    assert least == FineSize((0,), (0, 0, 0), (1, 0, 0))
-    size = opened(log_alphas, 0.0, original.size, least)
+    assert least == Size((0,), (0, 0, 0), (1, 0, 0))
+    size = opened(log_alphas, 0.0, original, least)
     for layer in range(3):
         assert (layer in size.layers) == (log_alphas["layers"][layer] > 0)
         if layer in size.layers:
-            assert size.by_layer(3).neurons[layer] == (log_alphas["neurons"][layer] > 0).sum()
-            assert size.by_layer(3).heads[layer] == (log_alphas["heads"][layer] > 0).sum()
-    assert sum(heads for _, heads in opened(log_alphas, 9.0, original.size, least).of_layers) == 1
-    price = ExpectedPrice(PRICES, part_megabytes(original, 0.0), SizeTarget(1.6, None), original.size, even=False)
-    found = chosen(log_alphas, original.size, least, lambda some: price.of(some) <= 1)
+            assert size.neurons[layer] == (log_alphas["neurons"][layer] > 0).sum()
+            assert size.heads[layer] == (log_alphas["heads"][layer] > 0).sum()
+    assert sum(heads for _, heads in opened(log_alphas, 9.0, original, least).by_layer) == 1
+    price = ExpectedPrice(PRICES, part_megabytes(original), SizeTarget(1.6, None), original.size, even=False)
+    found = chosen(log_alphas, original, least, lambda some: price.of(some) <= 1)
     assert 0.8 < price.of(found) <= 1
     by_gates = TrainedGates(original.model, log_alphas, 1.0, {}).original(original)
     kept, stays = by_gates.kept(found), stays_of(log_alphas["heads"], found)
@@ -161,7 +158,7 @@ def test_gates_keep_what_is_open_in_each_layer(original: Original) -> None:
 
 
 def test_other_choices_have_the_same_numbers(original: Original) -> None:
-    size = FineSize((0, 2), (8, 32, 0), (1, 4, 3))
+    size = Size((0, 2), (8, 32, 0), (1, 4, 3))
     for other in other_choices(original, size, 0):
         assert sorted(other.capture.heads) == [1, 3] and megabytes(other) == pytest.approx(
             megabytes(original.cut(size))
@@ -219,7 +216,7 @@ def test_a_search_that_was_killed_goes_on_with_the_same_result(
         if killed == "search":
             kill(patch, SizeSearch, "next", 2)
         else:
-            kill(patch, portable_beside, "beside_variables", 1)
+            kill(patch, portable_beside, "variables", 1)
         run(model, texts, QUICK, directory=tmp_path, **OPTIONS)
     kept = tmp_path / ".headscope.shrink"
     assert (kept / "portable.json").is_file() == (killed == "portable")
@@ -233,6 +230,6 @@ def test_a_search_that_was_killed_goes_on_with_the_same_result(
 
 def test_a_class_that_can_lose_heads_loses_them_in_single_layers_too() -> None:
     model = idle_halves()
-    found = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUICK, 0.1, fine=True)
-    smaller = found.cut(FineSize((0, 1, 2), (32, 0, 5), (3, 0, 4)))
+    found = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUICK, fine=True)
+    smaller = found.cut(Size((0, 1, 2), (32, 0, 5), (3, 0, 4)))
     assert smaller.capture.heads == (3, 0, 4)

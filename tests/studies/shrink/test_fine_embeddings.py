@@ -19,9 +19,8 @@ from headscope.models.pruned_folder import save
 from headscope.outputs.size_and_speed import megabytes
 from headscope.storage.codec import decode, encode
 from headscope.studies.shrink.choices import other_choices
-from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.search import SizeSearch
-from headscope.studies.shrink.sizes import AnySize
+from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.verification import verified
 from models.test_embedding_width import outputs, planted
@@ -31,9 +30,9 @@ from support.killed import Killed, kill
 from support.narrow_embeddings import may_be_narrower
 
 QUICK = Settings(resamples=20)
-OPTIONS: dict[str, Any] = {"fine": True, "parts": "neurons,embeddings", "groups": 2, "vocabulary": 1.0}
-OPTIONS |= {"epochs": 1, "sample": 8, "batches": "1", "tokens": "8"}
-FULL = FineSize((0, 1, 2), (32, 32, 32), (4, 4, 4))
+OPTIONS: dict[str, Any] = {"fine": True, "parts": "neurons,embeddings", "groups": 2}
+OPTIONS |= {"epochs": 1}
+FULL = Size((0, 1, 2), (32, 32, 32), (4, 4, 4))
 
 
 @pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
@@ -41,18 +40,18 @@ FULL = FineSize((0, 1, 2), (32, 32, 32), (4, 4, 4))
     "size",
     [
         replace(FULL, embeddings=10),
-        FineSize((0, 2), (5, 32, 0), (1, 4, 3), 10),
-        FineSize((0, 1, 2), (0, 0, 7), (0, 0, 1), 4),
+        Size((0, 2), (5, 32, 0), (1, 4, 3), 10),
+        Size((0, 1, 2), (0, 0, 7), (0, 0, 1), 4),
     ],
 )
 def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
-    kind: type, size: FineSize, tmp_path: Path
+    kind: type, size: Size, tmp_path: Path
 ) -> None:
     original = may_be_narrower(kind, fine=True)
     same, saved = original.cut(size), original.written(size)
     torch.testing.assert_close(outputs(saved), outputs(same), atol=1e-5, rtol=0)
     assert type(saved.network).__name__ == kind.__name__.replace("Bert", "Albert")
-    assert megabytes(saved) == pytest.approx(megabytes(same) - original.saved_megabytes(size))
+    assert megabytes(saved) == pytest.approx(original.megabytes(same, size))
     assert saved.capture.heads == tuple(size.heads[layer] for layer in size.layers)
     folder = save(saved, tmp_path / "model")
     again = headscope.load(str(folder), head=kind is not BertModel)
@@ -65,13 +64,12 @@ def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
 def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> None:
     original = may_be_narrower(BertModel, fine=True)
     assert dict(FULL.smaller(original, 12))["embeddings"] == replace(FULL, embeddings=20)
-    both = FineSize((0, 2), (5, 32, 32), (4, 4, 4), 20)
+    both = Size((0, 2), (5, 32, 32), (4, 4, 4), 20)
     assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)
     assert both.alone("neurons of layer 1", FULL) == replace(FULL, neurons=(5, 32, 32))
     assert both.moved_to((1, 2), FULL).embeddings == 20
-    assert decode(json.loads(json.dumps(encode(both))), AnySize) == both
-    assert replace(original.size, embeddings=7).by_layer(3) == replace(FULL, embeddings=7)
-    narrow = FineSize((0, 1, 2), (5, 32, 0), (4, 4, 4), 5)
+    assert decode(json.loads(json.dumps(encode(both))), Size) == both
+    narrow = Size((0, 1, 2), (5, 32, 0), (4, 4, 4), 5)
     for other in other_choices(original, narrow, 0):
         table: Any = other.network.get_input_embeddings()
         rank = torch.linalg.matrix_rank(table.weight, rtol=1e-4)

@@ -18,55 +18,56 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.report.cards.head_numbers import numbers
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import gate_training
-from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.choices import by_method
-from headscope.studies.shrink.distillation import DistillationSet, DistilledExamples
+from headscope.studies.shrink.distillation import DistilledExamples, examples_of
 from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.shrink.gate_training import gated_examples, trained_gates
 from headscope.studies.shrink.gated_set import GatedSet
 from headscope.studies.shrink.gates import gate_shapes
-from headscope.studies.shrink.losses import LossWeights
+from headscope.studies.shrink.judging import Judging, answers_of
+from headscope.studies.shrink.original import Original, original_of
+from headscope.studies.shrink.plan import SizeTarget
 from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.sizes import Original, Size, original_of
-from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.splits import Splits, encode
 from headscope.studies.shrink.study import run
-from headscope.studies.shrink.target import SizeTarget
 from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.findings import texts_of
-from support.idle_neurons import TEXTS, idle_halves
+from support.idle_neurons import TEXTS, even, idle_halves
 from support.killed import Killed, kill
 
 QUICK = Settings(resamples=50)
 PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
-HALF = Size((0, 1, 2), 16, 2)
+HALF = even((0, 1, 2), 16, 2)
 # Of each layer what does something.
 EVEN = ((0, 2),) * 3, (tuple(range(0, 32, 2)),) * 3
-OPTIONS: dict[str, Any] = {"size": "0.06MB", "method": "gates", "gate_epochs": 4, "epochs": 1, "vocabulary": 1.0}
-OPTIONS |= {"batches": "1", "tokens": "8"}
+OPTIONS: dict[str, Any] = {"size": "0.06MB", "method": "gates", "epochs": 4, "parts": "neurons,heads,layers"}
 
 
 @pytest.fixture(scope="module")
 def original() -> Original:
     """An encoder in which half of the neurons and heads do nothing."""
     model = idle_halves()
-    return original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUICK, 0.1)
+    return original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUICK)
+
+
+def judging_by(original: Original) -> Judging:
+    """Texts to train on, and twelve that choose."""
+    training, stopping = (tuple(headscope.read(some)) for some in (TEXTS[:60], TEXTS[60:]))
+    texts = Splits(training, stopping, (), ())
+    return Judging(original.model, answers_of(original.model, None), texts, 0.1, QUICK)
 
 
 def choosing_of(original: Original) -> DistilledExamples:
-    """Texts to train on, and twelve that choose."""
-    model, answers = original.model, answers_of(original.model, None)
-    inputs, stopping = (encode(model, tuple(headscope.read(some))) for some in (TEXTS[:60], TEXTS[60:]))
-    pieces = torch.arange(model.network.config.vocab_size)
-    learned = DistillationSet(inputs, model, answers, pieces, (), LossWeights(states=1, outputs=1))
-    return DistilledExamples(learned, stopping, answers.of(model, stopping, QUICK))
+    """What gates are trained on."""
+    return examples_of(judging_by(original), original.model, (), None)
 
 
 def price_of(original: Original) -> ExpectedPrice:
     """The price by bytes; the target is just met by half of the neurons and heads."""
     wanted = SizeTarget(None, megabytes(original.cut(HALF)) + 1e-6)
-    return ExpectedPrice(PRICES, part_megabytes(original, 0.0), wanted, original.size)
+    return ExpectedPrice(PRICES, part_megabytes(original), wanted, original.size)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def trained(original: Original, tmp_path_factory: pytest.TempPathFactory) -> Tra
     """Gates that were trained to half of the parts."""
     recipe = TrainingRecipe(epochs=20, learning_rate=1e-4, batch=16, max_tokens=64)
     folder = tmp_path_factory.mktemp("gates")
-    given = choosing_of(original), gate_shapes(original), headscope.read(TEXTS), recipe, QUICK, folder
+    given = judging_by(original), original, headscope.read(TEXTS), recipe, folder
     return trained_gates(*given, price_of(original), 0.2)
 
 
@@ -84,7 +85,7 @@ def test_exactly_the_half_that_does_nothing_goes_by_every_method_but_random(
 ) -> None:
     price = price_of(original)
     least = smallest(original, 12)
-    size = chosen(trained.log_alphas, original.size, least, lambda some: price.of(some) <= 1)
+    size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1)
     assert size == HALF and trained.excess == pytest.approx(1, abs=0.03)
     for method in ("estimate", "magnitude", "random"):
         kept = by_method(original, method, 0).kept(HALF)

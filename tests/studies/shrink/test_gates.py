@@ -9,48 +9,47 @@ import xarray as xr
 from torch import Tensor
 
 import headscope
-from headscope import HeadscopeError, Settings
+from headscope import Settings
 from headscope.models.gated import GateValues, gated
 from headscope.models.removable_parts import Kept
 from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
-from headscope.studies.shrink.answers import answers_of
 from headscope.studies.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.gate_search import refuse_embeddings
-from headscope.studies.shrink.gate_variables import variables
-from headscope.studies.shrink.gates import Gates, gate_shapes
+from headscope.studies.shrink.gates import Gates, gate_shapes, variables
 from headscope.studies.shrink.hard_concrete import drawn, expected, open_probability, sampled
+from headscope.studies.shrink.judging import answers_of
+from headscope.studies.shrink.original import Original, original_of
 from headscope.studies.shrink.page.gates import figures
+from headscope.studies.shrink.plan import SizeTarget
 from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.sizes import Original, Size, original_of
+from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.target import SizeTarget
-from support.idle_neurons import TEXTS, idle, idle_halves
+from support.idle_neurons import TEXTS, even, idle, idle_halves
 
 QUICK = Settings(resamples=50)
 PRICES = Prices(((1, 8), (4, 8)), 3, 4, (0.3, 0.6), (32, 16, 4), ((3.0, 9.0), (2.25, 6.0), (1.5, 5.0)), (0.02, 0.05))
-SIZES = [Size((0, 1, 2), 32, 4), Size((0, 2), 32, 2), Size((1,), 20, 4), Size((0, 1), 9, 3), Size((0, 1, 2), 2, 1)]
+SIZES = [even((0, 1, 2), 32, 4), even((0, 2), 32, 2), even((1,), 20, 4), even((0, 1), 9, 3), even((0, 1, 2), 2, 1)]
 
 
 @pytest.fixture(scope="module")
 def original() -> Original:
     """An encoder in which half of the neurons and heads do nothing."""
     model = idle_halves()
-    return original_of(model, encode(model, tuple(headscope.read(TEXTS[:8]))), QUICK, 0.1)
+    return original_of(model, encode(model, tuple(headscope.read(TEXTS[:8]))), QUICK)
 
 
 def price_of(original: Original, wanted: SizeTarget) -> ExpectedPrice:
     """The price of a model by made timings."""
-    return ExpectedPrice(PRICES, part_megabytes(original, 0.0), wanted, original.size)
+    return ExpectedPrice(PRICES, part_megabytes(original), wanted, original.size)
 
 
 def gates_of(size: Size) -> GateValues:
     """Gates of 0 and 1 of a size: the first neurons and heads stay."""
     layers, neurons, heads = torch.zeros(3), torch.zeros(3, 32), torch.zeros(3, 4)
     layers[list(size.layers)] = 1
-    neurons[:, : size.width] = 1
-    heads[:, : size.heads] = 1
+    neurons[:, : size.neurons[0]] = 1
+    heads[:, : size.heads[0]] = 1
     return GateValues(layers, neurons, heads)
 
 
@@ -129,7 +128,7 @@ def test_penalty_leads_gates_down_and_multipliers_up() -> None:
 
 
 def test_layers_of_one_size_are_even(original: Original) -> None:
-    price, gates = price_of(original, SizeTarget(2.0, None)), gates_of(Size((0, 1, 2), 8, 2))
+    price, gates = price_of(original, SizeTarget(2.0, None)), gates_of(even((0, 1, 2), 8, 2))
     assert gates.neurons is not None
     np.testing.assert_allclose(price.unevenness(gates), 0, atol=1e-7)
     gates.neurons[0, 8:16] = 1
@@ -149,16 +148,16 @@ def test_interpolation_is_that_of_numpy() -> None:
 def test_gates_of_0_and_1_are_the_model_with_parts_silenced_and_cut(made: type) -> None:
     model = made()
     inputs = encode(model, tuple(headscope.read(TEXTS[:6])))
-    measured, answers = original_of(model, inputs, QUICK, 0.1), answers_of(model, None)
+    measured, answers = original_of(model, inputs, QUICK), answers_of(model, None)
     random = np.random.default_rng(0)
     log_alphas = {kind: random.normal(size=shape) for kind, shape in gate_shapes(measured).items()}
     by_gates = TrainedGates(model, log_alphas, 1.0, {}).original(measured)
     for threshold in (-1.0, -0.3, 0.0, 0.5):
         size = chosen(
             log_alphas,
-            measured.size,
-            Size((0,), 2, 1),
-            lambda some, top=16 - 8 * threshold: some.of_layers[0][0] <= top,
+            measured,
+            even((0,), 2, 1),
+            lambda some, top=16 - 8 * threshold: some.by_layer[0][0] <= top,
         )
         kept = by_gates.kept(size)
         masks = [torch.zeros(3), torch.zeros(3, 32), torch.zeros(3, 4)]
@@ -177,16 +176,16 @@ def test_gates_open_in_their_order_as_far_as_the_target_allows(original: Origina
     random, price = np.random.default_rng(1), price_of(original, SizeTarget(1.6, None))
     log_alphas = {kind: random.normal(size=shape) for kind, shape in gate_shapes(original).items()}
     least = smallest(original, 4)
-    assert least == Size((0,), 8, 1)
-    size = chosen(log_alphas, original.size, least, lambda some: price.of(some) <= 1)
+    assert least == even((0,), 8, 1)
+    size = chosen(log_alphas, original, least, lambda some: price.of(some) <= 1)
     assert 0.9 < price.of(size) <= 1
-    assert chosen(log_alphas, original.size, least, lambda some: False).layers == (int(log_alphas["layers"].argmax()),)
-    assert chosen(log_alphas, original.size, least, lambda some: True) == original.size
+    assert chosen(log_alphas, original, least, lambda some: False).layers == (int(log_alphas["layers"].argmax()),)
+    assert chosen(log_alphas, original, least, lambda some: True) == original.size
 
 
 def test_heads_that_stay_are_those_of_the_saved_model(original: Original) -> None:
     log_alphas = {"layers": np.array([1.0, -3.0, 2.0]), "heads": np.arange(12.0).reshape(3, 4)}
-    made = variables(log_alphas, Size((0, 2), 32, 2))
+    made = variables(log_alphas, even((0, 2), 32, 2))
     np.testing.assert_allclose(made["head_stays"], [[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 1]])
     np.testing.assert_allclose(made["layer_gate"], open_probability(torch.tensor([1.0, -3.0, 2.0])), rtol=1e-6)
     assert made["head_gate"].dims == ("layer", "head") and "open_neurons" not in made
@@ -197,12 +196,6 @@ def test_the_page_shows_the_gates_that_there_are() -> None:
     facts = {"gates": {"epochs": 1, "steps": 2, "expected_price": 1.0}}
     neurons, layers = {"neurons": np.zeros((3, 8))}, {"layers": np.zeros(3)}
     for log_alphas, name in ((neurons, "open_neurons"), (layers, "layer_gate"), (neurons | layers, "layer_gate")):
-        result = xr.Dataset(variables(log_alphas, Size((0, 2), 4, 4)))
+        result = xr.Dataset(variables(log_alphas, even((0, 2), 4, 4)))
         (figure,) = figures(result, facts)
         assert figure.name == figure.variable == name and figure.variable in result
-
-
-def test_gates_of_embeddings_are_refused() -> None:
-    refuse_embeddings("gates", ("neurons",))
-    with pytest.raises(HeadscopeError, match="has no gates of embeddings"):
-        refuse_embeddings("gates", ("neurons", "embeddings"))

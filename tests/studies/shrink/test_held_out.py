@@ -16,10 +16,13 @@ from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups
-from headscope.studies.shrink.changed_examples import LETTERS, changed_examples, changed_share, text_of
+from headscope.studies.shrink.answers import LETTERS, text_of
+from headscope.studies.shrink.embeddings import Embeddings
+from headscope.studies.shrink.groups import changed_share
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.removed import share_added
 from headscope.studies.shrink.study import run
+from headscope.studies.shrink.task_answers import TaskAnswers
 from support.idle_neurons import TEXTS, idle
 
 RANDOM = np.random.default_rng(0)
@@ -49,19 +52,22 @@ def test_a_text_loses_what_its_rank_correlation_lacks() -> None:
         one, another = ([float(made[text] @ made[other]) for other in others] for made in (before, after))
         found: Any = spearmanr(one, another)
         expected.append(1 - found.statistic)
-    np.testing.assert_allclose(groups.input_losses(None, before, after, None, 0), expected, atol=1e-6)
-    np.testing.assert_allclose(groups.input_losses(None, before, before, None, 0), 0, atol=1e-9)
+    np.testing.assert_allclose(Embeddings("mean").losses(before, after, 0), expected, atol=1e-6)
+    np.testing.assert_allclose(Embeddings("mean").losses(before, before, 0), 0, atol=1e-9)
 
 
 def test_a_class_is_lost_or_won() -> None:
-    before, after = np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]]
-    found = groups.input_losses(task("classification", 4), before, after, np.array([0.0, 0, 0, 1]), 0)
-    assert found.tolist() == [0, 1, -1, 0]
+    before, after = np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[1, 1, 1, 1]]
+    found = TaskAnswers(task("classification", 4)).losses(before, after, 0)  # of the labels no, yes, no, yes
+    assert found.tolist() == [1, -1, 0, 0]
+    numbers = TaskAnswers(task("regression", 2)).losses(np.array([[1.0], [2.0]]), np.array([[1.5], [3.0]]), 0)
+    assert numbers.tolist() == [0.5, 1.0]
 
 
 def test_groups_are_thirds_of_lengths_marks_and_classes_of_enough_inputs() -> None:
     lengths, labels = list(range(30)), ["no"] * 25 + ["yes"] * 5
-    found = groups.input_groups(lengths, {"marked": np.arange(30) < 9}, labels, ["no", "yes"])
+    classes = {name: np.array(labels) == name for name in ("no", "yes")}
+    found = groups.input_groups(lengths, {"marked": np.arange(30) < 9} | classes)
     assert list(found) == ["short inputs", "long inputs"]
     assert np.flatnonzero(found["short inputs"]).tolist() == list(range(10))
     assert np.flatnonzero(found["long inputs"]).tolist() == list(range(20, 30))
@@ -70,7 +76,7 @@ def test_groups_are_thirds_of_lengths_marks_and_classes_of_enough_inputs() -> No
 
 def result_of(losses: np.ndarray, masks: dict[str, np.ndarray], kind: Any = "classification") -> xr.Dataset:
     """A result with the groups alone."""
-    made = groups.variables(losses, masks, range(len(losses)), task(kind, 2), 0, 400)
+    made = groups.group_losses(losses, masks, range(len(losses)), TaskAnswers(task(kind, 2)), 0, 400)
     return xr.Dataset(made)
 
 
@@ -100,14 +106,14 @@ def test_changed_predictions_are_kept_with_the_surest_first() -> None:
     made = task("classification", 4)
     before = np.array([[2.0, 0.0], [0.0, 5.0], [0.0, 1.0], [1.0, 0.0]])
     after = np.array([[0.0, 1.0], [5.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
-    found = changed_examples(made, tuple(made.dev), before, after, 0)
+    found = TaskAnswers(made).changed(tuple(made.dev), before, after, 0)
     assert [row["text"] for row in found] == ["text 1", "text 0"]
     assert found[0] == {"text": "text 1", "label": "yes", "before": "yes", "after": "no"}
 
 
 def test_changed_numbers_are_kept_with_the_furthest_first() -> None:
     made = task("regression", 3)
-    found = changed_examples(made, tuple(made.dev), np.zeros((3, 1)), np.array([[0.5], [0.0], [-2.0]]), 0)
+    found = TaskAnswers(made).changed(tuple(made.dev), np.zeros((3, 1)), np.array([[0.5], [0.0], [-2.0]]), 0)
     assert [(row["text"], row["after"]) for row in found] == [("text 2", -2.0), ("text 0", 0.5)]
 
 
@@ -116,13 +122,13 @@ def test_pairs_that_moved_have_each_text_once() -> None:
     before = unit(np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]]))
     after = before.copy()
     after[1] = [0.0, 1.0]
-    found = changed_examples(None, examples, before, after, 0)
+    found = Embeddings("mean").changed(examples, before, after, 0)
     assert {found[0]["text"], found[0]["other"]} in ({"text 0", "text 1"}, {"text 1", "text 3"}, {"text 1", "text 2"})
     texts = [row[name] for row in found for name in ("text", "other")]
     assert len(texts) == len(set(texts))
     moved = abs(before @ before.T - after @ after.T)
     assert abs(found[0]["before"] - found[0]["after"]) == pytest.approx(moved.max())
-    assert not changed_examples(None, examples, before, before, 0)
+    assert not Embeddings("mean").changed(examples, before, before, 0)
 
 
 def test_long_texts_are_cut_and_segments_are_parted() -> None:
@@ -147,8 +153,8 @@ def test_share_of_what_neurons_add() -> None:
 
 
 def test_page_has_all_models_in_its_first_figure_and_what_stays_of_each_layer(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"size": "0.0655MB", "epochs": 0, "groups": 2, "batches": "1", "tokens": "8"}
-    result = run(idle(), headscope.read(TEXTS), Settings(resamples=50), directory=tmp_path, vocabulary=1.0, **options)
+    options: dict[str, Any] = {"size": "0.0655MB", "epochs": 0, "groups": 2}
+    result = run(idle(), headscope.read(TEXTS), Settings(resamples=50), directory=tmp_path, **options)
     np.testing.assert_allclose(result["kept_share"].sel(kept="neurons"), 0.5)
     np.testing.assert_allclose(result["kept_share"].sel(kept="output_of_neurons"), 1, atol=1e-6)
     page = study_page(result)

@@ -16,8 +16,8 @@ from headscope import HeadscopeError, Settings, results
 from headscope.report.kinds import head_kinds
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
+from headscope.studies.shrink.original import original_of
 from headscope.studies.shrink.page.kinds import kept_kinds, kinds_table
-from headscope.studies.shrink.sizes import original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from support.findings import texts_of
@@ -117,8 +117,7 @@ def test_kinds_are_those_of_the_atlas_and_of_rare_words(tmp_path: Path) -> None:
     assert [(one.layer, one.head, one.kind) for one in marked] == [(1, 2, "rare")]
 
 
-OPTIONS: dict[str, Any] = {"size": "0.065MB", "groups": 2, "vocabulary": 1.0, "epochs": 0, "sample": 8}
-OPTIONS |= {"batches": "1", "tokens": "8"}
+OPTIONS: dict[str, Any] = {"size": "0.065MB", "groups": 2, "epochs": 0, "parts": "neurons,heads,layers"}
 
 
 @pytest.mark.always
@@ -128,7 +127,6 @@ def test_heads_that_gates_keep_are_compared_with_the_kinds_of_a_profile(tmp_path
     results.save(profile, tmp_path / "profile")
     chosen: dict[str, Any] = {
         "method": "gates",
-        "gate_epochs": 1,
         "fine": True,
         "heads_of": [str(tmp_path / "profile")],
     }
@@ -147,7 +145,7 @@ def test_heads_that_gates_keep_are_compared_with_the_kinds_of_a_profile(tmp_path
 def test_results_without_kinds_and_models_that_keep_all_heads_are_refused(tmp_path: Path) -> None:
     model, corpus = idle(), headscope.read(TEXTS[:4])
     inputs = encode(model, tuple(corpus))
-    plain, fine = (original_of(model, inputs, QUICK, 0.1, fine=one) for one in (False, True))
+    plain, fine = (original_of(model, inputs, QUICK, fine=one) for one in (False, True))
     made = headscope.profile(idle(layers=2), corpus, QUICK)
     results.save(made, tmp_path / "other")
     results.save(made[["entropy"]].assign_attrs(made.attrs), tmp_path / "none")

@@ -1,7 +1,6 @@
 """The width of embeddings as a part of the search: planted rows of low rank are narrowed to just their rank."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,21 @@ from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
-from headscope.studies.shrink.sizes import original_of
+from headscope.studies.shrink.original import original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from models.test_embedding_width import planted
-from support.idle_neurons import TEXTS
+from support.idle_neurons import TEXTS, even
 
 QUICK = Settings(resamples=50)
-OPTIONS: dict[str, Any] = {"groups": 12, "vocabulary": 1.0, "batches": "1", "tokens": "8", "ridge": 0.1}
+OPTIONS: dict[str, Any] = {"groups": 12}
 PARTS = "neurons,layers,embeddings"
 
 
 def test_embeddings_become_as_narrow_as_their_rank_and_no_other_part_goes(tmp_path: Path) -> None:
     model, texts = planted(7), headscope.read(TEXTS)
-    narrow = narrow_embeddings(model, encode(model, tuple(texts)), None, None)
+    narrow = narrow_embeddings(model, encode(model, tuple(texts)), None)
     size = megabytes(model) - narrow.saved_megabytes(8) + 1e-6
     result = run(model, texts, QUICK, directory=tmp_path, size=f"{size:.6f}MB", epochs=0, parts=PARTS, **OPTIONS)
     facts = json.loads(result.attrs["shrinking"])
@@ -44,8 +43,8 @@ def test_embeddings_become_as_narrow_as_their_rank_and_no_other_part_goes(tmp_pa
 
 def test_saved_folder_is_an_ordinary_one_and_is_trained(tmp_path: Path) -> None:
     model, texts = planted(16), headscope.read(TEXTS)
-    options = OPTIONS | {"vocabulary": 0.0, "size": "0.03MB", "max_tokens": 32, "groups": 4}
-    result = run(model, texts, QUICK, directory=tmp_path, epochs=2, parts=PARTS, learning_rate=5e-3, **options)
+    options = OPTIONS | {"size": "0.03MB", "groups": 4, "parts": f"{PARTS},vocabulary"}
+    result = run(model, texts, QUICK, directory=tmp_path, epochs=2, **options)
     facts = json.loads(result.attrs["shrinking"])
     assert facts["embedding_width"][1] < 24 and facts["megabytes"][1] <= 0.03
     folder = tmp_path / "model"
@@ -64,10 +63,9 @@ def test_megabytes_are_those_of_the_class_that_is_saved() -> None:
     model = planted(9, BertForSequenceClassification)
     inputs = encode(model, tuple(headscope.read(TEXTS)))
     pieces = pieces_to_keep(model, inputs, 0.0)
-    original = replace(original_of(model, inputs, QUICK, 0.1), embeddings=narrow_embeddings(model, inputs, pieces, 40))
-    size = replace(original.size, layers=(0, 2), width=9, embeddings=5)
-    cut, written = (make(size, pieces, 40) for make in (original.cut, original.written))
-    assert megabytes(written) == pytest.approx(megabytes(cut) - original.saved_megabytes(size))
+    original = original_of(model, inputs, QUICK, ("neurons", "layers", "embeddings"), pieces)
+    size = even((0, 2), 9, 4, 5)
+    assert megabytes(original.written(size)) == pytest.approx(original.megabytes(original.cut(size), size))
 
 
 def test_widths_begin_where_something_is_saved() -> None:

@@ -11,7 +11,7 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, BertMod
 import headscope
 from headscope import Settings
 from headscope.outputs.size_and_speed import megabytes
-from headscope.studies.shrink import goal
+from headscope.studies.shrink import found_search, study
 from headscope.studies.shrink.plan import plan_of
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.study import run
@@ -21,13 +21,9 @@ from support.idle_neurons import TEXTS, idle_halves
 
 PRICES = Prices(((1, 8),), 3, 4, (0.3,), (32, 16), ((3.0,), (2.0,)), (0.05,))
 OPTIONS: dict[str, Any] = {
-    "sample": 8,
     "best_effort": True,
     "groups": 4,
     "epochs": 1,
-    "learning_rate": 1e-12,
-    "batches": "1",
-    "tokens": "8",
 }
 
 
@@ -36,16 +32,17 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     """A result without a target, whose training changes nothing."""
     folder = tmp_path_factory.mktemp("default")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(goal, "measure", lambda *_: PRICES)
+        patch.setattr(found_search, "measure", lambda *_: PRICES)
+        patch.setattr(study, "LEARNING_RATE", 1e-12)
         return run(planted(9), headscope.read(TEXTS), Settings(resamples=20), directory=folder, **OPTIONS)
 
 
 @pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
 def test_without_a_target_a_bert_has_one_of_both_kinds_and_keeps_all_pieces(kind: type) -> None:
     model = made(kind)
-    plan = plan_of(model)
+    plan = plan_of(model, None, None, None, "estimate")
     assert plan.target.speed == 1.5 and plan.target.megabytes == pytest.approx(0.6 * megabytes(model))
-    assert plan.parts == "neurons,heads,layers,embeddings" and plan.vocabulary == 1
+    assert plan.parts == ("neurons", "heads", "layers", "embeddings") and plan.vocabulary == 1
 
 
 @pytest.mark.parametrize(
@@ -54,20 +51,20 @@ def test_without_a_target_a_bert_has_one_of_both_kinds_and_keeps_all_pieces(kind
         (idle_halves(1), {}),
         (made(BertForMaskedLM), {}),
         (made(), {"method": "gates"}),
-        (made(), {"parts": "neurons,layers"}),
+        (made(), {"parts": "vocabulary,layers"}),
     ],
 )
 def test_others_have_a_speed_alone_and_lose_pieces(model: headscope.Model, options: dict[str, Any]) -> None:
-    plan = plan_of(model, **options)
+    given = {"speed": None, "size": None, "parts": None, "method": "estimate"} | options
+    plan = plan_of(model, **given)
     assert (plan.target.speed, plan.target.megabytes, plan.vocabulary) == (1.5, None, 0.6)
-    assert plan.parts == options.get("parts", "neurons,heads,layers")
+    assert plan.kinds == (("layers",) if "parts" in options else ("neurons", "heads", "layers"))
 
 
 def test_a_target_of_ones_own_keeps_the_class_and_given_options_stay() -> None:
-    plan = plan_of(made(), size="50%")
-    assert plan.target.speed is None and plan.parts == "neurons,heads,layers" and plan.vocabulary == 0.6
-    assert plan_of(made(), vocabulary=0.5).vocabulary == 0.5
-    assert plan_of(made(), parts="embeddings", size="50%").vocabulary == 1
+    plan = plan_of(made(), None, "50%", None, "estimate")
+    assert plan.target.speed is None and plan.kinds == ("neurons", "heads", "layers") and plan.vocabulary == 0.6
+    assert plan_of(made(), None, "50%", "neurons, embeddings", "estimate").vocabulary == 1
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
-from transformers import AutoModelForSequenceClassification, BertForMaskedLM, BertForSequenceClassification
+from transformers import AutoModelForSequenceClassification, BertForSequenceClassification
 
 import headscope
 from headscope import HeadscopeError, Model, Settings
@@ -24,8 +24,7 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups, study
-from headscope.studies.shrink.learning import Learning
-from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
+from headscope.studies.shrink.pseudo_labels import judged_by, task_texts
 from headscope.studies.shrink.splits import encode, split
 from headscope.studies.shrink.study import run
 from support.every_study import run as run_command
@@ -33,9 +32,8 @@ from support.planted_task import LABELS, planted_classifier, planted_task, write
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=50)
-TIMED: dict[str, Any] = {"batches": "1", "tokens": "8"}
-SMALL: dict[str, Any] = {"size": "0.001MB", "best_effort": True, "groups": 2, "sample": 8, **TIMED}
-WORDS = ("--size", "0.001MB", "--best-effort", "--groups", "2", "--sample", "8", "--batches", "1", "--tokens", "8")
+SMALL: dict[str, Any] = {"size": "0.001MB", "best_effort": True, "groups": 2}
+WORDS = ("--size", "0.001MB", "--best-effort", "--groups", "2")
 BIRDS = planted_task(60, 80)
 TEXTS = [example.first[0].text for example in BIRDS.training()]
 
@@ -86,8 +84,8 @@ def answers_by_hand(folder: Path, texts: Sequence[str]) -> np.ndarray:
 
 def test_pseudo_labels_are_the_answers_and_the_splits_those_of_plain_texts() -> None:
     corpus = headscope.read(TEXTS)
-    model, task = judged_by(birds(), None, corpus, pseudo_labels=True)
-    task, texts = labelled_splits(model, corpus, task, QUICK, None)
+    model, task = judged_by(birds(), None, corpus, QUICK)
+    task, texts = task_texts(model, corpus, task, QUICK)
     plain = split(model, corpus, None, QUICK.seed)
     assert task is not None and (task.labels, task.kind) == (LABELS, "classification")
     for labelled, unlabelled in (
@@ -96,12 +94,12 @@ def test_pseudo_labels_are_the_answers_and_the_splits_those_of_plain_texts() -> 
         assert [example.id for example in labelled] == [example.id for example in unlabelled] and len(labelled) > 4
         said = ["yes" if "bird" in example.first[0].text.split() else "no" for example in labelled]
         assert [example.label for example in labelled] == said
-    assert tuple(task.dev) == texts.held_out and tuple(task.training()) == (*texts.training, *texts.stopping)
+    assert tuple(task.dev) == texts.held_out
 
 
 def test_scores_of_classes_are_agreement_with_the_whole_model(tmp_path: Path) -> None:
     model = three_classes()
-    result = run(model, headscope.read(TEXTS), QUICK, directory=tmp_path, pseudo_labels=True, epochs=0, **SMALL)
+    result = run(model, headscope.read(TEXTS), QUICK, directory=tmp_path, epochs=0, **SMALL)
     assert result["metric"].values.tolist() == ["class_agreement", "macro_f1_agreement"]
     assert result["whole_score"].values.tolist() == [1, 1]
     held_out = [example.first[0].text for example in split(model, headscope.read(TEXTS), None, 0).held_out]
@@ -137,7 +135,7 @@ def test_agreement_is_judged_as_the_metric_that_it_is() -> None:
 def test_scores_of_numbers_are_correlations_with_those_of_the_whole_model(tmp_path: Path) -> None:
     model = scorer()
     with patch.object(groups, "LEAST", 2):
-        result = run(model, headscope.read(TEXTS), QUICK, directory=tmp_path, pseudo_labels=True, epochs=0, **SMALL)
+        result = run(model, headscope.read(TEXTS), QUICK, directory=tmp_path, epochs=0, **SMALL)
     assert result["metric"].values.tolist() == ["pearson_agreement", "spearman_agreement"]
     held_out = [example.first[0].text for example in split(model, headscope.read(TEXTS), None, 0).held_out]
     model.network.save_pretrained(tmp_path / "whole")
@@ -152,9 +150,9 @@ def test_scores_of_numbers_are_correlations_with_those_of_the_whole_model(tmp_pa
 def pseudo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
     """The folder and the result of planted birds, without labels."""
     folder = tmp_path_factory.mktemp("pseudo")
-    options = SMALL | {"losses": "outputs=1,labels=1", "epochs": 1, "bfloat16": True}
+    options = SMALL | {"epochs": 1}
     with patch.object(groups, "LEAST", 2):
-        return folder, run(birds(), headscope.read(TEXTS), QUICK, directory=folder, pseudo_labels=True, **options)
+        return folder, run(birds(), headscope.read(TEXTS), QUICK, directory=folder, **options)
 
 
 def test_page_and_card_say_whose_answers_the_labels_are(pseudo: tuple[Path, xr.Dataset]) -> None:
@@ -163,10 +161,9 @@ def test_page_and_card_say_whose_answers_the_labels_are(pseudo: tuple[Path, xr.D
     assert "of class agreement" in said and "accuracy" not in said + card
     assert "80 single texts have no labels, or are read without them" in said
     assert "not how often either is right" in said and "not how often either is right" in card
-    assert "training on outputs of the whole model and labels that are the whole model's own answers, with" in said
     assert re.search(r"Answers to held-out texts: 'no' to \d+, 'yes' to \d+\.", said)
     assert {"inputs that are answered yes", "inputs that are answered no"} < set(result["input_group"].values.tolist())
-    assert result["group_loss"].attrs["units"] == "class agreement" and "bfloat16_score" in result
+    assert result["group_loss"].attrs["units"] == "class agreement"
 
 
 def test_a_class_that_is_never_the_answer_is_named(tmp_path: Path) -> None:
@@ -175,7 +172,7 @@ def test_a_class_that_is_never_the_answer_is_named(tmp_path: Path) -> None:
     with torch.no_grad():
         network.classifier.bias[1] = -100
     network.config.id2label = {0: "sad", 1: "odd", 2: "glad"}
-    result = run(model, headscope.read(TEXTS), QUICK, directory=tmp_path, pseudo_labels=True, epochs=0, **SMALL)
+    result = run(model, headscope.read(TEXTS), QUICK, directory=tmp_path, epochs=0, **SMALL)
     assert facts(result)["pseudo_labels"]["unanswered"] == ["odd"]
     assert "The whole model answers none of these texts with them: odd." in texts_on(result)
 
@@ -187,42 +184,23 @@ def test_texts_in_which_one_answer_prevails_promise_nothing(tmp_path: Path) -> N
     texts = list(headscope.read(without[:100]))
     first = next(number for number, example in enumerate(texts) if example.id in chosen)
     rows = [f"bird {text}" if number == first else text for number, text in enumerate(without[:100])]
-    result = run(birds(), headscope.read(rows), QUICK, directory=tmp_path, pseudo_labels=True, epochs=0, **SMALL)
+    result = run(birds(), headscope.read(rows), QUICK, directory=tmp_path, epochs=0, **SMALL)
     assert float(result["chance"][0]) == 0.95 and "Too many of the answers are the same" in texts_on(result)
     assert "The smaller model loses less" not in texts_on(result)
 
 
-def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a train split, too; their labels are the whole model's, and dev with its labels scores."""
-    read: list[Task] = []
-    examples = Learning._examples
-
-    def kept(learning: Learning, *given: Any) -> Any:
-        made = examples(learning, *given)
-        task: Any = learning.judging.answers.task
-        read.append(task)
-        wrong = [example.label for example in task.training()][: len(made.train)]
-        assert made.train.labels is not None and [LABELS[int(one)] for one in made.train.labels] == wrong
-        return made
-
-    monkeypatch.setattr(Learning, "_examples", kept)
+def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path) -> None:
+    """Without a train split, too; dev with its labels scores."""
     wrongly = [replace(example, label="no") for example in BIRDS.training()]
     shared = [*list(BIRDS.dev)[:5], replace(list(BIRDS.dev)[5], id="empty", first=(Sentence(""),))]
     dev = [replace(example, label="yes" if example.label == "no" else "no") for example in list(BIRDS.dev)[:10]]
     task = replace(BIRDS, train=None, dev=corpus_of([*dev, *list(BIRDS.dev)[10:]], "dev"))
-    own = corpus_of([*wrongly, *shared])
-    options = SMALL | {"losses": "labels=1", "epochs": 1}
-    result = run(birds(), own, QUICK, directory=tmp_path, task=task, **options)
+    result = run(birds(), corpus_of([*wrongly, *shared]), QUICK, directory=tmp_path, task=task, epochs=1, **SMALL)
     assert result["metric"].values.tolist() == ["accuracy", "f1"] and result.attrs["n_examples"] == 60
     assert float(result["whole_score"][0]) == pytest.approx(50 / 60)  # ten labels of dev are wrong
-    (judged,) = read
-    assert [example.label for example in judged.training()] != ["no"] * 80
-    labels = {example.id: example.label for example in BIRDS.training()}
-    assert {example.id: example.label for example in judged.training()} == labels
-    known = facts(result)["pseudo_labels"]
-    assert known["splits"] == ["train"] and known["texts"] == 80 and facts(result)["examples"] == 72
+    assert facts(result)["own_texts"]["texts"] == 80 and facts(result)["examples"] == 72
     assert json.loads(result.attrs["skipped"]) == {"empty": 1, "in the dev split": 5}
-    assert result.attrs["corpus"] == "own.txt, dev" and known["answers"] == {"no": 40, "yes": 40}
+    assert result.attrs["corpus"] == "own.txt, dev"
     said = texts_on(result)
     assert "80 single texts are searched and trained on in the place of the train split" in said
     assert "Left out or cut: 1 empty, 5 in the dev split." in said and "of accuracy" in said
@@ -231,15 +209,15 @@ def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path, monk
 def test_the_search_reads_own_texts_alone() -> None:
     """A layer that only own texts need is not missed by the train split."""
     own = corpus_of([Example(str(number), (Sentence(text),)) for number, text in enumerate(TEXTS[:30])])
-    task, texts = labelled_splits(birds(), own, BIRDS, QUICK, None)
+    task, texts = task_texts(birds(), own, BIRDS, QUICK)
     assert {example.id for example in (*texts.training, *texts.stopping)} == {example.id for example in own}
     assert texts.held_out == tuple(BIRDS.dev) and task is not None and task.dev is BIRDS.dev
-    again, texts = labelled_splits(birds(), BIRDS.dev, BIRDS, QUICK, None)
+    again, texts = task_texts(birds(), BIRDS.dev, BIRDS, QUICK)
     assert again is BIRDS and {one.id for one in texts.training} < {one.id for one in BIRDS.training()}
 
 
 def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
-    options = SMALL | {"epochs": 1, "pseudo_labels": True}
+    options = SMALL | {"epochs": 1}
 
     def killed(*given: Any) -> None:
         raise KeyboardInterrupt
@@ -280,26 +258,12 @@ def cross_encoder() -> Model:
     return model
 
 
-def without_head(kind: Any) -> Model:
-    """A model without a head for classes."""
-    return headscope.wrap(tiny_bert(0, *([kind] if kind else [])), tiny_tokenizer())
-
-
 REFUSED: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
-    "a task": (birds, lambda: BIRDS.dev, {"task": BIRDS}, "'birds' has labels .* or --pseudo-labels out"),
-    "no head": (partial(without_head, None), None, {}, "is a BertModel, without a head for classes or scores of texts"),
-    "words": (partial(without_head, BertForMaskedLM), None, {}, "is a BertForMaskedLM, without a head for classes"),
     "one text": (birds, lambda: headscope.read(TEXTS[:1]), {}, "has 1 texts that the model can read; at least 2"),
-    "one class": (
-        birds, lambda: headscope.read([text.replace("bird", "cat") for text in TEXTS]), {},
-        "the whole model answers all 16 held-out texts with 'no', so they cannot show what it loses; add texts",
-    ),
     "single texts": (
         cross_encoder, None, {},
         "a cross-encoder, reads pairs of texts, example 'list:1' is a single text; .* --columns FIRST,SECOND",
     ),
-    "several labels": (multi_label, None, {}, r"gives several answers to a text \(multi_label_classification\)"),
-    "same names": (of_same_names, None, {}, r"has 2 classes 'a'; rename them in config.json \(id2label\)"),
 }  # fmt: skip
 
 
@@ -312,15 +276,27 @@ def test_pseudo_labels_are_refused(name: str, tmp_path: Path) -> None:
             texts() if texts else headscope.read(TEXTS),
             QUICK,
             directory=tmp_path,
-            pseudo_labels=True,
             **options,
         )
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("make", "bird"), [(multi_label, "bird"), (of_same_names, "bird"), (birds, "cat")])
+def test_embeddings_are_judged_where_answers_tell_nothing(make: Any, bird: str) -> None:
+    """Several answers to a text, classes of one name, and texts that are all answered alike."""
+    said: list[str] = []
+    settings, corpus = (
+        replace(QUICK, on_notice=said.append),
+        headscope.read([text.replace("bird", bird) for text in TEXTS]),
+    )
+    model, task = judged_by(make(), None, corpus, settings)
+    task, texts = task_texts(model, corpus, task, settings)
+    assert task is None and len(texts.held_out) == 16 and all(example.label is None for example in texts.held_out)
+    assert len(said) == 1 and said[0].endswith("its embeddings are judged instead; name its task with --task")
+
+
 REFUSED_BESIDE: dict[str, tuple[Any, Task, str]] = {
     "one text": (lambda: headscope.read(TEXTS[:1]), BIRDS, "at least 2 are needed: .* others choose the epoch"),
-    "one class": (lambda: headscope.read(["The cat sat.", "A dog ran."]), BIRDS, "answers all 2 texts with 'no'"),
     "of dev alone": (lambda: corpus_of(list(BIRDS.dev)), BIRDS, "has 0 texts .* read, 60 in the dev split; at least 2"),
     "pairs": (pairs, BIRDS, "'birds' reads single texts, example 'list:1' is a pair of texts; .* --columns TEXT"),
     "single texts": (
@@ -342,7 +318,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a classifier, a file of texts, an empty one, and a task without a train split."""
     folder = tmp_path_factory.mktemp("own")
     save_tiny(folder / "tuned", planted_classifier())
-    save_tiny(folder / "plain")
     save_tiny(folder / "cross-encoder", planted_classifier())
     kind = {"model_type": "CrossEncoder", "activation_fn": "torch.nn.modules.linear.Identity"}
     (folder / "cross-encoder" / "config_sentence_transformers.json").write_text(json.dumps(kind))
@@ -355,7 +330,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("task", [True, False])
 def test_the_commands_shrink_and_verify(task: bool, folder: Path, tmp_path: Path) -> None:
-    words = ["--task", "birds", "--data", folder / "birds"] if task else ["--pseudo-labels"]
+    words = ["--task", "birds", "--data", folder / "birds"] if task else []
     given = (folder / "tuned", folder / "own.txt", *words, *WORDS, "--epochs", "1", "--resamples", "20")
     ended = run_command("shrink", *given, out=tmp_path)
     assert ended.status == 0, ended.errors
@@ -370,11 +345,9 @@ def test_the_commands_shrink_and_verify(task: bool, folder: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("model", "texts", "words", "message"),
     [
-        ("plain", "own.txt", ["--pseudo-labels"], "names no task head (architectures: ['BertModel']); "),
-        ("cross-encoder", "own.txt", ["--pseudo-labels"], "a cross-encoder, reads pairs of texts, example 'own.txt:1'"),
-        ("tuned", "empty.txt", ["--pseudo-labels"], "empty.txt"),
+        ("cross-encoder", "own.txt", [], "a cross-encoder, reads pairs of texts, example 'own.txt:1'"),
+        ("tuned", "empty.txt", [], "empty.txt"),
         ("tuned", "empty.txt", ["--task", "birds"], "empty.txt"),
-        ("tuned", "own.txt", ["--pseudo-labels", "--task", "birds"], "leave it or --pseudo-labels out"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -32,7 +32,7 @@ class Task:
     * `train`: the training split, or None.
     * `items`: the items of a task of kind "cloze", in the order of `dev`, which has their good texts; `pairs`: the
       pairs of one of kind "shortcuts".
-    * `pseudo_labelled`: the splits, of "train" and "dev", whose labels are a model's own answers.
+    * `pseudo_labelled`: whether its labels are a model's own answers.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Task:
     train: Corpus | None = None
     items: tuple[ClozeItem, ...] = ()
     pairs: tuple[ShortcutPair, ...] = ()
-    pseudo_labelled: tuple[str, ...] = ()
+    pseudo_labelled: bool = False
 
     def targets(self, corpus: Iterable[Example]) -> Float[np.ndarray, " example"]:
         """The class number or the score of each example; zeros for masked words, ones for items and pairs.

@@ -82,7 +82,7 @@ def application(arguments: list[str]) -> typer.Typer:
 
 
 def _add(app: typer.Typer, study: str, arguments: list[str], panel: str) -> None:
-    """Add the command of a study. Of one that the line does not name, the list of commands is all that needs it."""
+    """Add the command of a study; without options where the line does not name it, for the list of commands alone."""
     summary, name = catalog.summary("studies", study), catalog.command_name(study)
     if arguments and name not in arguments:
         app.command(name, help=summary, rich_help_panel=panel)(lambda: None)

@@ -48,12 +48,12 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
     debug: bool,
 ) -> None:
     """Reproduce a paper: its tables and figures for a model, each number beside the paper's."""
-    given = {name: value for name, value in locals().items() if name in PASSED_ON}
+    options = {name: value for name, value in locals().items() if name in PASSED_ON}
     with user_errors(debug):
         if all_papers:
             if model != DEFAULTS["model"]:
                 raise HeadscopeError(f"--all takes a model alone, here '{paper}' and '{model}'; name no paper")
-            _reproduce_all(paper, data, out or Path("out") / "certificate", limit, given, plan, quiet, json)
+            _reproduce_all(paper, data, out or Path("out") / "certificate", limit, options, plan, quiet, json)
             return
         from headscope.front.reproduce.plan import planned
         from headscope.papers.reproduction import read_reproduction
@@ -64,18 +64,18 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
         if plan:
             _print_plan(plans, json=json)
             return
-        if all(one.lacks for one in plans):
+        if all(run.lacks for run in plans):
             raise HeadscopeError(f"no run of '{paper}' has its data ({plans[0].lacks}); see --plan")
-        _run(plans, ReproductionRecord(paper, model, limit, ()), folder, given, quiet=quiet)
+        _run(plans, ReproductionRecord(paper, model, limit, ()), folder, options, quiet=quiet)
         _finish(folder, quiet=quiet, json=json)
 
 
-def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, given: Mapping[str, Any], *, quiet: bool) -> None:
+def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, options: Mapping[str, Any], *, quiet: bool) -> None:
     from headscope.front.reproduce.runs import make
     from headscope.storage.run_lock import run_lock
 
     with run_lock(writable(folder), "headscope reproduce", on_no_lock=notice):
-        make(plans, record, folder, given, lambda line: None if quiet else notice(line))
+        make(plans, record, folder, options, lambda line: None if quiet else notice(line))
 
 
 def _reproduce_all(
@@ -83,7 +83,7 @@ def _reproduce_all(
     data: Path | None,
     folder: Path,
     limit: int | None,
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     plan: bool,
     quiet: bool,
     json: bool,
@@ -97,10 +97,10 @@ def _reproduce_all(
     if plan:
         _print_all(*rows(plans, model, limit), json=json)
         return
-    if all(one.lacks for runs in plans.values() for one in runs):
+    if all(run.lacks for runs in plans.values() for run in runs):
         raise HeadscopeError("no run of any paper has its data; name its folder with --data, see --plan")
     for paper, runs in plans.items():
-        _run(runs, ReproductionRecord(paper, model, limit, ()), folder / paper, given, quiet=quiet)
+        _run(runs, ReproductionRecord(paper, model, limit, ()), folder / paper, options, quiet=quiet)
         page = write_reproduction(folder / paper)
         if not quiet:
             notice(f"{paper}: {escaped(page)}")
@@ -113,18 +113,18 @@ def _reproduce_all(
 
 def _print_all(runs: "Sequence[RunPlan]", assumed: bool, *, json: bool) -> None:
     """The plan of all papers, and the time and space of all together."""
-    seconds, memory, disk = sum(one.seconds for one in runs), max(one.memory for one in runs), sum(x.disk for x in runs)
+    seconds, memory, disk = sum(run.seconds for run in runs), max(run.memory for run in runs), sum(x.disk for x in runs)
     if json:
-        print_json({"plan": [one._asdict() for one in runs], "seconds": seconds, "memory": memory, "disk": disk})
+        print_json({"plan": [run._asdict() for run in runs], "seconds": seconds, "memory": memory, "disk": disk})
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     table = Table("Paper", "Run", "Runs", "Hours", "Reads, or needs", box=SIMPLE_HEAD)
-    for one in runs:
-        hours = f"{one.seconds / 3600:.1f}" if one.runs else ""
-        table.add_row(one.paper, cell(one.run), "yes" if one.runs else "no", hours, cell(one.reads))
+    for run in runs:
+        hours = f"{run.seconds / 3600:.1f}" if run.runs else ""
+        table.add_row(run.paper, cell(run.run), "yes" if run.runs else "no", hours, cell(run.reads))
     Console().print(table)
     shape = " The model is not on this machine: the shape of BERT-base is assumed." if assumed else ""
     typer.echo(
@@ -137,14 +137,14 @@ def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
     """Write the page, and print its tables."""
     from headscope.papers.reproduction_page import frame, read_reproduced, summary, tables, write_reproduction
 
-    page, made = write_reproduction(folder), read_reproduced(folder)
+    page, result = write_reproduction(folder), read_reproduced(folder)
     if json:
-        runs = [{"run": run.name, "command": run.command, "lacks": run.lacks or None} for run in made.record.runs]
-        numbers = frame(made).to_dict("records")
+        runs = [{"run": run.name, "command": run.command, "lacks": run.lacks or None} for run in result.record.runs]
+        numbers = frame(result).to_dict("records")
         print_json(
             {
-                "paper": made.record.paper,
-                "model": made.record.model,
+                "paper": result.record.paper,
+                "model": result.record.model,
                 "numbers": numbers,
                 "runs": runs,
                 "page": str(page),
@@ -158,13 +158,13 @@ def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
     from headscope.front.cli.terminal import laid_out_wrapped
 
     console = Console()
-    for table in tables(made):
+    for table in tables(result):
         console.print(printable(table.caption), markup=False, highlight=False)
         console.print(laid_out_wrapped(table))
-    for run in made.record.runs:
+    for run in result.record.runs:
         if run.lacks:
             typer.echo(printable(f"not run: {run.name}: {run.lacks}"))
-    typer.echo(printable(summary(made)))
+    typer.echo(printable(summary(result)))
     typer.echo(f"page: {escaped(page)}")
 
 
@@ -173,9 +173,9 @@ def _print_plan(plans: "Sequence[PlannedRun]", *, json: bool) -> None:
         print_json(
             {
                 "plan": [
-                    {"run": one.run.name, "study": one.run.study, "runs": not one.lacks, "lacks": one.lacks or None}
-                    | {"command": " ".join(one.words), "deviations": [*one.deviations, *one.run.deviations]}
-                    for one in plans
+                    {"run": plan.run.name, "study": plan.run.study, "runs": not plan.lacks, "lacks": plan.lacks or None}
+                    | {"command": " ".join(plan.words), "deviations": [*plan.deviations, *plan.run.deviations]}
+                    for plan in plans
                 ]
             }
         )
@@ -185,12 +185,12 @@ def _print_plan(plans: "Sequence[PlannedRun]", *, json: bool) -> None:
     from rich.table import Table
 
     table = Table("Run", "Study", "Runs", "Reads, or needs", box=SIMPLE_HEAD)
-    for one in plans:
-        reads = one.lacks or " ".join((*one.words[1:], *(f"({text})" for text in one.deviations)))
+    for plan in plans:
+        reads = plan.lacks or " ".join((*plan.words[1:], *(f"({text})" for text in plan.deviations)))
         table.add_row(
-            cell(one.run.name),
-            cell(one.words[0] if one.words else one.run.study),
-            cell("no" if one.lacks else "yes"),
+            cell(plan.run.name),
+            cell(plan.words[0] if plan.words else plan.run.study),
+            cell("no" if plan.lacks else "yes"),
             cell(reads),
         )
     Console().print(table)

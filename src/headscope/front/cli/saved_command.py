@@ -11,15 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import function_of
-from headscope.front.cli.errors import UsageError, notice, usage_line
+from headscope.front.cli.errors import notice
 from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import DEFAULTS
-from headscope.front.cli.study import command_calling
+from headscope.front.cli.study import parsed
 from headscope.front.from_options import reads_standard_input
 from headscope.front.inputs import MODEL_TYPES, from_options
 from headscope.front.signatures import read
@@ -107,23 +105,6 @@ def _named(given: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
     for option in options:
         value = given.get(option)
         yield from value if isinstance(value, list) else filter(None, [value])
-
-
-def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """The parser of a study's command, and the values of all options."""
-    given: dict[str, Any] = {}
-    app = typer.Typer(add_completion=False)  # else --install-completion would write a file of the shell
-    app.command()(command_calling(study, lambda values, _: given.update(values)))
-    parser = typer.main.get_command(app)
-    try:
-        parser.main([*words[1:]], standalone_mode=False)
-    except UsageError as error:
-        raise HeadscopeError(
-            f"the saved command is not one of this version: {usage_line(error)}; run the study again"
-        ) from error
-    if not given:
-        raise HeadscopeError("the saved command only prints help; run the study again")
-    return parser, given
 
 
 def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,9 @@ from typing import Any
 import typer
 
 from headscope import catalog
+from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import compute, function_of, refuse_standard_input, shown
-from headscope.front.cli.errors import INTERRUPTED, WORDS, notice, numbers_kept, user_errors
+from headscope.front.cli.errors import INTERRUPTED, WORDS, UsageError, notice, numbers_kept, usage_line, user_errors
 from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import SHARED, shared
 from headscope.front.cli.output_folder import formats, output_folder
@@ -35,10 +36,27 @@ def command(study: str) -> Callable[..., None]:
 
 
 def command_calling(study: str, call: Call) -> Callable[..., None]:
-    """A command with the options of a study that calls a function with their values, and with the words of its line."""
+    """A command with the options of a study. It calls a function with their values and the words of the line."""
     declared, (function, inputs) = catalog.study(study), function_of(study)
     defaults = dict(declared.options)
     return _command(function, inputs, call, OF_STUDIES, defaults=defaults, without=declared.without)
+
+
+def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """The parser of a study's command, and the values of all options."""
+    given: dict[str, Any] = {}
+    app = typer.Typer(add_completion=False)  # else --install-completion would write a file of the shell
+    app.command()(command_calling(study, lambda values, _: given.update(values)))
+    parser = typer.main.get_command(app)
+    try:
+        parser.main([*words[1:]], standalone_mode=False)
+    except UsageError as error:
+        raise HeadscopeError(
+            f"the saved command is not one of this version: {usage_line(error)}; run the study again"
+        ) from error
+    if not given:
+        raise HeadscopeError("the saved command only prints help; run the study again")
+    return parser, given
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
@@ -90,8 +108,6 @@ def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:
 
 def run_brief(study: str, words: list[str]) -> None:
     """Run the command of a study with these words, and print no table of its result."""
-    from headscope.front.cli.saved_command import parsed
-
     _, given = parsed(study, words)
     _run_study(study, given | {"brief": True}, words)
 
@@ -102,7 +118,6 @@ def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[s
     * `anew`: why it has to run, as of `made_from.why_anew`; `say`: called with what follows the name of the study.
     """
     from headscope import report
-    from headscope.front.cli.saved_command import parsed
 
     if anew is not None:
         say(f"; run anew: {anew}" if anew else "")

@@ -80,7 +80,7 @@ def work(job: bytes, engine: Any) -> None:
 
 def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:
     """The engine that the options of the commands name, for all of them."""
-    from headscope.front.cli.saved_command import parsed
+    from headscope.front.cli.study import parsed
 
     given = [parsed(study, words)[1] for study, words in commands.items()]
     return engine_of(given[0], ENTRY, {"commands": commands}, [one["out"] / FOLDER for one in given])
@@ -88,7 +88,7 @@ def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:
 
 def _arguments(study: str, words: Sequence[str], **changed: Any) -> dict[str, Any]:
     """The arguments that a command gives to `run` of its study, with some of its options changed."""
-    from headscope.front.cli.saved_command import parsed
+    from headscope.front.cli.study import parsed
 
     given = parsed(study, list(words))[1] | {"brief": True} | changed
     (function, _), ready = function_of(study), ready_inputs(study, given)

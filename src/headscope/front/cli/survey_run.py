@@ -13,8 +13,8 @@ from headscope.front.cli.compute import function_of, ready_inputs
 from headscope.front.cli.errors import notice
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.parameters import flag
-from headscope.front.cli.saved_command import parsed, why_anew
-from headscope.front.cli.study import OF_STUDIES, run_or_keep
+from headscope.front.cli.saved_command import why_anew
+from headscope.front.cli.study import OF_STUDIES, parsed, run_or_keep
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest

@@ -46,7 +46,7 @@ def print_end(result: xr.Dataset, directory: Path, page: Path, duration: str) ->
     console = Console()
     for finding in study_page(result).highlights():
         _line(console, f"{finding.topic}: {finding.text}")
-    for folder in (directory / "model", directory / "model-bfloat16", *sorted((directory / "models").glob("*"))):
+    for folder in (directory / "model", *sorted((directory / "models").glob("*"))):
         if folder.is_dir():
             _line(console, f"model: {folder}")
     _line(console, f"report: {page}")

@@ -83,23 +83,23 @@ def planned(
     >>> [one.study for one in planned([corpus], task=False) if not one.lacks][:2]
     ['profile', 'clusters']
     """
-    places = {name: catalog.study(name).survey for name in catalog.names("studies")}
+    surveys = {name: catalog.study(name).survey for name in catalog.names("studies")}
     for name in (*only, *without):
-        if name.replace("-", "_") not in places:
-            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, places)}")
-    runs = {name: survey for name, survey in places.items() if isinstance(survey, InSurvey)}
+        if name.replace("-", "_") not in surveys:
+            raise HeadscopeError(f"study '{name}' is unknown; {suggest(name, surveys)}")
+    runs = {name: survey for name, survey in surveys.items() if isinstance(survey, InSurvey)}
     chosen = [name.replace("-", "_") for name in only] or runs
     left = {name.replace("-", "_") for name in without}
     wanted = [name for name in runs if name in chosen and name not in left]
     plans = [
         _planned(name, runs[name], corpora, task) for name in sorted(wanted, key=lambda name: runs[name].cost.seconds)
     ]
-    others = [PlannedStudy(name, lacks=survey) for name, survey in places.items() if isinstance(survey, str)]
+    others = [PlannedStudy(name, lacks=survey) for name, survey in surveys.items() if isinstance(survey, str)]
     return [*[plan for plan in plans if not plan.lacks], *[plan for plan in plans if plan.lacks], *others]
 
 
 def in_survey(study: str) -> InSurvey:
-    """The place in a survey of a study that it runs."""
+    """What a study says of its part in a survey, which runs it."""
     survey = catalog.study(study).survey
     if isinstance(survey, str):
         raise HeadscopeError(f"a survey does not run '{study}', which needs {survey}")

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
-from headscope.report.best_heads.chosen import ChosenHead, by_gain, tests_made
+from headscope.report.best_heads.chosen import ChosenHead, tests_made
 from headscope.report.cards.head_numbers import Row
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
@@ -23,20 +23,6 @@ OF_THIS_HEAD = "Intervals are those of the head that this run chose; on other da
 def of_all_cases(heads: list[ChosenHead]) -> list[ChosenHead]:
     """The chosen head of all cases, if there is one."""
     return [head for head in heads[:1] if head.name == "all"]
-
-
-def beside_thresholds(
-    heads: list[ChosenHead], sentence: Callable[[ChosenHead], str], gain: Callable[[ChosenHead], str], rule: str
-) -> Iterator[Finding]:
-    """The relations whose best head is special, in sentences; those where it is not, with their gains.
-
-    * `rule`: why a head is not special, and the unit of gains.
-    """
-    ranked = by_gain(heads)
-    if special := [sentence(head) for head in ranked if head.special]:
-        yield Finding("Relations whose chosen head is special", f"{first_of(special, NAMED)}.")
-    if others := [f"{head.name} ({gain(head)})" for head in ranked if not head.special]:
-        yield Finding("Relations whose chosen head is not special", f"{rule}: {', '.join(others)}.")
 
 
 def counted(n: int, cases: str) -> str:

@@ -5,7 +5,9 @@ import xarray as xr
 from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.passes import measure
+from headscope.passes.passes import measure, measuring
+from headscope.passes.planned_pass import PlannedPass
+from headscope.statistics.bootstrap import Tally
 
 from . import STUDY
 
@@ -36,3 +38,8 @@ def run(
     ('layer', 'head')
     """
     return measure(NAME, model, corpus, STUDY.measures if entropy else STUDY.measures[:1], settings)
+
+
+def first_pass(model: Model, corpus: Corpus, settings: Settings, *, entropy: bool) -> PlannedPass[dict[str, Tally]]:
+    """What other studies may read together with this one."""
+    return measuring(model, corpus, STUDY.measures if entropy else STUDY.measures[:1], settings)

@@ -1,6 +1,6 @@
 """Mean divergences of all pairs of heads: by pair, by layers, within layers against between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations_with_replacement
 
@@ -8,15 +8,15 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float, Int
 
-from headscope.results.variables import PAIRED, Label, Variables, by_layer
+from headscope.results.variables import PAIRED, Variables, by_layer
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.intervals import interval
+from headscope.studies.clusters import STUDY
 from headscope.studies.clusters.clustering import agreement, groups
 
 PERMUTATIONS = 999
 # Groupings of so many resamples tell how stable groups are; pairs whose intervals are sorted together.
 REGROUPED, TOGETHER = 100, 4096
-SOURCE = "Clark et al. 2019, section 6"
 SUMMED = "nats, summed over tokens"
 
 
@@ -38,8 +38,10 @@ class HeadPairs:
 
     @property
     def variables(self) -> dict[str, xr.DataArray]:
-        """`divergence` of heads, `layer_divergence` of layers, `within_layer`, `between_layers` and `layer_gap`."""
-        variables = Variables({}, SOURCE, labels(SUMMED if self.summed else "nats"), **PAIRED)
+        """The divergences of heads and of layers, and the gap between layers."""
+        units = {"nats": SUMMED} if self.summed else {}
+        labels = {name: replace(label, unit=units.get(label.unit, label.unit)) for name, label in STUDY.labels.items()}
+        variables = Variables({}, STUDY.source, labels, **PAIRED)
         estimates = {"divergence": (self._by_head(self.matrix), self._bounds()), "layer_divergence": self._layers()}
         estimates |= {name: self._estimate(tally) for name, tally in self._claims().items()}
         for name, (values, bounds) in estimates.items():
@@ -131,19 +133,6 @@ class HeadPairs:
         within = _within(self.matrix, layer)
         as_small = [_within(self.matrix, random.permutation(layer)) <= within + 1e-9 for _ in range(PERMUTATIONS)]
         return (1 + sum(as_small)) / (1 + PERMUTATIONS)
-
-
-def labels(units: str) -> dict[str, Label]:
-    """The labels of divergences in these units."""
-    what, heads = "Jensen-Shannon divergence of attention", ("layer", "head", "other_layer", "other_head")
-    return {
-        "divergence": Label(f"{what} of two heads", units, heads),
-        "layer_divergence": Label(f"mean {what} of heads of two layers", units, ("layer", "other_layer")),
-        "within_layer": Label("mean divergence of two heads of the same layer", units),
-        "between_layers": Label("mean divergence of two heads of different layers", units),
-        "layer_gap": Label("mean divergence between layers, less that within layers", units),
-        "layer_gap_p_value": Label("share of random layers with as large a gap", "rate"),
-    }
 
 
 def _within(matrix: Float[np.ndarray, "head head"], layer: Int[np.ndarray, " head"]) -> float:

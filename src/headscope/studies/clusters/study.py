@@ -16,26 +16,13 @@ from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
-from headscope.results.variables import PAIRED, Label, Variables, by_layer, label
+from headscope.results.variables import PAIRED, Variables, by_layer, label
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.clusters import HEADS, STUDY
 from headscope.studies.clusters import annotations as beside
 from headscope.studies.clusters.clustering import groups, positions
-from headscope.studies.clusters.head_distances import SOURCE, HeadPairs
+from headscope.studies.clusters.head_distances import HeadPairs
 from headscope.studies.clusters.observer import NAME, DivergenceObserver
-
-ABOUT = "heads"
-# It has the batches of other studies there, so that it can share their pass.
-SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.15, "after": 0.1}, "options": ("--batch-tokens", "2048")}
-# The paper has about 1,000 segments. All maps of a batch are held until their pairs are done.
-OPTIONS = {"limit": 1000, "batch_tokens": 512}
-REQUIRED = ("divergence",)
-MEASURES = ("attention_to", "attention_offset", "entropy")
-LABELS = {
-    "position": Label("heads as points, by metric multidimensional scaling", "nats", ("layer", "head", "axis")),
-    "stress": Label("stress 1 of these points: 0 is a perfect fit", "share"),
-    "cluster_stability": Label("agreement of clusters of resampled examples", "adjusted Rand index"),
-    "cluster": Label("cluster of a head", "number", ("layer", "head")),
-}
 
 
 def run(
@@ -53,13 +40,9 @@ def run(
     It is the mean over an example's tokens, then over examples, in nats: 0 for heads that attend alike, ln 2 for those
     that have no token in common.
 
-    * `position`: heads as points of a plane, by metric multidimensional scaling; `stress` says how well it fits.
-    * `cluster`, a coordinate: the number of each head's cluster (agglomerative, average linkage), 0 where there is no
-      head; `cluster_stability`: how much clusters of resampled examples agree with them (adjusted Rand index).
-    * `within_layer`, `between_layers`, `layer_gap`: the paper finds that heads of a layer are often alike.
-    * `behaviour`, a coordinate: what a head attends to, after the colours of the paper's figure; from `attention_to`,
-      `attention_offset` and `entropy`, which are here as in `profile`.
-    * `dominant`, `best_relation`, coordinates: each head's pattern and relation, from other results.
+    Coordinates of heads are `cluster`, the number of each head's cluster, 0 where there is no head; `behaviour`, what a
+    head attends to, after the colours of the paper's figure; and from other results `dominant`, its pattern, and
+    `best_relation`.
 
     `as_coded` does as the released code: attention is mixed with 0.1% of uniform attention before it is compared, and
     divergences are summed over all tokens of all examples, so that long examples weigh more.
@@ -95,15 +78,18 @@ def run(
     points, stress = positions(pairs.matrix, settings.seed)
     cluster_of_head = groups(pairs.matrix, clusters)
     stability, bounds = pairs.stability(cluster_of_head)
-    variables = Variables({}, SOURCE, LABELS, **PAIRED, arrays=pairs.variables | outcome.coverage.variables())
-    for name in MEASURES:
+    variables = Variables(
+        {}, STUDY.source, STUDY.labels, **PAIRED, arrays=pairs.variables | outcome.coverage.variables()
+    )
+    for name in STUDY.measures:
         variables.arrays.update(label(catalog.load("measures", name).VARIABLE, tallies[name], heads))
     variables.add("position", by_layer(points, heads))
     variables.add("stress", stress)
     variables.add("cluster_stability", stability, interval=bounds, count=int(read["n_examples"]))
     cluster = np.nan_to_num(by_layer(cluster_of_head, heads)).astype(int)
     coordinates["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
-    coordinates["cluster"] = Variables({}, SOURCE, LABELS).add("cluster", cluster)
+    words = {"long_name": "cluster of a head", "units": "number"}
+    coordinates["cluster"] = Variables({}, STUDY.source).add("cluster", cluster, HEADS, **words)
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
     result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
     return results.check(
@@ -113,5 +99,5 @@ def run(
 
 def first_pass(model: Model, corpus: Corpus, settings: Settings, *, as_coded: bool) -> PlannedPass[dict[str, Tally]]:
     """What other studies may read together with this one."""
-    observer = DivergenceObserver(model.capture.heads, MEASURES, as_coded=as_coded)
+    observer = DivergenceObserver(model.capture.heads, STUDY.measures, as_coded=as_coded)
     return Pass(model, corpus, settings).collect(observer)

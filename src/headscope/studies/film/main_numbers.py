@@ -1,6 +1,5 @@
 """The main numbers of other studies at each step of a training."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import xarray as xr
@@ -60,6 +59,6 @@ class MainNumbers:
             self.layers[-1][f"{title}: {one.words}"] = one.array.sel(layer=one.array["layer"] > 0)
 
 
-def _variable(result: Mapping[object, object], address: str) -> str:
+def _variable(result: xr.Dataset, address: str) -> str:
     """The variable of an address such as `attention_to.sep`."""
     return max((str(name) for name in result if f"{address}.".startswith(f"{name}.")), key=len)

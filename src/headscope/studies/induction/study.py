@@ -33,9 +33,6 @@ from headscope.studies.induction.scores import layers_of
 from headscope.studies.induction.text_lengths import COMPLETE, text_lengths
 from headscope.studies.induction.value_norms import value_norms
 
-ABOUT = "heads"
-SURVEY = {"needs": "text", "cost": {"passes": 2, "own": 0.3, "fixed": 2, "complete": 22, "shared": False}}
-REQUIRED = ("attention", "planted_attention", "sink_attention")
 # Relations of a corpus: those of repetitions, and what they are compared with.
 OF_CORPUS = len(RELATIONS) + len(CONTROLS)
 
@@ -55,17 +52,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 ) -> xr.Dataset:
     """`attention[layer, head, relation]`, `control` and `gain`: attention to earlier copies in repeated random tokens.
 
-    * `induction`: to the token behind an earlier copy of the same token; `duplicate`: to that copy; `previous`: to the
-      token before. Only copies before a token count, in encoders too.
-    * `control`: attention to the same places in sequences without a repetition, so that a head that always looks at one
-      distance gains nothing; for `previous` that of uniform attention. `natural_...`: nearest copies in the corpus,
-      beside as many pairs of tokens of the same distances.
-    * `planted_attention[layer, head, context, depth]`: attention from the last token of a text of random tokens to the
-      token behind its only copy, which stands at a share `depth` of the text.
-    * `sink_attention[layer, head, focus]`: attention to the first token, delimiters and punctuation of the corpus;
-      `value_norm`: length of what a head moves from there, over that from other tokens.
-    * `copying[layer, head]`: share of tokens whose own logit a head raises by the circuit W_U W_O W_V W_E.
-    * `mean_distance[layer, head]`, `farthest_back[layer]`, `window[layer]`: how far heads look, and layers see.
+    It is to the token behind an earlier copy of the same token (induction), to that copy (duplicate), and to the token
+    before (previous). Only copies before a token count, in encoders too. The control is attention to the same places in
+    sequences without a repetition, so that a head that always looks at one distance gains nothing. The study also looks
+    for repetitions of the corpus, pairs planted in long texts, sinks, heads that copy, and how far heads look.
 
     The best head of each relation is chosen on one half of the sequences, and `chosen_...` are its scores on the other.
 

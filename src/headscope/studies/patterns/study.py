@@ -135,8 +135,9 @@ def _of(planned: PlannedPass[PatternState]) -> tuple[xr.Dataset, Picks, Read]:
     total = label(TOTAL, tallies["share_total"], (1,))
     variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
     variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)
-    found = xr.Dataset(variables)
-    return (without_intervals(found) if corpus.has_few_documents else found, result.value.picks, result.attributes)
+    shares = xr.Dataset(variables)
+    shares = without_intervals(shares) if planned.corpus.has_few_documents else shares
+    return shares, result.value.picks, result.attributes
 
 
 def _names(corpora: Sequence[Corpus]) -> list[str]:

@@ -37,9 +37,6 @@ from headscope.studies.probe.variables import to_variables, weighed
 Captured = CapturedTreebanks[Treebank]
 # Sentences to train on, unless all are asked for.
 TRAINED = 1_000
-ABOUT = "heads"
-SURVEY = {"needs": "trees", "cost": {"passes": 4, "own": 0.05, "after": 8, "cells": 4, "most": 1600}}
-REQUIRED = ("uas_argmax",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -61,13 +58,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     memory: Annotated[float, Range(0, 1000)] = 4.0,
 ) -> xr.Dataset:
     """`uas[probe]`: the share of words that get their syntactic head, punctuation left out, roots among them.
-
-    * `uas_ci`: over sentences; `uas_by_seed`, `uas_std`: over seeds, of which the score is the mean.
-    * `uas_argmax`: where each word takes its best head by itself, tree or not, as the released code does.
-    * `recall[probe, relation]`: the same by relation, without subtypes.
-    * `weight[layer, head, direction]`: of each head in the attention-only parser.
-    * `contribution`: that times how much more attention goes to the syntactic head than to another word of the
-      sentence: summed over heads, by how much the syntactic head's score is the larger.
 
     Parsers are trained on `training`, or without one on four documents of five of the corpus, and tested on the
     fifth (where fewer than 25 documents are known, on sentences).

@@ -6,26 +6,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Count, Label, Variables, by_layer
+from headscope.results.variables import Count, Variables, by_layer
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.probe import STUDY
 from headscope.studies.probe.scores import Gold, Outcome
-
-SOURCE, UNITS = "Clark et al. 2019, section 5", "share of words"
-UAS = "words, without punctuation, that get their syntactic head"
-RAISES = "by how much a head raises the score of the syntactic head over that of another word"
-OF_HEADS = ("layer", "head", "direction")
-LABELS = {
-    "uas": Label(UAS, UNITS, ("probe",)),
-    "uas_argmax": Label(f"{UAS} where each takes its best, tree or not", UNITS, ("probe",)),
-    "recall": Label("words of a relation that get their syntactic head", UNITS, ("probe", "relation")),
-    "uas_by_seed": Label(f"{UAS}, by seed", UNITS, ("probe", "seed")),
-    "epochs": Label("passes over the training sentences", "epochs", ("probe", "seed")),
-    "uas_std": Label("standard deviation of the score over seeds", UNITS, ("probe",)),
-    "weight": Label("weight of a head in the attention-only parser", "logits", OF_HEADS),
-    "contribution": Label(RAISES, "logits", OF_HEADS),
-    "weight_std": Label("standard deviation of the weight over seeds", "logits", OF_HEADS),
-}
 
 
 def to_variables(
@@ -38,7 +23,7 @@ def to_variables(
     """
     names, counts = np.unique(gold.relation, return_counts=True)
     relations = [str(names[index]) for index in np.lexsort((names, -counts))]
-    variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, SOURCE, LABELS)
+    variables = Variables({"probe": list(outcomes), "relation": relations, "seed": seeds}, STUDY.source, STUDY.labels)
     right = _means([outcome.right for outcome in outcomes.values()])
     alone = _means([outcome.right_alone for outcome in outcomes.values()])
     _add_estimate(variables, "uas", gold.tally(right, draws))
@@ -65,9 +50,9 @@ def weighed(
     mean = weights.mean(0)
     among = gold.relation != "root"
     contributed = gold.tally(preferences * mean, draws, among)
-    variables = Variables({"direction": DIRECTIONS}, SOURCE, LABELS)
+    variables = Variables({"direction": DIRECTIONS}, STUDY.source, STUDY.labels)
     variables.add("weight", _placed(mean, heads))
-    count = Count(int(contributed.count), f"words of {RAISES}", "words")
+    count = Count(int(contributed.count), f"words of {STUDY.labels['contribution'].what}", "words")
     interval = _placed(contributed.interval, heads)
     variables.add("contribution", _placed(contributed.mean, heads), interval=interval, count=count)
     if len(weights) > 1:

@@ -33,9 +33,6 @@ from headscope.studies.relations.observer import LinkObserver
 from headscope.studies.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.relations.variables import to_variables
 
-ABOUT = "heads"
-SURVEY = {"needs": "links", "cost": {"passes": 4, "own": 0.08, "after": 0.1}}
-REQUIRED = ("link_attention",)
 APART = {"dependency": ("punct",)}
 
 
@@ -54,22 +51,6 @@ def run(
     For a sentence, the maximum over its links of a relation ("all": over all its links), and over all pairs of a token
     of the source and one of the target, of the attention from one to the other; direction "source_to_target" as in the
     released code (the frame element looks), "target_to_source" as the paper's example has it, and "either".
-
-    * `percentile`: the 99th of all heads, above which the paper finds two. Of 144 heads two always are.
-    * `elsewhere`: the same for each link moved to a random other place of its sentence (seeded): as far apart.
-    * `others`: from random other words of the sentence to the same end of the link.
-    * `gain`, `gain_others`: how much more links get, in the same sentences; `q_value`: of not getting more than both
-      (one-sided; the larger p of an exact sign test and of a t test over sentences or documents), corrected for all
-      heads, relations and directions.
-    * `untrained`: of the same model with random weights; `untrained_gain`: the mean over its heads of the gain of all
-      links over the higher baseline, source to target, for each of three seeds.
-    * `special`: heads that gain 0.1 on both, with q < 0.05, in at least 50 sentences, and give their links more than
-      any head of the untrained model does.
-    * `chosen_...`: the head that gains most on one half of the sentences (split by the seed), scored on the other. The
-      gain on `elsewhere` alone may come of words with more tokens: read it with `chosen_gain_others`.
-    * `sink_applies`, `sink_otherwise`, `sink_gain`: attention to special tokens in these heads, from the ends of links
-      that look and from all other words of the same inputs, and the difference (`relations.no_op`).
-    * `map`: of heads that gain most, in a typical sentence.
 
     The filter of FrameNet's sentences is that of the paper (`limits`); words stand between blanks, where the released
     code has those of NLTK. Of dependency relations "all" has no punctuation.
@@ -156,7 +137,8 @@ class _LinkedTexts:
     """
 
     def __init__(self, corpus: Corpus, links: Any, limits: str | None, as_coded: bool):
-        self.corpus, self.as_coded, self.kind = corpus, as_coded, link_kind(corpus, links)
+        self.corpus, self.as_coded = corpus, as_coded
+        self.kind: LinkKind = link_kind(corpus, links)
         self.limits = _limits(corpus, self.kind, limits, as_coded)
         self.kept, self.dropped = linked(corpus, self.kind, self.limits)
         _refuse_nothing(corpus, self.kept, self.limits, self.dropped)

@@ -7,16 +7,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.passes.settings import Settings
 from headscope.results.variables import Label, Variables
 from headscope.statistics.intervals import equal_units, interval
-from headscope.studies.shrink.answers import ModelAnswers, Outputs
-from headscope.studies.shrink.fine_size import FineSize
 from headscope.studies.shrink.moments import ranked, written
+from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.sizes import AnySize, Original
+from headscope.studies.shrink.sizes import Size
 
 SEARCH, WEIGHTS, RANDOM = "search", "weights", "random"
 CHOICES = (SEARCH, WEIGHTS, RANDOM)
@@ -33,11 +30,15 @@ LABELS = {
 }
 
 
-def other_choices(original: Original, size: AnySize, seed: int) -> Iterator[Model]:
+def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
     """Models of a size: of the parts with the longest weights, then of random parts, drawn so often.
 
     * `seed`: of the draws.
+
+    None where nothing was removed.
     """
+    if size == original.size:
+        return
     yield _chosen(_by_weights(original), size, _lengths(original))
     for draw in range(DRAWS):
         random = np.random.default_rng([seed, draw])
@@ -49,7 +50,7 @@ def by_method(original: Original, method: str, seed: int) -> Original:
     """The model whose neurons, heads and layers go in another order.
 
     * `method`: "estimate", by what they add, and layers by what their removal changes; "magnitude", shortest weights
-      first; "random", in an order of the seed; "gates", see `gate_search`.
+      first; "random", in an order of the seed; "gates", see `gate_choice`.
     """
     if method in ("estimate", "gates"):
         return original
@@ -65,12 +66,10 @@ def _at_random(original: Original, random: np.random.Generator) -> Original:
     return replace(original, of_neurons=neurons, of_heads=[random.random(len(values)) for values in original.of_heads])
 
 
-def _chosen(others: Original, size: AnySize, layers: Float[np.ndarray, " layer"]) -> Model:
+def _chosen(others: Original, size: Size, layers: Float[np.ndarray, " layer"]) -> Model:
     """The model of a size with the layers, neurons and heads of the largest values; its output maps are fitted."""
     (kept,) = ranked([layers], len(size.layers))
-    if isinstance(size, FineSize):
-        return others.cut(size.moved_to(kept, others.size.by_layer(len(layers))))
-    return others.cut(replace(size, layers=kept))
+    return others.cut(size.moved_to(kept, others.size if others.fine else size))
 
 
 def _by_weights(original: Original) -> Original:
@@ -90,15 +89,6 @@ def _lengths(original: Original) -> Float[np.ndarray, " layer"]:
     """The squared length of all weights of each layer."""
     layers = original.parts.stack.layers
     return np.array([sum(float(weight.detach().square().sum()) for weight in layer.parameters()) for layer in layers])
-
-
-def outputs_of_others(
-    original: Original, size: AnySize, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings
-) -> list[Outputs]:
-    """The outputs of models of a size with other choices of parts; none where nothing was removed."""
-    if size == original.start:
-        return []
-    return [answers.of(model, inputs, settings) for model in other_choices(original, size, settings.seed)]
 
 
 def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:

@@ -1,14 +1,15 @@
 """Train a smaller model on the states and the outputs of the whole one (Hinton et al. 2015, Sanh et al. 2019)."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.nn.functional import kl_div, log_softmax
 
 from headscope.capture.attention_switch import fast
 from headscope.capture.transformers_logging import quiet
@@ -20,13 +21,17 @@ from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import ModelAnswers, Outputs
-from headscope.studies.shrink.losses import LossWeights, of_labels, of_outputs, of_relations, of_states
+from headscope.studies.shrink.judging import Judging
+from headscope.studies.shrink.scores import Outputs
+from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.task_answers import Answers
 from headscope.training.dataset import padded
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
+
+States = Float[Tensor, "example token width"]
 
 
 @dataclass(frozen=True)
@@ -35,16 +40,13 @@ class DistillationSet:
 
     * `pieces`: the id in the whole model's vocabulary of each piece of the smaller one's.
     * `layers`: the layers that the smaller model keeps; with none only the states after the last layer are compared.
-    * `weights`: of the losses; `labels`: the class number or the score of each input, if labels count.
     """
 
     inputs: list[Encoded]
     teacher: Model
-    answers: ModelAnswers
+    answers: Answers
     pieces: Tensor
     layers: tuple[int, ...]
-    weights: LossWeights
-    labels: Float[np.ndarray, " example"] | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -53,44 +55,25 @@ class DistillationSet:
         return self.inputs[index]
 
     def collate(self, group: list[Encoded], pad: int) -> dict[str, Tensor]:
-        """Padded keyword arguments of the network, each [example, token], and `labels`, [example], if they count."""
-        batch = padded(group, pad)
-        if self.labels is not None:
-            batch["labels"] = torch.from_numpy(self.labels[[encoded.index for encoded in group]]).float()
-        return batch
+        """Padded keyword arguments of the network, each [example, token]."""
+        return padded(group, pad)
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
-        """The loss of a batch; dropout is off, since the states of the whole model have none."""
+        """The loss of a batch: of the states after each kept layer, and of the outputs.
+
+        Dropout is off, since the states of the whole model have none.
+        """
         network.eval()
-        inputs = {name: tensor for name, tensor in batch.items() if name != "labels"}
-        of_teacher = inputs | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
+        of_teacher = batch | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
         with torch.no_grad():
             theirs = self.teacher.network(**of_teacher, output_hidden_states=True)
-        ours, real = network(**inputs, output_hidden_states=True), batch["attention_mask"].bool()
-        terms = self._terms(ours, theirs, real, batch.get("labels"))
-        weights = asdict(self.weights)
-        return torch.stack([weights[name] * term() for name, term in terms.items() if weights[name]]).sum()
-
-    def _terms(self, ours: Any, theirs: Any, real: Tensor, labels: Tensor | None) -> dict[str, Callable[[], Tensor]]:
-        """The losses by name; only those that count are computed."""
+        ours, real = network(**batch, output_hidden_states=True), batch["attention_mask"].bool()
         states, wanted = ours.hidden_states, theirs.hidden_states
         # What leaves a kept layer is compared with what enters the next kept one in the whole model.
         entered = [*self.layers[1:], len(wanted) - 1]
-        classes = self.answers.task is not None and self.answers.task.kind == "classification"
-        one, other = (self._outputs(of_model, real) for of_model in (ours, theirs))
-        heads = max(self.teacher.capture.heads)
-        return {
-            "states": lambda: of_states(states[-len(entered) :], [wanted[layer] for layer in entered], real),
-            "outputs": lambda: of_outputs(one, other, classes=classes),
-            "relations": lambda: of_relations(states[-1], wanted[-1], real, heads),
-            "labels": lambda: of_labels(one, cast("Tensor", labels), classes=classes),
-        }
-
-    def _outputs(self, of_model: Any, real: Tensor) -> Tensor:
-        """The outputs of the task head, or embeddings."""
-        if self.answers.task is not None:
-            return of_model.logits
-        return self.answers.embedding(of_model.hidden_states[-1], real)
+        one, other = (self.answers.learned(output, real) for output in (ours, theirs))
+        of_states = state_loss(states[-len(entered) :], [wanted[layer] for layer in entered], real)
+        return of_states + output_loss(one, other, classes=self.answers.classes)
 
 
 @dataclass(frozen=True)
@@ -117,6 +100,20 @@ class DistilledExamples:
         return np.stack([squares, np.ones_like(squares)], axis=1)
 
 
+def examples_of(
+    judging: Judging, smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None
+) -> DistilledExamples:
+    """What a smaller model learns from, in its own pieces: the whole model's answers to the texts of the search.
+
+    * `layers`, `pieces`: that it keeps; None for all pieces.
+    """
+    teacher, texts = judging.model, judging.texts
+    numbering = torch.tensor(pieces or range(teacher.network.config.get_text_config().vocab_size))
+    learned = DistillationSet(encode(smaller, texts.training), teacher, judging.answers, numbering, layers)
+    before = judging.outputs(teacher, judging.stopping)
+    return DistilledExamples(learned, encode(smaller, texts.stopping), before)
+
+
 def distilled(
     smaller: Model,
     examples: DistilledExamples,
@@ -133,7 +130,7 @@ def distilled(
     """
     trainable(smaller)
     record = RunRecord(folder)
-    options = {"seed": settings.seed, "layers": list(examples.train.layers), "losses": asdict(examples.train.weights)}
+    options = {"seed": settings.seed, "layers": list(examples.train.layers)}
     record.open(recipe.as_settings() | options, settings.on_notice)
     before = float(examples.outputs(smaller, settings)[:, 0].mean())
     done = record.completed()
@@ -170,3 +167,28 @@ def copied(model: Model) -> Any:
     network: Any = made_like(model.network)
     network.load_state_dict(model.network.state_dict())
     return network.to(model.device)
+
+
+def state_loss(ours: Sequence[States], theirs: Sequence[States], real: Bool[Tensor, "example token"]) -> Tensor:
+    """The mean over states of the squared difference, by the mean square of the wanted ones (Sanh et al. 2019)."""
+    losses = []
+    for state, wanted in zip(ours, theirs, strict=True):
+        difference = (state[real] - wanted[real]).square().mean()
+        losses.append(difference / wanted[real].square().mean().clamp_min(1e-12))
+    return torch.stack(losses).mean()
+
+
+def output_loss(
+    ours: Float[Tensor, "example output"], theirs: Float[Tensor, "example output"], *, classes: bool
+) -> Tensor:
+    """The squared difference of outputs by their spread; of classes with their divergence (Hinton et al. 2015).
+
+    >>> output_loss(torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [2.0]]), classes=False)
+    tensor(0.5000)
+    """
+    spread = (theirs - theirs.mean(0)).square().sum().clamp_min(1e-6)
+    loss = (ours - theirs).square().sum() / spread
+    if classes:
+        one, other = (log_softmax(logits, -1) for logits in (ours, theirs))
+        loss = loss + kl_div(one, other, log_target=True, reduction="batchmean")
+    return loss

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
@@ -15,7 +16,12 @@ from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
+from headscope.results.variables import Label, Variables
+from headscope.studies.shrink.answers import change
+from headscope.studies.shrink.judging import Evidence, Judging
+from headscope.studies.shrink.original import Original
+from headscope.studies.shrink.splits import encode
+from headscope.studies.shrink.task_answers import Answers, file_answers
 from headscope.studies.shrink.timing import ROUNDS, Timing
 
 # Beside the weights in the folder of the model; other programs look for these names.
@@ -24,6 +30,16 @@ FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
 MOST_CHANGE = 0.01
 # Options are chosen on at most so many texts: some twenty files are tried.
 MOST_TEXTS = 128
+SOURCE, HELD_OUT = (
+    "the ONNX file of the saved model with weights of eight bits",
+    "held-out examples, which the search never saw",
+)
+LABELS = {
+    "eight_bit_score": Label("score of the saved model in eight bits", "score", ("metric",), HELD_OUT),
+    "eight_bit_gain": Label(
+        "gain of the main metric by the saved model in eight bits, below 0 where it is worse", "score", (), HELD_OUT
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -52,10 +68,6 @@ class EightBitModel:
     trials: list[Trial]
     inputs: int
 
-    def outputs(self, answers: ModelAnswers, inputs: Sequence[Encoded], settings: Settings) -> Outputs:
-        """What the file of eight bits answers."""
-        return answers.of_file(session_of(self.folder / EIGHT), self.model, inputs, settings)
-
     def facts(self, timing: Timing) -> dict[str, Any]:
         """Options, trials, sizes and milliseconds of both files."""
         files = [self.folder / name for name in (WHOLE, EIGHT)]
@@ -73,7 +85,7 @@ class EightBitModel:
 
 
 def eight_bit_model(
-    model: Model, answers: ModelAnswers, inputs: Sequence[Encoded], folder: Path, settings: Settings
+    model: Model, answers: Answers, inputs: Sequence[Encoded], folder: Path, settings: Settings
 ) -> EightBitModel:
     """Export a model, and write it with weights of eight bits by the options that were found best.
 
@@ -93,7 +105,7 @@ def eight_bit_model(
 
     def tried(options: EightBits) -> Trial:
         session = session_of(quantised(source, target, options, nodes))
-        after = answers.of_file(session, model, inputs, settings)
+        after = file_answers(answers, session, model, inputs, settings)
         return Trial(options, change(before, after), file_megabytes(target))
 
     trials = [tried(EightBits(channel, reduced)) for channel, reduced in product((False, True), repeat=2)]
@@ -103,6 +115,27 @@ def eight_bit_model(
     chosen = chosen_trial(trials)
     quantised(source, target, chosen.options, nodes)
     return EightBitModel(model, folder, chosen, trials, len(inputs))
+
+
+def scored(
+    judging: Judging, evidence: Evidence, smaller: Model, timing: Timing, folder: Path
+) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+    """Write the files of a smaller model into a folder. Returns: their scores on held-out texts, and their facts."""
+    answers, settings = judging.answers, judging.settings
+    inputs = encode(smaller, judging.texts.stopping)
+    files = eight_bit_model(smaller.on("cpu"), answers, inputs, folder, settings)
+    after = file_answers(answers, session_of(folder / EIGHT), files.model, evidence.inputs, settings)
+    outputs = [evidence.before, after]
+    scores = judging.scores(outputs)
+    gain, arrays = judging.gains(outputs, scores)[-1], Variables({"metric": scores.metrics}, SOURCE, LABELS)
+    arrays.add("eight_bit_score", scores.values[-1], interval=scores.bounds[-1], count=len(after))
+    arrays.add("eight_bit_gain", gain[0], interval=gain[1:], count=len(after))
+    return arrays.arrays, {"eight_bit": files.facts(timing)}
+
+
+def quantisable(original: Original) -> Original:
+    """The model, of which each layer keeps a head and a neuron: onnxruntime runs and quantises no map without any."""
+    return replace(original, least_heads=1, least_neurons=1)
 
 
 def with_several(best: Trial, alone: Sequence[Trial], tried: Callable[[EightBits], Trial]) -> Iterator[Trial]:

@@ -11,10 +11,10 @@ from headscope.models.gated import GateValues
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import megabytes
-from headscope.studies.shrink.prices import Prices, narrow
-from headscope.studies.shrink.search import layer_megabytes
-from headscope.studies.shrink.sizes import AnySize, Original, Size
-from headscope.studies.shrink.target import SizeTarget
+from headscope.studies.shrink.original import Original
+from headscope.studies.shrink.plan import SizeTarget
+from headscope.studies.shrink.prices import Prices, layer_megabytes, narrow
+from headscope.studies.shrink.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -26,31 +26,28 @@ class PartMegabytes:
     neuron: float
     head: float
 
-    def of(self, size: AnySize, original: Size) -> float:
+    def of(self, size: Size, original: Size) -> float:
         """Megabytes of a model of a size.
 
-        >>> PartMegabytes(1.0, 2.0, 0.25, 0.5).of(Size((0,), 3, 1), Size((0, 1), 4, 2))
+        >>> PartMegabytes(1.0, 2.0, 0.25, 0.5).of(Size((0,), (3, 3), (1, 1)), Size((0, 1), (4, 4), (2, 2)))
         2.25
         """
-        neurons, heads = map(sum, zip(*size.of_layers, strict=True))
+        neurons, heads = map(sum, zip(*size.by_layer, strict=True))
         number = len(size.layers)
-        gone = (number * original.width - neurons) * self.neuron + (number * original.heads - heads) * self.head
+        gone = (number * original.neurons[0] - neurons) * self.neuron + (number * original.heads[0] - heads) * self.head
         return self.outside + number * self.layer - gone
 
 
-def part_megabytes(original: Original, fixed: float) -> PartMegabytes:
-    """Megabytes of the parts of a model, measured on models that lack one neuron or one head in each layer.
-
-    * `fixed`: megabytes that go in any case.
-    """
+def part_megabytes(original: Original) -> PartMegabytes:
+    """Megabytes of the parts of a model, measured on models that lack one neuron or one head in each layer."""
     size, model = original.size, original.model
     number, total, layer = len(size.layers), megabytes(model), layer_megabytes(model)
-    neuron = (total - megabytes(narrow(original, size.width - 1))) / number if original.moments else 0.0
+    neuron = (total - megabytes(narrow(original, original.width - 1))) / number if original.moments else 0.0
     head = 0.0
-    if original.parts.heads and size.heads > 1:
-        fewer = cut(model, Kept(heads=(tuple(range(size.heads - 1)),) * number), fine=original.fine)
+    if original.parts.heads and original.heads > 1:
+        fewer = cut(model, Kept(heads=(tuple(range(original.heads - 1)),) * number), fine=original.fine)
         head = (total - megabytes(fewer)) / number
-    return PartMegabytes(total - fixed - number * layer, layer, neuron, head)
+    return PartMegabytes(total - original.unused_megabytes - number * layer, layer, neuron, head)
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class ExpectedPrice:
     size: Size
     even: bool = True
 
-    def of(self, size: AnySize) -> float:
+    def of(self, size: Size) -> float:
         """The price of a model of a size, as times the target; see `excess`."""
         share, megabytes = self.prices.share(size, self.size), self.sizes.of(size, self.size)
         return max(share * (self.target.speed or 0.0), megabytes / (self.target.megabytes or inf))
@@ -90,7 +87,7 @@ class ExpectedPrice:
     def megabytes(self, stays: GateValues) -> Float[Tensor, ""]:
         """Expected megabytes, without what goes in any case."""
         layers, neurons, heads = self._counts(stays)
-        gone = (self.size.width - neurons) * self.sizes.neuron + (self.size.heads - heads) * self.sizes.head
+        gone = (self.size.neurons[0] - neurons) * self.sizes.neuron + (self.size.heads[0] - heads) * self.sizes.head
         return self.sizes.outside + (layers * (self.sizes.layer - gone)).sum()
 
     def unevenness(self, stays: GateValues) -> Float[Tensor, " layer_kind"]:
@@ -102,7 +99,10 @@ class ExpectedPrice:
         layers, neurons, heads = self._counts(stays)
         stay = layers.detach()
         apart = []
-        for values, counts, most in ((stays.neurons, neurons, self.size.width), (stays.heads, heads, self.size.heads)):
+        for values, counts, most in (
+            (stays.neurons, neurons, self.size.neurons[0]),
+            (stays.heads, heads, self.size.heads[0]),
+        ):
             if values is not None and self.even:
                 mean = (stay * counts).sum() / stay.sum().clamp_min(1e-6)
                 apart.append(stay * (counts - mean) / most)
@@ -114,15 +114,15 @@ class ExpectedPrice:
         ones = known.new_ones(len(self.size.layers))
         return (
             ones if stays.layers is None else stays.layers,
-            ones * self.size.width if stays.neurons is None else stays.neurons.sum(1),
-            ones * self.size.heads if stays.heads is None else stays.heads.sum(1),
+            ones * self.size.neurons[0] if stays.neurons is None else stays.neurons.sum(1),
+            ones * self.size.heads[0] if stays.heads is None else stays.heads.sum(1),
         )
 
     def _seconds(self, layers: Tensor, neurons: Tensor, heads: Tensor) -> Float[Tensor, " shape"]:
         fixed, of_head = (layers.new_tensor(values) for values in (self.prices.fixed, self.prices.of_head))
         widths = layers.new_tensor(self.prices.widths)
         at_width = interpolated(neurons, widths, layers.new_tensor(self.prices.of_width))
-        layer = (at_width - fixed) / len(self.size.layers) - (self.size.heads - heads)[
+        layer = (at_width - fixed) / len(self.size.layers) - (self.size.heads[0] - heads)[
             :, None
         ] * of_head  # [layer, shape]
         return fixed + (layers[:, None] * layer.clamp_min(0)).sum(0)

@@ -1,17 +1,24 @@
-"""Which parts the trained gates keep: gates open in the order of their `log_alpha`, as far as the target allows."""
+"""Gates as a way to choose within a search: they open in the order of their `log_alpha`, as the target allows."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
+from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.studies.shrink.fine_size import FineSize
-from headscope.studies.shrink.sizes import AnySize, Original, Size
+from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
+from headscope.studies.shrink.original import Original
+from headscope.studies.shrink.record import Step
+from headscope.studies.shrink.search import SizeSearch, unmet
+from headscope.studies.shrink.sizes import Size
 
 LogAlphas = Mapping[str, Float[np.ndarray, "..."]]
+PART = "gates"
+# What two ways to add up the same bytes may differ by, as a share.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -40,84 +47,87 @@ class TrainedGates:
         return replace(self.chosen_of(measured), model=self.model, moments=())
 
 
-def smallest(original: Original, groups: int) -> AnySize:
+# Trains gates for a price; the second argument is the lowest that can be reached, as times the target.
+Train = Callable[[ExpectedPrice, float], TrainedGates]
+
+
+@dataclass
+class GateChoice:
+    """The only step of a search by gates: all parts go at once whose gates close.
+
+    * `trained`: the gates, once the step is chosen.
+    """
+
+    search: SizeSearch
+    train: Train
+    best_effort: bool
+    trained: TrainedGates | None = None
+
+    def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
+        """Train gates towards the target, and close those that go; None after that. See `search.Choose`.
+
+        Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
+        """
+        if self.trained is not None:
+            return None
+        search, original = self.search, self.search.original
+        sizes = part_megabytes(original)
+        price = ExpectedPrice(search.prices, sizes, search.target, original.size, not original.fine)
+        least = smallest(original, search.groups)
+        if price.of(least) > 1 and not self.best_effort:
+            share = search.prices.share(least, original.size)
+            raise HeadscopeError(unmet(search, Step("", least, 0.0, 0.0, sizes.of(least, original.size), share)))
+        self.trained = trained = self.train(price, price.of(least))
+        size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
+        by_gates = trained.original(original)
+        smaller = by_gates.cut(size)
+        moved, alone = search.changed(smaller), search.silenced(by_gates, size)
+        share = search.prices.share(size, original.size)
+        return Step(PART, size, moved, alone, original.megabytes(smaller, size), share), smaller
+
+
+def smallest(original: Original, groups: int) -> Size:
     """The smallest size of a search: one layer, one head, and what is left of the neurons after whole groups.
 
     Where layers may differ no neuron stays, and of all layers but the first no head, if layers need none.
-
-    >>> from types import SimpleNamespace
-    >>> size = SimpleNamespace(layers=(0, 1), width=9, heads=4)
-    >>> smallest(SimpleNamespace(size=size, kinds=("layers",), moments=(), parts=None, fine=False), 2)
-    Size(layers=(0,), width=9, heads=4, embeddings=0)
     """
-    size, kinds = original.size, original.kinds
-    step = max(1, size.width // groups)
-    neurons = "neurons" in kinds and original.moments
-    if original.fine:
-        number, heads = len(size.layers), "heads" in kinds and original.parts.heads
-        return FineSize(
-            layers=size.layers[:1] if "layers" in kinds else size.layers,
-            neurons=((original.least_neurons if neurons else size.width),) * number,
-            heads=(1, *[original.least_heads] * (number - 1)) if heads else (size.heads,) * number,
-        )
-    return Size(
-        layers=size.layers[:1] if "layers" in kinds else size.layers,
-        width=size.width - step * ((size.width - 1) // step) if neurons else size.width,
-        heads=1 if "heads" in kinds and original.parts.heads else size.heads,
-    )
+    size, kinds, number = original.size, original.kinds, len(original.size.layers)
+    neurons, heads = original.width, size.heads
+    if "neurons" in kinds and original.moments:
+        step = max(1, original.width // groups)
+        neurons = original.least_neurons if original.fine else neurons - step * ((neurons - 1) // step)
+    if "heads" in kinds and original.parts.heads:
+        heads = (1, *[original.least_heads if original.fine else 1] * (number - 1))
+    return Size(size.layers[:1] if "layers" in kinds else size.layers, (neurons,) * number, heads)
 
 
-def chosen(log_alphas: LogAlphas, original: Size, least: AnySize, fits: Callable[[AnySize], bool]) -> AnySize:
-    """The size of the lowest threshold of `log_alpha` that fits; the least one if none does.
+def chosen(log_alphas: LogAlphas, original: Original, least: Size, fits: Callable[[Size], bool]) -> Size:
+    """The size of the lowest threshold of `log_alpha` that fits; the least one if none does."""
+    thresholds = np.unique(np.concatenate([[-np.inf], *(values.ravel() for values in log_alphas.values())])).tolist()
+    first = bisect_left(thresholds, True, key=lambda threshold: fits(opened(log_alphas, threshold, original, least)))
+    return opened(log_alphas, thresholds[min(first, len(thresholds) - 1)], original, least)
 
-    >>> gates = {"neurons": np.array([[3.0, 2.0, 1.0, 0.0]])}
-    >>> chosen(gates, Size((0,), 4, 1), Size((0,), 1, 1), lambda size: size.width <= 2)
-    Size(layers=(0,), width=2, heads=1, embeddings=0)
+
+def opened(log_alphas: LogAlphas, threshold: float, original: Original, least: Size) -> Size:
+    """The size of the model whose gates above a threshold are open: one layer and one head at least stay.
+
+    Where all layers have to keep the same numbers, these are the mean over the layers that stay.
     """
-    thresholds = np.unique(np.concatenate([[-np.inf], *(values.ravel() for values in log_alphas.values())]))
-    ascending = thresholds.tolist()
-    first = bisect_left(ascending, True, key=lambda threshold: fits(opened(log_alphas, threshold, original, least)))
-    return opened(log_alphas, ascending[min(first, len(ascending) - 1)], original, least)
-
-
-def opened(log_alphas: LogAlphas, threshold: float, original: Size, least: AnySize) -> AnySize:
-    """The size of the model whose gates above a threshold are open: of neurons and heads the mean over its layers.
-
-    Where layers may differ it is the number of each layer.
-
-    >>> gates = {"layers": np.array([1.0, -1.0]), "heads": np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])}
-    >>> opened(gates, 0, Size((0, 1), 8, 3), Size((0,), 8, 1))
-    Size(layers=(0,), width=8, heads=3, embeddings=0)
-    """
-    layers = np.array(original.layers)
+    full = original.size
+    layers = np.array(full.layers)
     if "layers" in log_alphas:
-        of_layers = log_alphas["layers"]
-        layers = np.flatnonzero(of_layers > threshold)
-        layers = layers if len(layers) else np.array([of_layers.argmax()])
-    if isinstance(least, FineSize):
-        return _opened_by_layer(log_alphas, threshold, layers, original.by_layer(len(original.layers)), least)
-
-    def number(kind: str, before: int, lowest: int) -> int:
+        layers = np.flatnonzero(log_alphas["layers"] > threshold)
+        layers = layers if len(layers) else np.array([log_alphas["layers"].argmax()])
+    numbers = {"neurons": np.array(full.neurons), "heads": np.array(full.heads)}
+    for kind, counts in numbers.items():
         if kind not in log_alphas:
-            return before
-        return max(lowest, round(float((log_alphas[kind][layers] > threshold).sum(1).mean())))
-
-    width, heads = number("neurons", original.width, least.width), number("heads", original.heads, least.heads)
-    return Size(tuple(layers.tolist()), width, heads)
-
-
-def _opened_by_layer(
-    log_alphas: LogAlphas, threshold: float, layers: Int[np.ndarray, " kept"], full: FineSize, least: FineSize
-) -> FineSize:
-    """The size whose layers keep the neurons and heads that are open; one head at least stays.
-
-    * `layers`: those that stay.
-    """
-    neurons, heads = np.array(full.neurons), np.array(full.heads)
-    if "neurons" in log_alphas:
-        neurons[layers] = np.maximum((log_alphas["neurons"][layers] > threshold).sum(1), min(least.neurons))
-    if "heads" in log_alphas:
-        heads[layers] = np.maximum((log_alphas["heads"][layers] > threshold).sum(1), min(least.heads))
-        if not heads[layers].any():
-            heads[layers[log_alphas["heads"][layers].max(1).argmax()]] = 1
-    return FineSize(tuple(layers.tolist()), tuple(neurons.tolist()), tuple(heads.tolist()))
+            continue
+        open_gates, fewest = (log_alphas[kind] > threshold).sum(1), min(getattr(least, kind))
+        if original.fine:
+            counts[layers] = np.maximum(open_gates[layers], fewest)
+        else:
+            counts[:] = max(fewest, round(float(open_gates[layers].mean())))
+        if kind == "heads" and not counts[layers].any():
+            counts[layers[log_alphas[kind][layers].max(1).argmax()]] = 1
+    neurons, heads = (tuple(counts.tolist()) for counts in numbers.values())
+    return Size(tuple(layers.tolist()), neurons, heads)

@@ -14,12 +14,14 @@ from headscope.corpora.tasks import Task
 from headscope.models.gated import GateValues
 from headscope.models.removable_parts import parts_of
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.distillation import DistilledExamples, copied, reloaded, trainable
+from headscope.studies.shrink.distillation import DistilledExamples, copied, examples_of, reloaded, trainable
 from headscope.studies.shrink.expected_price import ExpectedPrice
 from headscope.studies.shrink.gate_choice import TrainedGates
 from headscope.studies.shrink.gated_set import GatedExamples, GatedSet
-from headscope.studies.shrink.gates import Gates
+from headscope.studies.shrink.gates import Gates, gate_shapes
 from headscope.studies.shrink.hard_concrete import open_probability
+from headscope.studies.shrink.judging import Judging
+from headscope.studies.shrink.original import Original
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import Epochs, train
 from headscope.training.recipe import TrainingRecipe
@@ -33,23 +35,22 @@ REACH, LINEAR, SQUARE = 32.0, 0.25, 8.0
 
 
 def trained_gates(
-    choosing: DistilledExamples,
-    shapes: Mapping[str, tuple[int, ...]],
+    judging: Judging,
+    measured: Original,
     corpus: Corpus,
     recipe: TrainingRecipe,
-    settings: Settings,
     folder: Path,
     price: ExpectedPrice,
     least: float,
 ) -> TrainedGates:
     """Train gates together with a copy of the model, from the last checkpoint in `folder` on if there is one.
 
-    * `choosing`: the examples, whose teacher is the whole model.
-    * `shapes`: see `gate_shapes`; `price`, `least`: see `GatedSet`.
+    * `measured`: the whole model, whose parts have gates; `price`, `least`: see `GatedSet`.
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    trainable(choosing.train.teacher)
+    choosing, shapes, settings = examples_of(judging, judging.model, (), None), gate_shapes(measured), judging.settings
+    trainable(judging.model)
     recipe = replace(recipe, keep="last", weight_decay=0.0)
     steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
     record = RunRecord(folder)
@@ -75,8 +76,11 @@ def gated_examples(
     """A copy of the model with new gates, and what it is trained on in so many steps."""
     teacher = choosing.train.teacher
     model = replace(teacher, network=copied(teacher).eval(), sha256="", files=())
-    gated_set = GatedSet(choosing.train, model, parts_of(model), Gates(shapes, even=price.even), price, least, steps)
-    return GatedExamples(gated_set, choosing)
+    gates = Gates(shapes, even=price.even)
+    gated_set = GatedSet(
+        **vars(choosing.train), model=model, parts=parts_of(model), gates=gates, price=price, least=least, steps=steps
+    )
+    return GatedExamples(gated_set, choosing.stopping, choosing.before)
 
 
 def _train(
@@ -95,7 +99,7 @@ def _train(
     rates = {id(weight): rate for weight in gates.parameters()}
     rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
     start = InitialModel(network, learned.model.tokenizer, ordinary=_without_gates, rates=rates)
-    with fast(network), fast(learned.learned.teacher.network):
+    with fast(network), fast(learned.teacher.network):
         train(start, task, examples, recipe, settings, record, epochs=Epochs(on_kept=save))
 
 

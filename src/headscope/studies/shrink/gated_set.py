@@ -9,7 +9,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.gated import GateValues, gated
 from headscope.models.removable_parts import RemovableParts
@@ -24,14 +23,13 @@ FALL = 0.5
 
 
 @dataclass(frozen=True)
-class GatedSet:
+class GatedSet(DistillationSet):
     """Training inputs whose loss is that of distillation with gates drawn at random, and what draws the price down.
 
     * `model`: the gated model; `parts`: its parts.
     * `least`: the lowest price that can be reached, as times the target; `steps`: of the whole training.
     """
 
-    learned: DistillationSet
     model: Model
     parts: RemovableParts
     gates: Gates
@@ -39,25 +37,10 @@ class GatedSet:
     least: float
     steps: int
 
-    @property
-    def inputs(self) -> list[Encoded]:
-        """The inputs."""
-        return self.learned.inputs
-
-    def __len__(self) -> int:
-        return len(self.learned)
-
-    def __getitem__(self, index: int) -> Encoded:
-        return self.learned[index]
-
-    def collate(self, group: list[Encoded], pad: int) -> dict[str, Tensor]:
-        """Padded keyword arguments of the network, each [example, token]."""
-        return self.learned.collate(group, pad)
-
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The loss of a batch; it counts the step."""
         with self.gated(self.gates.values(drawn)):
-            loss = self.learned.loss(network, batch)
+            loss = super().loss(network, batch)
         loss = loss + self.gates.penalty(self.excess())
         self.gates.done += 1
         return loss
@@ -85,19 +68,12 @@ class GatedSet:
 
 
 @dataclass(frozen=True)
-class GatedExamples:
+class GatedExamples(DistilledExamples):
     """What `training.loop.train` trains gates on; its outputs are those without noise."""
 
     train: GatedSet
-    choosing: DistilledExamples
-    cut: int = 0
-
-    @property
-    def targets(self) -> Float[np.ndarray, " example"]:
-        """Zeros: the outputs hold the losses."""
-        return self.choosing.targets
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example 2"]:
         """See `DistilledExamples.outputs`, with the gates as they are at evaluation."""
         with self.train.gated(self.train.gates.values(expected)):
-            return self.choosing.outputs(model, settings)
+            return super().outputs(model, settings)

@@ -1,9 +1,4 @@
-"""Groups of held-out inputs, and what each loses in the saved model beside all others: a mean over inputs hides them.
-
-Without a task a text loses what the rank correlation of its similarities to other texts lacks to 1; in a classification
-an input loses the answer that was right before alone, in a regression the growth of its absolute error. Where the
-whole model's answers are the labels, it loses the agreement with them.
-"""
+"""Groups of held-out inputs, and what each loses in the saved model beside all others: a mean hides them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,91 +7,88 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from headscope.corpora.tasks import Task
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
 from headscope.results.variables import Count, Label, Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
-from headscope.statistics.intervals import of_differences
-from headscope.statistics.rank_correlation import spearman
-from headscope.studies.shrink.answers import Outputs
+from headscope.statistics.intervals import equal_units, interval, of_differences, of_shares
+from headscope.studies.shrink.scores import Outputs
+from headscope.studies.shrink.splits import Splits
+from headscope.studies.shrink.task_answers import Answers
+from headscope.studies.shrink.vocabulary import read_otherwise, with_new_unknown
 
 Mask = Bool[np.ndarray, " example"]
 
 # The shortest and the longest third.
 THIRD = 1 / 3
-# A text's similarities to so many others are ranked, and a group or its rest has so many inputs at least.
-MOST_OTHERS, LEAST = 500, 10
+# A group or its rest has so many inputs at least.
+LEAST = 10
 WITHIN = ("group", "others")
 SOURCE = "held-out examples by group, in the whole model and in the saved one"
 LOSS = Label("what inputs lose in the saved model", "accuracy", ("input_group", "within"))
-UNITS = {"classification": "accuracy", "regression": "absolute error"}
-UNITS_OF_ANSWERS = {"classification": "class agreement", "regression": "absolute difference"}
+CHANGED = {"changed_share": Label("share of examples whose predicted class changed", "share")}
 
 
-def input_losses(
-    task: Task | None, before: Outputs, after: Outputs, targets: Float[np.ndarray, " example"] | None, seed: int
-) -> Float[np.ndarray, " example"]:
-    """What each input loses, below 0 for a gain.
+def variables(
+    answers: Answers,
+    texts: Splits,
+    models: tuple[Model, Model],
+    read: tuple[Sequence[Encoded], Sequence[Encoded]],
+    answered: tuple[Outputs, Outputs],
+    seed: int,
+    resamples: int,
+) -> dict[str, xr.DataArray]:
+    """What groups of inputs lose, and of a classification the share of changed predictions.
 
-    >>> task = Task(name="made", kind="regression", metrics=("pearson",), dev=None)
-    >>> input_losses(task, np.array([[1.0], [2.0]]), np.array([[1.5], [3.0]]), np.array([1.0, 3.0]), 0)
-    array([ 0.5, -1. ])
+    * `models`: the whole one and the saved one; `read`: the inputs of both; `answered`: their outputs.
     """
-    if task is None or targets is None:
-        return 1 - _agreements(before, after, seed)
-    if task.kind == "classification":
-        right = [(outputs.argmax(-1) == targets).astype(float) for outputs in (before, after)]
-        return right[0] - right[1]
-    errors = [abs(outputs[:, 0] - targets) for outputs in (before, after)]
-    return errors[1] - errors[0]
+    losses, groups = answers.losses(*answered, seed), _groups(answers, texts, models, read)
+    arrays = group_losses(losses, groups, texts.units, answers, seed, resamples)
+    if answers.classes:
+        first, second = (outputs.argmax(-1) for outputs in answered)
+        arrays |= changed_share(first != second, texts.units, seed, resamples)
+    return arrays
 
 
-def _agreements(before: Outputs, after: Outputs, seed: int) -> Float[np.ndarray, " text"]:
-    """The rank correlation of each text's similarities to other texts, of both models; NaN for fewer than three."""
-    number = len(before)
-    others = np.sort(np.random.default_rng(seed).permutation(number)[: MOST_OTHERS + 1])
-    found = np.full(number, np.nan)
-    for text in range(number if number > 2 else 0):
-        beside = others[others != text][:MOST_OTHERS]
-        one, other = (outputs[beside] @ outputs[text] for outputs in (before, after))
-        found[text] = spearman(one, other)
-    return found
-
-
-def input_groups(
-    lengths: Sequence[int], marks: Mapping[str, Mask], labels: Sequence[str] = (), classes: Sequence[str] = ()
+def _groups(
+    answers: Answers, texts: Splits, models: tuple[Model, Model], read: tuple[Sequence[Encoded], Sequence[Encoded]]
 ) -> dict[str, Mask]:
-    """Groups of inputs by name: the shortest and the longest third, those of the marks, and those of each class.
+    """Groups by length, by what the smaller vocabulary does to them, and by class."""
+    marks = {
+        "inputs read in other pieces": read_otherwise(*models, *read),
+        "inputs with pieces that became unknown": with_new_unknown(*models, *read),
+    }
+    task, labels = answers.task, np.array([str(example.label) for example in texts.held_out])
+    if task is not None:
+        words = "that are answered" if task.pseudo_labelled else "of class"
+        marks |= {f"inputs {words} {name}": labels == name for name in task.labels}
+    return input_groups([*map(len, read[0])], marks)
+
+
+def input_groups(lengths: Sequence[int], marks: Mapping[str, Mask]) -> dict[str, Mask]:
+    """Groups of inputs by name: the shortest and the longest third, and those of the marks.
 
     * `lengths`: in tokens of the whole model; of equal lengths all or none are in a third.
-    * `marks`: further groups.
 
     Groups of fewer than ten inputs, or with fewer than ten others, are left out.
 
-    >>> list(input_groups([4] * 10 + [9] * 20, {}, ["no"] * 15 + ["yes"] * 15, ["no", "yes"]))
-    ['short inputs', 'inputs of class no', 'inputs of class yes']
+    >>> list(input_groups([4] * 10 + [9] * 20, {"first": np.arange(30) < 15, "last": np.arange(30) > 25}))
+    ['short inputs', 'first']
     """
-    tokens, names = np.asarray(lengths), np.asarray(labels)
+    tokens = np.asarray(lengths)
     groups = {
         "short inputs": tokens <= np.quantile(tokens, THIRD),
         "long inputs": tokens > np.quantile(tokens, 1 - THIRD),
         **marks,
-        **{f"inputs of class {name}": names == name for name in classes},
     }
     return {name: group for name, group in groups.items() if min(group.sum(), (~group).sum()) >= LEAST}
 
 
-def _units(task: Task | None) -> str:
-    """The unit of what inputs lose."""
-    if task is None:
-        return "rank correlation"
-    return (UNITS_OF_ANSWERS if "dev" in task.pseudo_labelled else UNITS)[task.kind]
-
-
-def variables(
+def group_losses(
     losses: Float[np.ndarray, " example"],
     groups: Mapping[str, Mask],
     units: Sequence[int],
-    task: Task | None,
+    answers: Answers,
     seed: int,
     resamples: int,
 ) -> dict[str, xr.DataArray]:
@@ -109,12 +101,25 @@ def variables(
     inside = np.stack([[group, ~group] for group in groups.values()])  # [group, within, example]
     valid = np.moveaxis(inside & ~np.isnan(losses), -1, 0)
     values = np.broadcast_to(np.nan_to_num(losses)[:, None, None, None], (len(losses), 1, *valid.shape[1:]))
-    found = tally(values, valid, poisson_draws(units, seed, resamples))
-    bounds = found.interval[0]
-    if task is not None and task.kind == "classification":
-        bounds = of_differences(bounds, found.units)
-    label = replace(LOSS, units=_units(task))
-    made = Variables({"input_group": list(groups), "within": WITHIN}, SOURCE, {"group_loss": label})
-    count = Count(found.count, "examples of each group and of the others", dims=label.dims)
-    made.add("group_loss", found.mean[0], interval=bounds, count=count)
-    return made.arrays
+    sums = tally(values, valid, poisson_draws(units, seed, resamples))
+    bounds = of_differences(sums.interval[0], sums.units) if answers.classes else sums.interval[0]
+    label = replace(LOSS, units=answers.unit)
+    arrays = Variables({"input_group": list(groups), "within": WITHIN}, SOURCE, {"group_loss": label})
+    count = Count(sums.count, "examples of each group and of the others", dims=label.dims)
+    arrays.add("group_loss", sums.mean[0], interval=bounds, count=count)
+    return arrays.arrays
+
+
+def changed_share(
+    changed: Bool[np.ndarray, " example"], units: Sequence[int], seed: int, resamples: int
+) -> dict[str, xr.DataArray]:
+    """The variable `changed_share`, with its interval.
+
+    * `units`: the number of what is resampled as a whole, for each example.
+    """
+    draws, few = poisson_draws(units, seed, resamples), equal_units(units)
+    drawn: Float[np.ndarray, " resample"] = draws @ changed / np.maximum(draws.sum(1), 1)
+    share = np.asarray(changed.mean())
+    arrays = Variables({}, "held-out examples, in the whole model and in the saved one", CHANGED)
+    arrays.add("changed_share", share, interval=of_shares(interval(drawn, few), share, few), count=len(changed))
+    return arrays.arrays

@@ -17,7 +17,7 @@ from headscope.models.heads import existing
 from headscope.report.kinds import head_kinds
 from headscope.results.variables import Label, Variables
 from headscope.statistics.significance import benjamini_hochberg
-from headscope.studies.shrink.sizes import Original
+from headscope.studies.shrink.original import Original
 
 Heads = Bool[np.ndarray, "layer head"]
 # By which kinds of the atlas heads are of each kind here.

@@ -11,7 +11,7 @@ from headscope.cluster.engine import Tasks
 from headscope.cluster.forked import ForkedEngine
 from headscope.passes.settings import Settings
 from headscope.storage.codec import decode, encode
-from headscope.studies.shrink.steps import Step
+from headscope.studies.shrink.record import Step
 
 
 def asked_ahead(parts: Sequence[str], worth: Mapping[str, float], workers: int) -> list[str]:

@@ -55,10 +55,8 @@ class NarrowEmbeddings:
         return narrowed(model, self.basis, width)
 
 
-def narrow_embeddings(
-    model: Model, inputs: Sequence[Encoded], pieces: tuple[int, ...] | None, tokens: int | None
-) -> NarrowEmbeddings:
-    """How the embeddings of a model can be narrower, with the pieces and positions that stay.
+def narrow_embeddings(model: Model, inputs: Sequence[Encoded], pieces: tuple[int, ...] | None) -> NarrowEmbeddings:
+    """How the embeddings of a model can be narrower, with the pieces that stay.
 
     * `inputs`: texts by which rows of the tables count.
 
@@ -66,7 +64,7 @@ def narrow_embeddings(
     """
     refuse_others(model)
     basis = basis_of(model, row_counts(model, inputs))
-    kept = model if pieces is None and tokens is None else cut(model, Kept(pieces=pieces, tokens=tokens))
+    kept = model if pieces is None else cut(model, Kept(pieces=pieces))
     return NarrowEmbeddings(basis, sum(rows_of(kept)), model.network.dtype.itemsize)
 
 

@@ -1,55 +1,162 @@
-"""What is removed, and up to which target, where the command leaves them open."""
+"""What a smaller model has to reach, what may go for it, and what the command leaves open."""
 
+import re
 from dataclasses import dataclass
+from typing import Any
 
+from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model
 from headscope.models.as_albert import is_bert
+from headscope.models.onnx import refuse_unexportable
 from headscope.outputs.size_and_speed import megabytes
-from headscope.studies.shrink.target import ALL_KINDS, DEFAULT, KINDS, SizeTarget, kinds, target
 
-# Of the whole model, where embeddings may become narrower.
-DEFAULT_SIZE = "60%"
-# The least share of the vocabulary that stays, where embeddings keep their width.
-DEFAULT_VOCABULARY = 0.6
+SPEED = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)x?", re.ASCII)
+SIZE = re.compile(r"(\d{1,7}(?:\.\d{1,6})?)(KB|MB|GB|%)?", re.ASCII | re.IGNORECASE)
+UNITS = {"KB": 1e-3, "MB": 1.0, "GB": 1e3}
+# Without a target: half as fast again; and where embeddings may become narrower, of this size.
+DEFAULT, DEFAULT_SIZE = 1.5, "60%"
+# The parts that a search removes; narrower embeddings make a BERT an ALBERT.
+KINDS, EMBEDDINGS = ("neurons", "heads", "layers"), "embeddings"
+# Pieces of the vocabulary that no text has go in any case, but this share stays.
+VOCABULARY, LEAST_PIECES = "vocabulary", 0.6
+ALL_PARTS = (*KINDS, EMBEDDINGS, VOCABULARY)
+
+
+@dataclass(frozen=True)
+class SizeTarget:
+    """The least speed, as times that of the whole model, and the most megabytes; None for any."""
+
+    speed: float | None
+    megabytes: float | None
+
+    def fast_enough(self, share: float) -> bool:
+        """Whether this share of the whole model's time is short enough."""
+        return self.speed is None or share * self.speed <= 1
+
+    def small_enough(self, megabytes: float) -> bool:
+        """Whether a model of this size is small enough."""
+        return self.megabytes is None or megabytes <= self.megabytes
+
+    def words(self) -> str:
+        """The target in words.
+
+        >>> SizeTarget(1.5, 10.0).words()
+        '1.5 times as fast and at most 10 MB'
+        """
+        speed = f"{self.speed:g} times as fast" if self.speed else ""
+        size = f"at most {self.megabytes:g} MB" if self.megabytes else ""
+        return " and ".join(filter(None, (speed, size)))
+
+
+def target(speed: str | None, size: str | None, megabytes: float) -> SizeTarget:
+    """The target of the options `--speed` and `--size`; without them, 1.5 times the speed.
+
+    * `megabytes`: of the whole model, of which a size may be a percentage.
+
+    Raises `HeadscopeError` for a text that is no speed or no size.
+
+    >>> target("3x", None, 80).speed, target(None, "10MB", 80).megabytes, target(None, "60%", 80).megabytes
+    (3.0, 10.0, 48.0)
+    """
+    times = most = None
+    if speed is not None:
+        match = SPEED.fullmatch(speed.strip())
+        if match is None or (times := float(match.group(1))) < 1:
+            raise HeadscopeError(f"speed '{speed[:20]}' is no number of times from 1 on; write one as in 1.5x")
+    if size is not None:
+        match = SIZE.fullmatch(size.strip())
+        units = UNITS | {"%": megabytes / 100}
+        if match is None or not (most := float(match.group(1)) * units[(match.group(2) or "MB").upper()]):
+            raise HeadscopeError(f"size '{size[:20]}' is no size of a model; write one as in 10MB or 60%")
+    return SizeTarget(DEFAULT, None) if times is None and most is None else SizeTarget(times, most)
+
+
+def parts_in(text: str) -> tuple[str, ...]:
+    """The parts of a list such as "neurons,layers".
+
+    Raises `HeadscopeError` for a name that is none.
+
+    >>> parts_in("layers, neurons")
+    ('neurons', 'layers')
+    """
+    wanted = [name.strip() for name in text.split(",") if name.strip()]
+    if unknown := next((name for name in wanted or [text] if name not in ALL_PARTS), None):
+        raise HeadscopeError(f"part '{unknown[:40]}' is unknown; {suggest(unknown, ALL_PARTS)}")
+    return tuple(part for part in ALL_PARTS if part in wanted)
 
 
 @dataclass(frozen=True)
 class ShrinkPlan:
-    """What a search has to reach, the parts that may go for it, and the least share of the vocabulary that stays."""
+    """What a search has to reach, and how it gets there.
+
+    * `parts`: those of `ALL_PARTS` that may go; `method`, `fine`, `groups`, `epochs`, `eight_bit`: see `study.run`.
+    * `best_effort`: whether the nearest size will do.
+    """
 
     target: SizeTarget
-    parts: str
-    vocabulary: float
+    parts: tuple[str, ...]
+    method: str = "estimate"
+    fine: bool = False
+    groups: int = 12
+    epochs: int = 4
+    best_effort: bool = False
+    eight_bit: bool = False
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The parts that the search removes."""
+        return tuple(part for part in self.parts if part != VOCABULARY)
+
+    @property
+    def gate_epochs(self) -> int:
+        """The epochs of the training of gates."""
+        return max(self.epochs, 1) if self.method == "gates" else 0
+
+    @property
+    def vocabulary(self) -> float:
+        """The least share of the vocabulary that stays."""
+        return LEAST_PIECES if VOCABULARY in self.parts else 1.0
+
+    def options(self) -> dict[str, str | int]:
+        """The options as the result stores them."""
+        gates = {"gate_epochs": self.gate_epochs} if self.gate_epochs else {}
+        return {
+            "target": self.target.words(),
+            "parts": ",".join(self.parts),
+            "method": self.method,
+            "groups": self.groups,
+            **({"fine": True} if self.fine else {}),
+            **gates,
+        }
 
 
 def plan_of(
-    model: Model,
-    speed: str | None = None,
-    size: str | None = None,
-    parts: str | None = None,
-    vocabulary: float | None = None,
-    method: str = "estimate",
+    model: Model, speed: str | None, size: str | None, parts: str | None, method: str, **options: Any
 ) -> ShrinkPlan:
     """The plan of the options of the same names; None for an option that is not given.
 
-    Without a target and without parts, a BERT becomes half as fast again and 60% of its size, with narrower embeddings;
-    other models, and gates, half as fast again. All pieces of the vocabulary stay where embeddings may be narrower.
+    Without a target and without parts, a BERT becomes half as fast again and 60% of its size, with narrower embeddings
+    and all pieces of the vocabulary; other models, and gates, half as fast again.
 
-    Raises `HeadscopeError` for a text that is no speed, no size or no part.
+    Raises `HeadscopeError` for a text that is no speed, no size or no part, for gates of embeddings, and for a model
+    that cannot be made smaller, or exported to eight bits.
 
     >>> from headscope.models import load
-    >>> plan = plan_of(load("minilm"))
-    >>> plan.target.words(), plan.parts, plan.vocabulary
-    ('1.5 times as fast and at most 54.5117 MB', 'neurons,heads,layers,embeddings', 1.0)
-    >>> plan = plan_of(load("minilm"), speed="2x")
-    >>> plan.target.words(), plan.parts, plan.vocabulary
-    ('2 times as fast', 'neurons,heads,layers', 0.6)
+    >>> plan = plan_of(load("minilm"), None, None, None, "estimate")
+    >>> plan.target.words(), plan.parts
+    ('1.5 times as fast and at most 54.5117 MB', ('neurons', 'heads', 'layers', 'embeddings'))
+    >>> plan = plan_of(load("minilm"), "2x", None, None, "estimate")
+    >>> plan.target.words(), plan.parts
+    ('2 times as fast', ('neurons', 'heads', 'layers', 'vocabulary'))
     """
-    opened = parts is None and speed is None and size is None
-    narrow = opened and method != "gates" and is_bert(model.network)
+    narrow = parts is None and speed is None and size is None and method != "gates" and is_bert(model.network)
     if narrow:
         speed, size = f"{DEFAULT}x", DEFAULT_SIZE
-    wanted = target(speed, size, megabytes(model))
-    parts = ",".join(ALL_KINDS if narrow else KINDS) if parts is None else parts
-    usual = 1.0 if "embeddings" in kinds(parts) else DEFAULT_VOCABULARY
-    return ShrinkPlan(wanted, parts, usual if vocabulary is None else vocabulary)
+    may_go = (*KINDS, EMBEDDINGS if narrow else VOCABULARY) if parts is None else parts_in(parts)
+    if method == "gates" and EMBEDDINGS in may_go:
+        raise HeadscopeError("--method gates has no gates of embeddings; leave embeddings out of --parts")
+    plan = ShrinkPlan(target(speed, size, megabytes(model)), may_go, method, **options)
+    model.refuse_spread("made smaller")
+    if plan.eight_bit:
+        refuse_unexportable(model)
+    return plan

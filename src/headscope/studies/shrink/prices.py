@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.models import Model
-from headscope.models.removable_parts import Kept
+from headscope.models.removable_parts import Kept, parts_of
 from headscope.models.smaller import cut
-from headscope.studies.shrink.sizes import AnySize, Original, Size
+from headscope.studies.shrink.original import Original
+from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.timing import ROUNDS, Shapes, Timing
 
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
@@ -36,20 +37,20 @@ class Prices:
     of_width: tuple[tuple[float, ...], ...]
     of_head: tuple[float, ...]
 
-    def seconds(self, size: AnySize) -> Float[np.ndarray, " shape"]:
+    def seconds(self, size: Size) -> Float[np.ndarray, " shape"]:
         """Expected seconds of a forward pass of a model of a size."""
-        fixed, of_layers = np.array(self.fixed), np.array(size.of_layers)  # [layer, 2]
+        fixed, by_layer = np.array(self.fixed), np.array(size.by_layer)  # [layer, 2]
         columns = np.array(self.of_width).T
-        at_width = np.stack([np.interp(of_layers[:, 0], self.widths[::-1], column[::-1]) for column in columns], axis=1)
+        at_width = np.stack([np.interp(by_layer[:, 0], self.widths[::-1], column[::-1]) for column in columns], axis=1)
         layer = (at_width - fixed) / self.layers  # [layer, shape]
-        layer = layer - (self.heads - of_layers[:, 1:]) * np.array(self.of_head)
+        layer = layer - (self.heads - by_layer[:, 1:]) * np.array(self.of_head)
         return fixed + np.maximum(layer, 0).sum(0)
 
-    def share(self, size: AnySize, original: Size) -> float:
+    def share(self, size: Size, original: Size) -> float:
         """Expected share of the whole model's time, the mean over shapes, at least a thousandth.
 
         >>> prices = Prices(((1, 8),), 2, 4, (0.0,), (8, 4), ((2.0,), (1.0,)), (0.0,))
-        >>> prices.share(Size((0,), 4, 4), Size((0, 1), 8, 4))
+        >>> prices.share(Size((0,), (4, 4), (4, 4)), Size((0, 1), (8, 8), (4, 4)))
         0.25
         """
         # Timings of a busy machine may give all time to parts that are gone.
@@ -62,7 +63,9 @@ def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     The shortest of the rounds counts: what else the machine does only adds to a time.
     """
     size, model = original.size, original.model
-    widths = sorted({max(1, round(share * size.width)) for share in WIDTHS}, reverse=True) if original.moments else []
+    widths = (
+        sorted({max(1, round(share * original.width)) for share in WIDTHS}, reverse=True) if original.moments else []
+    )
     widths += [0] if original.fine and widths else []
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
@@ -77,12 +80,18 @@ def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     return Prices(
         timing.shapes,
         number,
-        size.heads,
+        original.heads,
         tuple(np.minimum(fixed, of_width.min(0)).tolist()),
-        tuple(widths or [size.width]),
+        tuple(widths or [original.width]),
         tuple(map(tuple, of_width.tolist())),
         tuple(of_head.tolist()),
     )
+
+
+def layer_megabytes(model: Model) -> float:
+    """Megabytes of the first layer of a model; all are alike."""
+    layer = parts_of(model).stack.layers[0]
+    return sum(weight.numel() * weight.element_size() for weight in layer.parameters()) / 1e6
 
 
 def narrow(original: Original, width: int) -> Model:
@@ -93,9 +102,9 @@ def narrow(original: Original, width: int) -> Model:
 
 def _with_few_heads(original: Original) -> tuple[Model, int]:
     """A model with as few heads as its layers can have, and how many are gone in all; one head stays in any case."""
-    number, before = len(original.size.layers), original.size.heads
+    number, before = len(original.size.layers), original.heads
     if not original.parts.heads or before == 1:
         return original.model, 0
     numbers = (original.least_heads,) * (number - 1) + (1,)
-    size = replace(original.size.by_layer(number), heads=numbers)
+    size = replace(original.size, heads=numbers)
     return cut(original.model, original.kept(size), fine=original.fine), number * before - sum(numbers)

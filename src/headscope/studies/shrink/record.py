@@ -9,9 +9,27 @@ from headscope.storage.files import remove
 from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import line_of, read_lines, replace_lines
 from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.steps import Step
+from headscope.studies.shrink.sizes import Size
 
 FORMAT = "search for a smaller model"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the search.
+
+    * `part`: what was removed; empty for the whole model.
+    * `change`: of the outputs of the model after it, from those of the whole model (`answers.change`).
+    * `estimate`: the change when the part alone is silenced in the whole model, without a fit.
+    * `megabytes`, `share`: the size, and the expected share of the whole model's time.
+    """
+
+    part: str
+    size: Size
+    change: float
+    estimate: float
+    megabytes: float
+    share: float
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.models.loading import device_of
 from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.timing import Timing
 
@@ -22,19 +21,16 @@ class SavedFacts:
 
     * `after`: milliseconds of the saved model for each timed shape; `times_as_fast`: over the shapes, `by_round`: the
       least and the most of all rounds, nothing where they are not known.
-    * `max_tokens`: of inputs; None for those of the model. `words_head`: whether it has a head for masked words.
-    * `formats`: other number formats that were scored; `megabytes`: of the file of eight bits, 0 without one.
+    * `words_head`: whether it has a head for masked words.
+    * `megabytes`: of the file of eight bits, 0 without one.
     """
 
     parameters: int
-    max_tokens: int | None
     timing: Timing
     after: list[float]
     times_as_fast: float
     by_round: list[float]
-    pseudo_labels: bool
     words_head: bool
-    formats: tuple[str, ...]
     megabytes: float
 
 
@@ -57,26 +53,22 @@ def recorded(result: xr.Dataset, name: str) -> SavedFacts:
 
 def _recorded(result: xr.Dataset) -> SavedFacts:
     known = facts(result)
-    timed, formats = known["timed"], tuple(form for form in ("eight_bit", "bfloat16") if form in known)
+    timed, eight_bit = known["timed"], "eight_bit" in known
     shapes = tuple((_count(one["examples"]), _count(one["tokens"])) for one in timed)
     if not 0 < len(shapes) <= MOST_SHAPES or any(examples * tokens > MOST_TOKENS for examples, tokens in shapes):
         raise ValueError(f"timed are not 1 to {MOST_SHAPES} shapes of up to {MOST_TOKENS:,} tokens")
-    for model in ("shrunk", *formats):
+    for model in ("shrunk", *(("eight_bit",) if eight_bit else ())):
         scores = result[f"{model}_score"]
         if scores.dims != ("metric",) or not np.issubdtype(scores.dtype, np.floating):
             raise ValueError(f"{model}_score is no number for each metric")
-    device = known.get("timed_on", "")
     return SavedFacts(
         parameters=_count(known["parameters"][1]),
-        max_tokens=_count(known["max_tokens"]) if known["max_tokens"] else None,
-        timing=Timing(shapes, str(device_of(_text(device))) if device else ""),
+        timing=Timing(shapes),
         times_as_fast=len(timed) / sum(_positive(one["after"]) / _positive(one["before"]) for one in timed),
         by_round=[_positive(one) for one in known.get("times_as_fast", [0])[1:]],
         after=[_positive(one["after"]) for one in timed],
-        pseudo_labels="pseudo_labels" in known,
         words_head=_text(known["model_class"][1]).endswith("ForMaskedLM"),
-        formats=formats,
-        megabytes=_positive(known["eight_bit"]["megabytes"][1]) if "eight_bit" in formats else 0.0,
+        megabytes=_positive(known["eight_bit"]["megabytes"][1]) if eight_bit else 0.0,
     )
 
 

@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float
 
 from headscope.models.removable_parts import Kept, Numbers
 from headscope.results.variables import Label, Variables
-from headscope.studies.shrink.sizes import AnySize, Original
+from headscope.studies.shrink.original import Original
+from headscope.studies.shrink.sizes import Size
 
 KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
 SOURCE = "parts of the saved model, and what they add to the states of texts of the search"
@@ -18,17 +19,16 @@ LABELS = {
 }
 
 
-def variables(original: Original, size: AnySize, kept: Kept) -> dict[str, xr.DataArray]:
+def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataArray]:
     """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add.
 
     Where layers may differ also `head_stays`.
 
     * `kept`: the parts that stay.
     """
-    before, stays = original.size, np.isin(original.size.layers, size.layers).astype(float)
-    numbers = size.by_layer(len(stays))
-    neurons = np.array(numbers.neurons) / before.width if before.width else np.full(len(stays), np.nan)
-    heads = np.array(numbers.heads) / before.heads
+    stays = np.isin(original.size.layers, size.layers).astype(float)
+    neurons = np.array(size.neurons) / original.width if original.width else np.full(len(stays), np.nan)
+    heads = np.array(size.heads) / original.heads
     columns = [
         neurons,
         share_added(original.of_neurons, kept.neurons) if kept.neurons else neurons,
@@ -42,7 +42,7 @@ def variables(original: Original, size: AnySize, kept: Kept) -> dict[str, xr.Dat
     return made.arrays
 
 
-def heads_that_stay(original: Original, size: AnySize, kept: Kept) -> Bool[np.ndarray, "layer head"]:
+def heads_that_stay(original: Original, size: Size, kept: Kept) -> Bool[np.ndarray, "layer head"]:
     """Which heads of the whole model a size keeps.
 
     * `kept`: the parts that stay.

@@ -1,5 +1,6 @@
 """The model card of a smaller model: scores, size, speed, and what was removed."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import xarray as xr
@@ -7,112 +8,72 @@ import xarray as xr
 from headscope.results.hub import plain
 from headscope.studies.shrink.page.own_texts import of_answers
 
+ANSWERS = (
+    "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "
+    "not how often either is right."
+)
+
 
 def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
     """Markdown tables of scores, size and speed.
 
     * `facts`: see `study.run`, the attribute `shrinking`.
     """
-    rows = []
+    lines = ["## Held-out scores", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
+    lines += [ANSWERS, ""] if of_answers(facts) else []
+    lines += [*_table(["metric", "before", "after", "change with 95% interval"], _scores(result)), ""]
+    lines += ["## Size and speed", "", *_table(["", "before", "after"], _sizes(facts))]
+    if facts["busy"]:
+        lines += ["", facts["busy"]]
+    if (known := facts.get("eight_bit")) is not None:
+        lines += ["", "## Eight bits", "", f"`{known['file']}` has weights of eight bits ({known['options']}).", ""]
+        lines += _table(["", "ONNX in float32", "ONNX in eight bits"], _eight_bit(result, facts))
+    return "\n".join(lines)
+
+
+def _table(titles: list[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """A table in Markdown."""
+    row = "| {} |".format
+    return [row(" | ".join(cells)) for cells in (titles, ["---"] * len(titles), *rows)]
+
+
+def _scores(result: xr.Dataset) -> Iterable[tuple[str, ...]]:
     for metric in result["metric"].values.tolist():
-        before, after = (float(result[name].sel(metric=metric)) for name in ("whole_score", "shrunk_score"))
+        names = ("whole_score", "shrunk_score", "shrunk_change")
+        before, after, change = (float(result[name].sel(metric=metric)) for name in names)
         low, high = result["shrunk_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
-        change = float(result["shrunk_change"].sel(metric=metric))
-        rows.append(f"| {plain(metric)} | {before:.3f} | {after:.3f} | {change:+.3f} [{low:+.3f}, {high:+.3f}] |")
-    sizes = {
-        "parameters": "{:,}",
-        "megabytes": "{:.1f}",
-        "pieces": "{:,}",
-        "layers": "{}",
-        "neurons": "{:,}",
-        "heads": "{}",
-        "embedding_width": "{}",
-    }
+        yield plain(metric), f"{before:.3f}", f"{after:.3f}", f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
     of = "" if facts.get("fine") else " of a layer"
     words = {
-        "embedding_width": "numbers of an embedding",
+        "parameters": "parameters",
+        "megabytes": "megabytes",
         "pieces": "pieces of the vocabulary",
+        "layers": "layers",
         "neurons": f"neurons{of}",
         "heads": f"heads{of}",
+        "embedding_width": "numbers of an embedding",
     }
-    return "\n".join(
-        [
-            *(
-                "## Held-out scores",
-                "",
-                f"Scored on {plain(result.attrs['corpus'])}.",
-                "",
-                *_labels(facts),
-                "| metric | before | after | change with 95% interval |",
-                "| --- | --- | --- | --- |",
-            ),
-            *(*rows, ""),
-            *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),
-            *(
-                f"| {words.get(name, name)} | {form.format(facts[name][0])} | {form.format(facts[name][1])} |"
-                for name, form in sizes.items()
-            ),
-            *(
-                f"| milliseconds ({timed['examples']} inputs of {timed['tokens']} tokens, where it was made) "
-                f"| {timed['before']:.1f} | {timed['after']:.1f} |"
-                for timed in facts["timed"]
-            ),
-            *_times(facts),
-            *_eight_bit(result, facts),
-            *_bfloat16(result, facts),
-        ]
-    )
-
-
-def _times(facts: dict[str, Any]) -> list[str]:
-    """How many times as fast the model is, with the range of the rounds, and that the machine was busy."""
-    if "times_as_fast" not in facts:
-        return []
+    for name, title in words.items():
+        yield title, *(format(number, ".1f" if name == "megabytes" else ",") for number in facts[name])
+    for timed in facts["timed"]:
+        yield _shape(timed), f"{timed['before']:.1f}", f"{timed['after']:.1f}"
     times, least, most = facts["times_as_fast"]
-    busy = ["", facts["busy"]] if facts["busy"] else []
-    return [f"| times as fast, by rounds | | {times:.2f} [{least:.2f}, {most:.2f}] |", *busy]
+    yield "times as fast, by rounds", "", f"{times:.2f} [{least:.2f}, {most:.2f}]"
 
 
-def _labels(facts: dict[str, Any]) -> list[str]:
-    """That the labels are the answers of the model before; nothing where they are not."""
-    if not of_answers(facts):
-        return []
-    words = "Labels are the answers of the model before to texts without labels: scores say how far the model agrees"
-    return [f"{words} with it, not how often either is right.", ""]
+def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
+    known, metrics = facts["eight_bit"], result["metric"].values.tolist()
+    for metric, *both in zip(
+        metrics, *(result[f"{name}_score"].values for name in ("shrunk", "eight_bit")), strict=True
+    ):
+        yield plain(metric), *(f"{score:.3f}" for score in both)
+    yield "megabytes", *(f"{size:.1f}" for size in known["megabytes"])
+    for timed, both in zip(facts["timed"], known["milliseconds"], strict=True):
+        yield _shape(timed), *(f"{time:.1f}" for time in both)
 
 
-def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
-    """The table of the ONNX files; none without them."""
-    known = facts.get("eight_bit")
-    if known is None:
-        return []
-    scores = _scores(result, "eight_bit_score")
-    times = [
-        f"| milliseconds ({timed['examples']} inputs of {timed['tokens']} tokens, where it was made) "
-        f"| {one:.1f} | {other:.1f} |"
-        for timed, (one, other) in zip(facts["timed"], known["milliseconds"], strict=True)
-    ]
-    megabytes = "| megabytes | {:.1f} | {:.1f} |".format(*known["megabytes"])
-    text = f"`{known['file']}` has weights of eight bits ({known['options']})."
-    return [
-        *("", "## Eight bits", "", text, ""),
-        *("| | ONNX in float32 | ONNX in eight bits |", "| --- | --- | --- |", *scores, megabytes, *times),
-    ]
-
-
-def _bfloat16(result: xr.Dataset, facts: dict[str, Any]) -> list[str]:
-    """The table of the folder in bfloat16; none without it."""
-    known = facts.get("bfloat16")
-    if known is None:
-        return []
-    text = f"`{known['folder']}` has the same model with weights in bfloat16, for GPUs; it was not timed."
-    megabytes = f"| megabytes | {facts['megabytes'][1]:.1f} | {known['megabytes']:.1f} |"
-    rows = [*_scores(result, "bfloat16_score"), megabytes]
-    return ["", "## In bfloat16", "", text, "", "| | float32 | bfloat16 |", "| --- | --- | --- |", *rows]
-
-
-def _scores(result: xr.Dataset, name: str) -> list[str]:
-    """Rows of the scores of the saved model, and of it in another number format."""
-    both = [result[score].values.tolist() for score in ("shrunk_score", name)]
-    rows = zip(result["metric"].values.tolist(), *both, strict=True)
-    return [f"| {plain(metric)} | {one:.3f} | {other:.3f} |" for metric, one, other in rows]
+def _shape(timed: dict[str, Any]) -> str:
+    return f"milliseconds ({timed['examples']} inputs of {timed['tokens']} tokens, where it was made)"

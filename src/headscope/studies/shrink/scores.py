@@ -13,8 +13,8 @@ from scipy.stats import rankdata
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, intervals, resampled, score
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
-from headscope.studies.shrink.answers import Outputs
 
+Outputs = Float[np.ndarray, "example output"]
 AGREEMENT = ("similarity_agreement", "nearest_recall")
 PAIRS, NEAREST = 20_000, 10
 
@@ -24,6 +24,7 @@ class Scores:
     """Scores of models; the first is the whole one.
 
     * `changes`: scores less those of the whole model, paired; `drawn`: scores in resamples of the examples.
+    * `units`: the number of what is resampled as a whole, for each example.
     """
 
     metrics: tuple[str, ...]
@@ -32,6 +33,7 @@ class Scores:
     changes: Float[np.ndarray, "model metric"]
     change_bounds: Float[np.ndarray, "model metric 2"]
     drawn: Float[np.ndarray, "resample model metric"]
+    units: Sequence[int]
 
     @property
     def sign(self) -> int:
@@ -48,7 +50,8 @@ def of_task(
     values = np.stack([score(metric, stacked, targets) for metric in task.metrics], axis=-1)
     drawn = np.stack([resampled(metric, stacked, targets, draws) for metric in task.metrics], axis=-1)
     changes = interval(drawn - drawn[:, :1], few)
-    return Scores(task.metrics, values, intervals(task.metrics, values, drawn, few), values - values[0], changes, drawn)
+    bounds = intervals(task.metrics, values, drawn, few)
+    return Scores(task.metrics, values, bounds, values - values[0], changes, drawn, units)
 
 
 def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int, resamples: int) -> Scores:
@@ -82,7 +85,7 @@ def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int,
     if number < 3:  # two texts are one pair
         bounds = np.full_like(bounds, np.nan)
     bounds = np.clip(bounds, -1, 1)
-    return Scores(AGREEMENT, values, bounds, values - 1, bounds - 1, drawn)
+    return Scores(AGREEMENT, values, bounds, values - 1, bounds - 1, drawn, units)
 
 
 def pairs(number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -110,21 +113,6 @@ def recall(before: np.ndarray, after: np.ndarray) -> Float[np.ndarray, " example
     array([0.5])
     """
     return (before[:, :, None] == after[:, None]).any(-1).mean(-1)
-
-
-def last_gain(scores: Scores, units: Sequence[int]) -> Float[np.ndarray, " 3"]:
-    """Gain of the main metric by the last model beside the one before it, paired, with its 95% interval.
-
-    * `units`: the number of what is resampled as a whole, for each example; two texts have no interval.
-    """
-    draws = scores.drawn[:, -1, 0] - scores.drawn[:, -2, 0]
-    bounds = interval(draws, equal_units(units)) if len(units) > 2 else np.full(2, np.nan)
-    return np.append(scores.values[-1, 0] - scores.values[-2, 0], bounds)
-
-
-def main_change(scores: Scores) -> Float[np.ndarray, " model"]:
-    """Gain in the main metric: below 0 where it is worse."""
-    return scores.changes[:, 0] * scores.sign
 
 
 def _correlation(

@@ -1,6 +1,6 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import inf
@@ -10,20 +10,22 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.removable_parts import parts_of
-from headscope.outputs.size_and_speed import megabytes
+from headscope.models.silenced import silenced
 from headscope.passes.settings import Settings
-from headscope.studies.shrink.answers import ModelAnswers, Outputs, change
-from headscope.studies.shrink.found_search import FoundSearch
+from headscope.studies.shrink.answers import Outputs, change
 from headscope.studies.shrink.measured_steps import StepMeasuring, asked_ahead
-from headscope.studies.shrink.parts_alone import estimate
-from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.record import SearchRecord, SearchState
-from headscope.studies.shrink.sizes import AnySize, Original
-from headscope.studies.shrink.steps import Step
-from headscope.studies.shrink.target import KINDS, SizeTarget
+from headscope.studies.shrink.original import Original
+from headscope.studies.shrink.plan import KINDS, SizeTarget
+from headscope.studies.shrink.prices import Prices, layer_megabytes
+from headscope.studies.shrink.record import SearchRecord, SearchState, Step
+from headscope.studies.shrink.sizes import Size
+from headscope.studies.shrink.task_answers import Answers
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
+# The next step after the last one and its model, and the model of the step; None if no part is left. It may write what
+# parts were worth.
+Choose = Callable[[Step, Model, dict[str, float]], tuple[Step, Model] | None]
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,16 @@ class SizeSearch:
     """A search and what it measures on.
 
     * `inputs`: texts of the training split; `before`: the outputs of the whole model for them.
-    * `fixed`: megabytes that go in any case, such as those of unused pieces.
+    * `groups`: a step removes one of so many groups of neurons.
     """
 
     original: Original
-    answers: ModelAnswers
+    answers: Answers
     inputs: Sequence[Encoded]
     before: Outputs
     prices: Prices
     target: SizeTarget
     groups: int
-    fixed: float
     settings: Settings
 
     def met(self, step: Step) -> bool:
@@ -50,7 +51,12 @@ class SizeSearch:
 
     def start(self) -> Step:
         """The whole model, without what goes in any case."""
-        return Step("", self.original.start, 0.0, 0.0, megabytes(self.original.model) - self.fixed, 1.0)
+        size = self.original.size
+        return Step("", size, 0.0, 0.0, self.original.megabytes(self.original.model, size), 1.0)
+
+    def changed(self, model: Model) -> float:
+        """The change of the outputs of a model from those of the whole one."""
+        return change(self.before, self.answers.of(model, self.inputs, self.settings))
 
     def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
         """The step that saves most for each unit of change, and its model; None if no part is left.
@@ -62,7 +68,7 @@ class SizeSearch:
         * `known`: what each part was worth when it was last measured; it is written to.
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
-        parts: dict[str, AnySize] = dict(last.size.smaller(self.original, self.groups))
+        parts = dict(last.size.smaller(self.original, self.groups))
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
         measuring = StepMeasuring(
@@ -77,8 +83,7 @@ class SizeSearch:
             if value(part) <= 0:
                 return None
             if part in steps:
-                step = replace(steps[part], estimate=estimate(self, last, steps[part]))
-                return step, self.original.cut(parts[part])
+                return replace(steps[part], estimate=self._estimate(last, steps[part])), self.original.cut(parts[part])
             if part not in ahead:
                 worth = {one: value(one) for one in parts if one not in steps | ahead}
                 ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
@@ -86,17 +91,15 @@ class SizeSearch:
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
         return None
 
-    def _step(self, part: str, size: AnySize, last: Step, now: Model) -> Step:
+    def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
         """The step that removes a part, without its estimate."""
-        skips = part.startswith("layer") and not self.original.fine
-        smaller = now if skips else self.original.cut(size)
-        moved, share = self._change(smaller, part, last.size), self.prices.share(size, self.original.size)
-        weighs = last.megabytes - layer_megabytes(now) if smaller is now else self._weight(smaller, size)
+        share = self.prices.share(size, self.original.size)
+        if part.startswith("layer") and not self.original.fine:  # skipped in the model of the last step
+            moved, weighs = self._without_layer(now, part, last.size), last.megabytes - layer_megabytes(now)
+        else:
+            smaller = self.original.cut(size)
+            moved, weighs = self.changed(smaller), self.original.megabytes(smaller, size)
         return Step(part, size, moved, 0.0, weighs, share)
-
-    def _weight(self, smaller: Model, size: AnySize) -> float:
-        """Megabytes of a model of a size as it is saved."""
-        return megabytes(smaller) - self.fixed - self.original.saved_megabytes(size)
 
     def _saved(self, last: Step, step: Step) -> float:
         """Time saved, as a share of the whole model's, and megabytes once it is fast enough; no more than is wanted."""
@@ -104,37 +107,53 @@ class SizeSearch:
             return last.share - max(step.share, 1 / (self.target.speed or inf))
         return last.megabytes - max(step.megabytes, self.target.megabytes or 0.0)
 
-    def _change(self, model: Model, part: str, before: AnySize) -> float:
-        """The change of the outputs of a model, whose layer of this name is skipped if it still has it."""
+    def _without_layer(self, model: Model, part: str, size: Size) -> float:
+        """The change of the outputs of a model of a size, of which one layer is skipped."""
+        layer = parts_of(model).stack.layers[size.layers.index(int(part.split()[1]) - 1)]
         with ExitStack() as context:
-            if part.startswith("layer") and not self.original.fine:
-                layers = parts_of(model).stack.layers
-                layer = layers[before.layers.index(int(part.split()[1]) - 1)]
-                context.enter_context(instead({layer: lambda states, *_, **__: states}))
-            return change(self.before, self.answers.of(model, self.inputs, self.settings))
+            context.enter_context(instead({layer: lambda states, *_, **__: states}))
+            return self.changed(model)
 
+    def _estimate(self, last: Step, step: Step) -> float:
+        """The change of the outputs by the part of a step alone, silenced in the whole model without a fit."""
+        before, after = (size.alone(step.part, self.original.size) for size in (last.size, step.size))
+        return self.silenced(self.original, after) - self.silenced(self.original, before)
 
-def layer_megabytes(model: Model) -> float:
-    """Megabytes of the first layer of a model; all are alike."""
-    layer = parts_of(model).stack.layers[0]
-    return sum(weight.numel() * weight.element_size() for weight in layer.parameters()) / 1e6
+    def silenced(self, original: Original, size: Size) -> float:
+        """The change of the outputs of the whole model without the parts that a size lacks.
+
+        * `original`: says which parts these are.
+        """
+        if size == self.original.size:
+            return 0.0
+        if size.embeddings:
+            return self.changed(self.original.cut(size))
+        with silenced(self.original.model, original.kept(size)):
+            return self.changed(self.original.model)
 
 
 def found_steps(
-    search: SizeSearch, record: SearchRecord, stored: SearchState | None, *, best_effort: bool
+    search: SizeSearch,
+    record: SearchRecord,
+    stored: SearchState | None,
+    *,
+    best_effort: bool,
+    choose: Choose | None = None,
 ) -> list[Step]:
     """The steps of a search up to the first that reaches the target, each saved as soon as it is done.
 
     * `stored`: the steps of a run that was killed.
+    * `choose`: another way to choose the next step than `SizeSearch.next`.
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
     """
     state = stored or SearchState(search.prices, [search.start()])
-    steps, known = state.steps, state.known
+    steps, choose = state.steps, choose or search.next
     record.save(state)
+    search.settings.on_progress(len(steps) - 1)
     now = search.original.cut(steps[-1].size)
     while not search.met(steps[-1]):
-        further = search.next(steps[-1], now, known)
+        further = choose(steps[-1], now, state.known)
         if further is None:
             if best_effort:
                 break
@@ -144,13 +163,6 @@ def found_steps(
         record.save(state)
         search.settings.on_progress(1)
     return steps
-
-
-def searched(search: SizeSearch, stored: SearchState | None, record: SearchRecord, *, best_effort: bool) -> FoundSearch:
-    """The steps up to the target; see `found_steps`."""
-    search.settings.on_progress(len(stored.steps) - 1 if stored else 0)
-    steps = found_steps(search, record, stored, best_effort=best_effort)
-    return FoundSearch(search.met(steps[-1]), steps)
 
 
 def unmet(search: SizeSearch, nearest: Step) -> str:

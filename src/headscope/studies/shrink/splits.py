@@ -35,11 +35,10 @@ class Splits:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def split(model: Model, corpus: Corpus, task: Task | None, seed: int, max_tokens: int | None = None) -> Splits:
+def split(model: Model, corpus: Corpus, task: Task | None, seed: int) -> Splits:
     """Split texts by the seed; with a task its train split is searched on, or other texts, and its dev split scores.
 
     * `corpus`: the texts; beside a task its dev split for none of one's own.
-    * `max_tokens`: the longest input of the smaller model; pairs that cannot be cut to it are left out.
 
     Raises `HeadscopeError` for a task without a train split, fewer than two texts, and texts beside a task of pairs.
     """
@@ -51,7 +50,7 @@ def split(model: Model, corpus: Corpus, task: Task | None, seed: int, max_tokens
             )
         training, stopping = _parted(tuple(task.train), STOPPING, seed)
         return replace(of_dev(task), training=training, stopping=stopping or training)
-    texts, left_out = readable(model, corpus, max_tokens)
+    texts, left_out = readable(model, corpus)
     if task is not None:
         texts, left_out = _beside(task, texts, left_out)
     if len(texts) < 2:
@@ -74,9 +73,9 @@ def of_dev(task: Task) -> Splits:
     return Splits((), (), tuple(task.dev), tuple(task.dev.units))
 
 
-def readable(model: Model, corpus: Corpus, max_tokens: int | None = None) -> tuple[tuple[Example, ...], Counter[str]]:
-    """The texts of a corpus that have tokens, and can be cut to a length; and how many are left out or cut."""
-    words = Words(model.tokenizer, min(max_tokens or model.max_tokens, model.max_tokens), "truncate")
+def readable(model: Model, corpus: Corpus) -> tuple[tuple[Example, ...], Counter[str]]:
+    """The texts of a corpus that have tokens, and can be cut to its length; and how many are left out or cut."""
+    words = Words(model.tokenizer, model.max_tokens, "truncate")
     texts = tuple(example for example, parts in words.tokenized(corpus) if parts)
     return texts, Counter(corpus.skipped) + words.counts
 
@@ -117,7 +116,7 @@ def encode(model: Model, examples: Sequence[Example]) -> list[Encoded]:
     if len(inputs) < len(examples):
         raise HeadscopeError(
             f"{len(examples) - len(inputs)} of {len(examples)} texts cannot be cut to {model.max_tokens} tokens; "
-            "allow more with --max-tokens, or leave it out"
+            "leave pairs of long texts out"
         )
     return inputs
 

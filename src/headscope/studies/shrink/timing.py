@@ -1,37 +1,40 @@
-"""What is timed: forward passes over batches of some shapes, on a device."""
+"""What is timed: forward passes over batches of some shapes."""
 
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
 from headscope.models import Model
-from headscope.outputs.size_and_speed import seconds_by_round
+from headscope.models.embedding_width import embedding_width
+from headscope.outputs.size_and_speed import megabytes, parameters, seconds_by_round
+from headscope.studies.shrink.sizes import Size
 
 Shapes = tuple[tuple[int, int], ...]
 ROUNDS = 8
+# Batches of so many inputs are timed, of the median length and that of the longest of twenty texts.
+BATCHES, LEVELS = (1, 32), (0.5, 0.95)
 
 
 @dataclass(frozen=True)
 class Timing:
     """Forward passes that are timed.
 
-    * `shapes`: numbers of examples and of tokens; `device`: where models run; empty for that of the model.
+    * `shapes`: numbers of examples and of tokens.
     """
 
     shapes: Shapes
-    device: str = ""
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return iter(self.shapes)
 
     def by_round(self, models: Sequence[Model], rounds: int = ROUNDS) -> Float[np.ndarray, "round shape model"]:
         """Seconds of a forward pass of each model in each round but the first; models take turns."""
-        here = [model.on(self.device) if self.device else model for model in models]
-        seconds = [seconds_by_round(here, *shape, rounds) for shape in self.shapes]
+        seconds = [seconds_by_round([*models], *shape, rounds) for shape in self.shapes]
         return np.array(seconds).transpose(2, 0, 1)
 
 
@@ -57,8 +60,38 @@ def busy() -> str:
     return f"The machine was busy: a load of {load:.1f} on {cores} cores." if others > cores / 2 else ""
 
 
-def shapes_of(lengths: Sequence[int], batches: Sequence[int], tokens: Sequence[int], most: int) -> Shapes:
-    """The timed shapes: all batch sizes with all lengths, by default the median and the longest of twenty texts."""
-    if not tokens:
-        tokens = sorted({int(np.quantile(lengths, level)) for level in (0.5, 0.95)})
-    return tuple((batch, min(length, most)) for batch in batches for length in tokens)
+def shapes_of(lengths: Sequence[int], most: int) -> Shapes:
+    """The timed shapes for texts of some lengths, of which a model reads so many tokens at most."""
+    tokens = sorted({int(np.quantile(lengths, level)) for level in LEVELS})
+    return tuple((batch, min(length, most)) for batch in BATCHES for length in tokens)
+
+
+def sizes_and_times(
+    model: Model, smaller: Model, timing: Timing, sizes: tuple[Size, Size], *, fine: bool
+) -> dict[str, Any]:
+    """Parameters, megabytes, parts and milliseconds of the whole model and of the saved one.
+
+    With `fine`, where layers differ, neurons and heads are those of all layers, else of a layer.
+    """
+    both, (first, last) = (model, smaller), sizes
+    counted = [tuple(map(sum if fine else max, zip(*size.by_layer, strict=True))) for size in sizes]
+    neurons, heads = zip(*counted, strict=True)
+    gone = [layer + 1 for layer in first.layers if layer not in last.layers]
+    was_busy, seconds = busy(), timing.by_round(both)
+    return {
+        "parameters": [parameters(one) for one in both],
+        "megabytes": [megabytes(one) for one in both],
+        "pieces": [one.network.config.get_text_config().vocab_size for one in both],
+        "layers": [len(first.layers), len(last.layers)],
+        "neurons": neurons,
+        "heads": heads,
+        "embedding_width": [embedding_width(one) for one in both],
+        "model_class": [type(one.network).__name__ for one in both],
+        **({"fine": {"removed_layers": gone}} if fine else {}),
+        "timed": [
+            {"examples": shape[0], "tokens": shape[1], "before": 1000 * one, "after": 1000 * other}
+            for shape, (one, other) in zip(timing, np.median(seconds, 0).tolist(), strict=True)
+        ],
+        "times_as_fast": times_as_fast(seconds),
+        "busy": was_busy,
+    }

@@ -8,8 +8,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.results.variables import Count, Label, Variables
+from headscope.studies.shrink.record import Step
 from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.steps import Step
 
 SOURCE = "the search for a smaller model"
 STEP, LAYERS = ("step",), ("step", "layer")
@@ -59,33 +59,12 @@ LABELS = {
     "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
 }
 
-EIGHT_BIT_LABELS = {
-    "eight_bit_score": Label("score of the saved model in eight bits", "score", ("metric",), HELD_OUT),
-    "eight_bit_gain": Label(
-        "gain of the main metric by the saved model in eight bits, below 0 where it is worse", "score", (), HELD_OUT
-    ),
-}
-BFLOAT16_LABELS = {
-    "bfloat16_score": Label("score of the saved model in bfloat16", "score", ("metric",), HELD_OUT),
-    "bfloat16_gain": Label(
-        "gain of the main metric by the saved model in bfloat16 beside float32, below 0 where it is worse",
-        "score",
-        (),
-        HELD_OUT,
-    ),
-}
-# Where the numbers of other formats are from, and their labels.
-FORMATS = {
-    "eight_bit": ("the ONNX file of the saved model with weights of eight bits", EIGHT_BIT_LABELS),
-    "bfloat16": ("the folder of the saved model with weights in bfloat16", BFLOAT16_LABELS),
-}
-
 
 @dataclass(frozen=True)
 class ShrinkOutcome:
     """What a run has found.
 
-    * `steps`: of the search; `layers`: number of layers of the whole model.
+    * `steps`: of the search.
     * `scores`: of the whole model, of the model after each further step, of the saved one before its training, and of
       the saved one.
     * `gain`: of the main metric by the saved model, with its interval; `needed`: see `needed_share`.
@@ -93,7 +72,6 @@ class ShrinkOutcome:
     """
 
     steps: Sequence[Step]
-    layers: int
     scores: Scores
     gain: Float[np.ndarray, " 3"]
     needed: Float[np.ndarray, " 3"]
@@ -114,9 +92,8 @@ class ShrinkOutcome:
         estimates = [step.estimate if step.part else np.nan for step in steps]
         variables.add("estimated_change", np.array(estimates))
         variables.add("megabytes", [step.megabytes for step in steps])
-        numbers = [step.size.by_layer(self.layers) for step in steps]
-        variables.add("layer_neurons", self._by_layer([size.neurons for size in numbers]))
-        variables.add("layer_heads", self._by_layer([size.heads for size in numbers]))
+        variables.add("layer_neurons", self._by_layer([step.size.neurons for step in steps]))
+        variables.add("layer_heads", self._by_layer([step.size.heads for step in steps]))
         self._add(variables, "whole", scores.values[0], scores.bounds[0])
         variables.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
         self._add(variables, "shrunk", scores.values[-1], scores.bounds[-1])
@@ -139,5 +116,5 @@ class ShrinkOutcome:
 
     def _by_layer(self, numbers: Sequence[Sequence[int]]) -> np.ndarray:
         """The numbers of each step for the layers that it keeps, [step, layer]."""
-        stays = np.array([[layer in step.size.layers for layer in range(self.layers)] for step in self.steps])
+        stays = np.array([[layer in step.size.layers for layer in self.steps[0].size.layers] for step in self.steps])
         return stays * np.array(numbers)

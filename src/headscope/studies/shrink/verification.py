@@ -1,6 +1,6 @@
 """Whether a saved model still gives the scores and has the size that its result says."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,14 @@ from headscope.models.adapters import is_adapter
 from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.passes import Settings
-from headscope.studies.shrink.answers import ModelAnswers, Outputs, answers_of
 from headscope.studies.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.shrink.eight_bit import FOLDER as ONNX
-from headscope.studies.shrink.evidence import scores_of
-from headscope.studies.shrink.pseudo_labels import judged_by, labelled_splits
-from headscope.studies.shrink.recorded import SavedFacts, recorded
-from headscope.studies.shrink.saved_folder import BFLOAT16
-from headscope.studies.shrink.scores import Scores
+from headscope.studies.shrink.judging import Judging, answers_of
+from headscope.studies.shrink.pseudo_labels import judged_by, task_texts
+from headscope.studies.shrink.recorded import recorded
+from headscope.studies.shrink.scores import Outputs, Scores
 from headscope.studies.shrink.splits import encode, of_dev
+from headscope.studies.shrink.task_answers import Answers, file_answers
 from headscope.studies.shrink.timing import busy, times_as_fast
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
@@ -47,32 +46,31 @@ def verified(
     Raises `HeadscopeError` for a result that the study does not write, and a folder or file that cannot be read.
     """
     known = recorded(result, str(folder.parent))
-    _refuse_other_folders(folder, known)
-    pseudo_labels = task is None and known.pseudo_labels  # beside a task they are those of the training texts
-    model, task = judged_by(model, task, corpus, pseudo_labels=pseudo_labels)
-    head = task is not None or known.words_head
-    saved = load(str(folder.absolute()), head=head, device=str(model.device))
-    if task is None or pseudo_labels:
-        task, texts = labelled_splits(model, corpus, task, settings, known.max_tokens)
-    else:
+    _existing(folder, "the saved model", there=folder.is_dir())  # the hub would be asked for it
+    if is_adapter(folder):
+        raise HeadscopeError(f"'{folder}' is an adapter, not the saved model; run 'headscope shrink' again")
+    model, task = judged_by(model, task, corpus, settings)
+    saved = load(str(folder.absolute()), head=task is not None or known.words_head, device=str(model.device))
+    if task is not None and not task.pseudo_labelled:
         texts = of_dev(task)
+    else:
+        task, texts = task_texts(model, corpus, task, settings)
     answers = answers_of(model, task)
-    read = encode(saved, texts.held_out)
-    unshrunk, after = answers.of(model, encode(model, texts.held_out), settings), answers.of(saved, read, settings)
-    everything = {"shrunk": after} | dict(_other_formats(known, folder, saved, answers, read, settings, head=head))
-    entries = {
-        name: _beside(result, f"{name}_score", scores_of(task, [unshrunk, outputs], texts, settings))
-        for name, outputs in everything.items()
-    }
-    shrunk = entries.pop("shrunk")
-    if "eight_bit" in entries:
-        entries["eight_bit"]["megabytes"] = [known.megabytes, file_megabytes(folder / ONNX / EIGHT)]
+    judging = Judging(model, answers, texts, answers.tolerance, settings)
+    read, before = encode(saved, texts.held_out), judging.outputs(model)
+    scores = judging.scores([before, judging.outputs(saved, read)])
+    shrunk, files = _beside(result, "shrunk_score", scores), {}
+    if known.megabytes:
+        path = folder / ONNX / EIGHT
+        scores = judging.scores([before, _file_outputs(path, saved, answers, read, settings)])
+        sizes = {"megabytes": [known.megabytes, file_megabytes(path)]}
+        files = {"eight_bit": _beside(result, "eight_bit_score", scores) | sizes}
     counts, was_busy = [known.parameters, parameters(saved)], busy()
     seconds = known.timing.by_round([model, saved])
     now, least, most = times_as_fast(seconds)
     times = zip(known.timing, known.after, np.median(seconds, 0).tolist(), strict=True)
     return {
-        "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in entries.values()),
+        "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in files.values()),
         "scores": shrunk["scores"],
         "parameters": counts,
         "milliseconds": [
@@ -82,37 +80,19 @@ def verified(
         "times_as_fast": [known.times_as_fast, now],
         "times_as_fast_by_round": [known.by_round, [least, most]],
         **({"busy": was_busy} if was_busy else {}),
-        **entries,
+        **files,
     }
 
 
-def _refuse_other_folders(folder: Path, known: SavedFacts) -> None:
-    """Refuse a folder that is missing, whose name the hub would be asked for, and an adapter, which names a model."""
-    half = {"the model in bfloat16": folder.with_name(BFLOAT16)} if "bfloat16" in known.formats else {}
-    for words, path in ({"the saved model": folder} | half).items():
-        _existing(path, words, there=path.is_dir())
-        if is_adapter(path):
-            raise HeadscopeError(f"'{path}' is an adapter, not {words}; run 'headscope shrink' again")
-
-
-def _other_formats(
-    known: SavedFacts, folder: Path, saved: Model, answers: ModelAnswers, read: Sequence[Encoded], settings: Settings,
-    *, head: bool,
-) -> Iterator[tuple[str, Outputs]]:  # fmt: skip
-    """What the saved model answers in the other number formats that its result has."""
-    if "eight_bit" in known.formats:
-        path = folder / ONNX / EIGHT
-        _existing(path, "the model in eight bits", there=path.is_file())
-        if (weighs := file_megabytes(path)) > LARGEST_FILE * megabytes(saved) + 1:
-            raise HeadscopeError(
-                f"'{path}' has {weighs:.0f} MB, the model itself {megabytes(saved):.0f}; run 'headscope shrink' again"
-            )
-        with refusing(f"'{path}' cannot be run", "run 'headscope shrink' again"):
-            outputs = answers.of_file(session_of(path), saved, read, settings)
-        yield "eight_bit", outputs
-    if "bfloat16" in known.formats:
-        path = str(folder.with_name(BFLOAT16).absolute())
-        yield "bfloat16", answers.of(load(path, head=head, device=str(saved.device), dtype="bfloat16"), read, settings)
+def _file_outputs(path: Path, saved: Model, answers: Answers, read: Sequence[Encoded], settings: Settings) -> Outputs:
+    """What the file of eight bits answers."""
+    _existing(path, "the model in eight bits", there=path.is_file())
+    if (weighs := file_megabytes(path)) > LARGEST_FILE * megabytes(saved) + 1:
+        raise HeadscopeError(
+            f"'{path}' has {weighs:.0f} MB, the model itself {megabytes(saved):.0f}; run 'headscope shrink' again"
+        )
+    with refusing(f"'{path}' cannot be run", "run 'headscope shrink' again"):
+        return file_answers(answers, session_of(path), saved, read, settings)
 
 
 def _existing(path: Path, words: str, *, there: bool) -> None:

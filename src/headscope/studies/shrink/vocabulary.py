@@ -52,7 +52,7 @@ def _refuse_other_reading(
     if wrong:
         raise HeadscopeError(
             f"model '{model.name}': its tokenizer with {len(kept):,} pieces would read text otherwise "
-            f"({', '.join(wrong[:2])}); keep all with --vocabulary 1"
+            f"({', '.join(wrong[:2])}); leave vocabulary out of --parts"
         )
 
 

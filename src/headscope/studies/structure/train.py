@@ -136,7 +136,7 @@ def _of_ranks(side_by_side: Tensor, ranks: Sequence[int]) -> dict[int, dict[str,
 
 
 def _chosen(maps: Tensor, ranks: Sequence[int], losses: np.ndarray, held_out: list[int]) -> FittedProbes:
-    """Of several ranks, for each kind and space that of the smallest held-out loss."""
+    """The rank of the smallest held-out loss, for each kind and space."""
     by_rank, best = _of_ranks(maps, ranks), losses.argmin(0)  # [kind, space]
     widest, chosen = max(ranks), {}
     for kind, indices in zip(KINDS, best, strict=True):

@@ -9,7 +9,7 @@ from headscope.training.strategies._layers import layers
 
 
 def begin(given: Beginning) -> InitialModel:
-    """See `training.beginning.begin`. Of an odd number of layers the last one stays as it is."""
+    """See `training.beginning.begin`. The last of an odd number of layers stays as it is."""
     start = given.initial()
     found = layers(start)
     half = len(found) // 2

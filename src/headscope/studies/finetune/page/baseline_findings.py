@@ -55,7 +55,7 @@ def _against(result: xr.Dataset, task: str) -> Iterator[Finding]:
 
 
 def one_sentence(result: xr.Dataset) -> Iterator[Finding]:
-    """Of pairs, the sentence that says more by itself, beside a constant answer (Gururangan et al. 2018)."""
+    """The sentence of a pair that says more by itself, beside a constant answer (Gururangan et al. 2018)."""
     if "baseline_score" not in result:
         return
     for task in names(result):

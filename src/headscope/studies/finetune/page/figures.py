@@ -131,7 +131,7 @@ BEST, HEADS = "The best of several runs", "Heads that matter in all runs"
 
 
 def seed_figures(result: xr.Dataset) -> Iterator[Figure]:
-    """Of each task: the expected best score by the number of runs, and how often each head is among the first."""
+    """For each task: the expected best score by the number of runs, and how often each head is among the first."""
     for task in names(result):
         if "expected_best" in result and runs_of(result) > 2:
             chosen = {"task": task, "metric": main_metric(result, task)}

@@ -23,7 +23,7 @@ CAPTION = (
 
 
 def seed_findings(result: xr.Dataset) -> Iterator[Finding]:
-    """Of each task and one way: the kinds of seeds, the best of several runs, stopping, and heads."""
+    """For each task and one way: the kinds of seeds, the best of several runs, stopping, and heads."""
     for task in names(result):
         init = way_of(result, task)
         where = {"task": task, "init": init, "metric": main_metric(result, task)}

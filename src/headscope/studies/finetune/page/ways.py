@@ -46,7 +46,7 @@ def way_table(result: xr.Dataset) -> Iterator[Table]:
 
 
 def against_all_weights(result: xr.Dataset) -> Iterator[Finding]:
-    """Of each task the way that gains most on training all weights; corrected, as it is chosen among all."""
+    """For each task the way that gains most on training all weights; corrected, as it is chosen among all."""
     if "way_gain" not in result:
         return
     for task in names(result):

@@ -5,10 +5,12 @@ from typing import Any
 
 import xarray as xr
 
+from headscope.figures import with_interval
+from headscope.figures.labels import label
+from headscope.report.claims import no_worse
 from headscope.report.parts import Finding
 from headscope.report.tables import Table, titled
-from headscope.report.wording import measured, number, several
-from headscope.studies.shrink.page.number_formats import loss
+from headscope.report.wording import estimate, examples, measured, n_examples, number, of_array, several
 
 
 def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
@@ -19,7 +21,18 @@ def eight_bit(result: xr.Dataset, known: dict[str, Any]) -> Iterator[Finding]:
     files = known.get("eight_bit")
     if files is None or measured(result, "eight_bit_gain") is None:
         return
-    yield loss(result, "eight_bit", "the whole model", known["tolerance"], ("In eight bits it loses", ""))
+    metric, gain = str(result["metric"].values[0]), with_interval(result, "eight_bit_gain")
+    score, limit = estimate(result, "eight_bit_score", metric=metric), number(known["tolerance"])
+    name, more = label("metric", metric).capitalize(), of_array(gain).text
+    text = f"{name} is then {score.text}, a gain of {more} on the whole model."
+    yield Finding.judged(
+        no_worse(of_array(gain), known["tolerance"], (n_examples(gain) or (0, 0))[0]),
+        text + examples(gain),
+        holds=f"In eight bits it loses less than {limit}",
+        fails=f"In eight bits it loses {limit} or more",
+        undecided=f"It is not sure that in eight bits it loses less than {limit}",
+        unit="examples",
+    )
     sizes, times = files["megabytes"], []
     for shape, (one, other) in zip(known["timed"], files["milliseconds"], strict=True):
         words = f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens"

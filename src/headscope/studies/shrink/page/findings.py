@@ -15,11 +15,8 @@ from headscope.studies.shrink.page import fine, gates
 from headscope.studies.shrink.page.eight_bit import eight_bit
 from headscope.studies.shrink.page.held_out import changed, lossier_groups
 from headscope.studies.shrink.page.kinds import kept_kinds
-from headscope.studies.shrink.page.number_formats import bfloat16
 from headscope.studies.shrink.page.own_texts import AGREES, of_answers, own_texts, too_alike
 
-# What a smaller model was trained on before losses could be chosen.
-LEARNED = "states and outputs of the whole model"
 # How a search chooses neurons, heads and layers, where it is one of the other choices.
 METHODS = {"magnitude": " (here, too, the longest weights)", "random": " (here one draw of random ones)"}
 
@@ -44,10 +41,9 @@ def findings(result: xr.Dataset) -> list[Finding]:
         _speed(result),
         _size(result),
         *([] if unlearned(result) else eight_bit(result, facts(result))),
-        *([] if unlearned(result) else bfloat16(result, facts(result))),
         *_needed(result),
         _removed(result),
-        *(gates.findings(result, facts(result)) if "gates" in facts(result) else _parts(result)),
+        *gates.findings(result, facts(result)),
         *kept_kinds(result),
         *_choices(result),
         *fine.portable(result, facts(result)),
@@ -132,14 +128,10 @@ def _speed(result: xr.Dataset) -> Finding:
         f"{number(shape['after'], '.1f')} ms"
         for shape in known["timed"]
     ]
-    device = f" ({known['timed_on']})" if known.get("timed_on") else ""
-    text = (
-        f"Medians of a forward pass, before and after, on the machine{device} where it was made. {'; '.join(shapes)}."
-    )
-    if "times_as_fast" in known:
-        _, *by_round = known["times_as_fast"]
-        text += f" By rounds it is {' to '.join(number(times, '.2f') for times in by_round)} times as fast."
-        text += f" {known['busy']}" if known["busy"] else ""
+    text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
+    _, *by_round = known["times_as_fast"]
+    text += f" By rounds it is {' to '.join(number(times, '.2f') for times in by_round)} times as fast."
+    text += f" {known['busy']}" if known["busy"] else ""
     if not known["reached"]:
         text += f" The target, {known['target']}, is not reached."
     return Finding(f"The model is {number(times(result), '.2f')} times as fast", text)
@@ -196,22 +188,6 @@ def _embeddings(known: dict[str, Any]) -> str:
     return f"{before - after:,} of {before:,} numbers of each embedding" if before > after else ""
 
 
-def _parts(result: xr.Dataset) -> Iterator[Finding]:
-    """What the parts cost, as it was estimated and as it was."""
-    exact, guess = measured(result, "exact_change"), measured(result, "estimated_change")
-    if exact is None or guess is None or exact.sizes["step"] < 2:
-        return
-    rows = [
-        f"{part} {number(float(exact[step]), '.3f')} (estimated {number(float(guess[step]), '.3f')})"
-        for step, part in enumerate(result["part"].values.tolist())
-        if step
-    ]
-    text = (
-        "Change of the outputs at each step, on examples of the search; estimated for the part alone, without a fit: "
-    )
-    yield Finding("What each part cost", f"{text}{'; '.join(rows)}.")
-
-
 def _choices(result: xr.Dataset) -> Iterator[Finding]:
     """The scores of models of the saved size whose parts are chosen otherwise."""
     metric = str(result["metric"].values[0])
@@ -244,7 +220,7 @@ def _training(result: xr.Dataset) -> Iterator[Finding]:
     known = facts(result)
     if known["epochs"]:
         text = (
-            f"{several(known['epochs'], 'epoch')} of training on {known.get('learned_from', LEARNED)}, with "
+            f"{several(known['epochs'], 'epoch')} of training on states and outputs of the whole model, with "
             f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
         )
         if not known.get("trained", True):

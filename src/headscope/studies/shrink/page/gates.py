@@ -22,7 +22,7 @@ def untrained(facts: dict[str, Any]) -> str:
 
 
 def findings(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Finding]:
-    """How gates chose, what their training made up for, and which heads stay; nothing without gates."""
+    """How gates chose, and which heads stay; nothing without gates."""
     if "gates" not in facts:
         return
     known = facts["gates"]
@@ -32,14 +32,6 @@ def findings(result: xr.Dataset, facts: dict[str, Any]) -> Iterator[Finding]:
         "target. Those that are most likely open stay, as many as the target allows; the others are closed for good."
     )
     yield Finding("How gates chose", text)
-    exact, guess = measured(result, "exact_change"), measured(result, "estimated_change")
-    if exact is not None and guess is not None:
-        text = (
-            f"With the closed parts silenced in the whole model its outputs change by "
-            f"{number(float(guess[-1]), '.3f')}; those of the model that was trained with the gates change by "
-            f"{number(float(exact[-1]), '.3f')}. Both are on examples of the search, which it was trained on, too."
-        )
-        yield Finding("What the training with gates makes up for", text)
     if (stays := measured(result, "head_stays")) is not None:
         text = "; ".join(_of_layer(int(row["layer"]), (row.values > 0).tolist()) for row in stays)
         yield Finding("Heads that the gates keep", f"{text.capitalize()}.")

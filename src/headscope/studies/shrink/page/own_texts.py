@@ -14,32 +14,31 @@ def of_answers(known: dict[str, Any]) -> bool:
 
     * `known`: the facts of the result.
     """
-    return "dev" in known.get("pseudo_labels", {}).get("splits", ())
+    return "pseudo_labels" in known
 
 
 def own_texts(known: dict[str, Any]) -> Iterator[Finding]:
-    """Which texts have pseudo-labels, what these are, and what they do not say."""
-    labels = known.get("pseudo_labels")
-    if labels is None:
+    """Which texts of one's own were read for a task, and what their labels are."""
+    texts = known.get("pseudo_labels") or known.get("own_texts")
+    if texts is None:
         return
-    texts = f"{labels['texts']:,} {'pairs of texts' if labels['paired'] else 'single texts'}"
-    counts = ", ".join(f"'{name}' to {count:,}" for name, count in labels["answers"].items())
-    if of_answers(known):
+    number_of = f"{texts['texts']:,} {'pairs of texts' if texts['paired'] else 'single texts'}"
+    if "pseudo_labels" not in known:
         text = (
-            f"{texts} have no labels, or are read without them: what the whole model answers stands in their place. So "
-            "scores say how far the saved model agrees with the whole one, and not how often either is right."
-            f"{counts and f' Answers to held-out texts: {counts}.'}"
+            f"{number_of} are searched and trained on in the place of the train split, without labels. Scores are of "
+            "the dev split and its labels."
         )
-        yield Finding("Labels are the whole model's own answers", text + _left_out(labels["left_out"]))
-    else:
-        text = (
-            f"{texts} are searched and trained on in the place of the train split, without labels of their own: where "
-            "labels count there, they are what the whole model answers. Scores are of the dev split and its labels."
-            f"{counts and f' Answers: {counts}.'}"
-        )
-        yield Finding("Texts in the place of the train split", text + _left_out(labels["left_out"]))
-    if labels["unanswered"]:
-        text = f"The whole model answers none of these texts with them: {', '.join(labels['unanswered'])}."
+        yield Finding("Texts in the place of the train split", text + _left_out(texts["left_out"]))
+        return
+    counts = ", ".join(f"'{name}' to {count:,}" for name, count in texts["answers"].items())
+    text = (
+        f"{number_of} have no labels, or are read without them: what the whole model answers stands in their place. So "
+        "scores say how far the saved model agrees with the whole one, and not how often either is right."
+        f"{counts and f' Answers to held-out texts: {counts}.'}"
+    )
+    yield Finding("Labels are the whole model's own answers", text + _left_out(texts["left_out"]))
+    if texts["unanswered"]:
+        text = f"The whole model answers none of these texts with them: {', '.join(texts['unanswered'])}."
         yield Finding("Classes of which these texts say nothing", text)
 
 

@@ -13,16 +13,13 @@ from headscope.studies.shrink.page.findings import facts, times
 
 PATH = "Score against speed and size"
 STEPS, GATES = "each step, untrained", "by gates, trained with them"
-SAVED, EIGHT_BITS, BFLOAT16 = "saved model", "saved model in eight bits", "saved model in bfloat16"
+SAVED, EIGHT_BITS = "saved model", "saved model in eight bits"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
 
 
 @dataclass(frozen=True)
 class Point:
-    """A model of the figure: to which line it belongs, its score, how many times as fast it is, and its size.
-
-    * `speed`: NaN for a model that was not timed.
-    """
+    """A model of the figure: to which line it belongs, its score, how many times as fast it is, and its size."""
 
     line: str
     score: Estimate
@@ -36,7 +33,7 @@ def path_figures(result: xr.Dataset) -> list[Figure]:
     caption = (
         f"Held-out {name} after each step of the search from the whole model on, and of the saved model. Beside them "
         "models of its size whose parts are chosen otherwise. The band is the 95% interval of the steps; the table of "
-        f"the values has those of single models. "
+        "the values has those of single models. "
     )
     notes = {
         "speed": "Speed: times the whole model; of the saved model as measured, of others as expected.",
@@ -64,7 +61,7 @@ def points(result: xr.Dataset) -> list[Point]:
         for choice, words in CHOICES.items()
         if "choice_score" in result
     ]
-    return [*steps, saved, *_eight_bit(result, metric), *_bfloat16(result, metric), *others]
+    return [*steps, saved, *_eight_bit(result, metric), *others]
 
 
 def _eight_bit(result: xr.Dataset, metric: str) -> list[Point]:
@@ -79,17 +76,9 @@ def _eight_bit(result: xr.Dataset, metric: str) -> list[Point]:
     return [Point(EIGHT_BITS, score, len(shares) / sum(shares), known["megabytes"][1])]
 
 
-def _bfloat16(result: xr.Dataset, metric: str) -> list[Point]:
-    """The saved model in bfloat16, which is not timed."""
-    known = facts(result).get("bfloat16")
-    if known is None:
-        return []
-    return [Point(BFLOAT16, estimate(result, "bfloat16_score", metric=metric), np.nan, known["megabytes"])]
-
-
 def _array(result: xr.Dataset, along: str) -> xr.DataArray:
-    """The scores of all models over their speed or size, where it is known; NaN where a line has no model."""
-    found = [point for point in points(result) if not np.isnan(getattr(point, along))]
+    """The scores of all models over their speed or size; NaN where a line has no model."""
+    found = points(result)
     lines = list(dict.fromkeys(point.line for point in found))
     values = np.full((3, len(lines), len(found)), np.nan)
     for number, point in enumerate(found):

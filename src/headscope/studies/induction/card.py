@@ -6,13 +6,21 @@ import xarray as xr
 
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import where_true
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number, rate
 from headscope.statistics.significance import RATE
-from headscope.studies.induction.page.findings import COPIES
-from headscope.studies.induction.page.tables import FOCUS_WORDS, WORDS
 
+WORDS = {
+    "induction": "the token behind an earlier copy",
+    "duplicate": "an earlier copy of the same token",
+    "previous": "the previous token",
+}
+FOCUS_WORDS = {"first": "the first token", "delimiter": "delimiters", "punctuation": "periods and commas"}
+# A head copies if it raises a token's own logit above the mean for so many of the tokens.
+COPIES = 0.75
 HIDDEN = ("control", "gain", "natural_control", "natural_gain", "planted_control", "planted_gain")
 MORE = ("copying_most", "copying_eigenvalues")
 SINK = 0.4  # as the other kinds of heads that are shares of attention
@@ -39,15 +47,26 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {name: result[q] for name, q in names.items() if name in result and q in result}
 
 
-def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
-    """Heads that are special for a repetition, find a planted pair at all depths, copy, or have a sink."""
+def repetition_kinds(numbers: Numbers) -> Iterator[HeadKind]:
+    """Heads that are special for a repetition."""
     for relation, word in (("induction", "induction"), ("duplicate", "earlier copy")):
-        yield from where_true(result["special"].sel(relation=relation) == 1, relation, word)
-    yield from where_true((result["planted_special"] == 1).any("context"), "retrieval", "retrieval")
-    if "copying" in result:
-        sure = (result["copying"] >= COPIES) & (result["copying_q_value"] < RATE)
-        yield from where_true(sure, "copying", "copies")
-    yield from where_true((result["sink_attention"] >= SINK).any("focus"), "sink", "sink")
+        yield from where_true(numbers.result["special"].sel(relation=relation) == 1, relation, word)
+
+
+def retrieval_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that find a planted pair at all depths."""
+    return where_true((numbers.array("planted_special") == 1).any("context"), "retrieval", "retrieval")
+
+
+def copying_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that copy."""
+    surely = numbers.array("copying_q_value") < RATE
+    return where_true((numbers.array("copying") >= COPIES) & surely, "copying", "copies")
+
+
+def sink_kind(numbers: Numbers) -> list[HeadKind]:
+    """Heads that have a sink."""
+    return where_true((numbers.array("sink_attention") >= SINK).any("focus"), "sink", "sink")
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
@@ -59,7 +78,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
         texts = (f"{WORDS[row.labels[0]]} {value(row)}, elsewhere {number(row.baseline)}" for row in rows)
         yield Finding("Repetitions of the corpus", f"{'; '.join(texts)}.")
     for row in of_variable(numbers, "copying"):
-        most, share = (value(one) for name in MORE for one in of_variable(numbers, name))
+        most, share = (value(further) for name in MORE for further in of_variable(numbers, name))
         yield Finding(
             "Copying",
             f"Raises a token's own logit for {value(row)} of the tokens ({ranked(row)}){_q(row)}, and more than all "
@@ -79,3 +98,7 @@ def _sink(row: Row, norm: Row | None) -> str:
 
 def _q(row: Row) -> str:
     return f", q {rate(row.q)}" if row.q == row.q else ""
+
+
+KINDS = (repetition_kinds, retrieval_kind, copying_kind, sink_kind)
+CARD = StudyCard(HIDDEN, main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)

@@ -3,8 +3,6 @@
 Also the heads that Kovaleva et al. (2019) would name, and what their filter keeps.
 """
 
-import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +11,7 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads, head_at
 from headscope.report.best_heads.parts import by_number_of_cases
+from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import rate
 
@@ -67,33 +66,24 @@ def least_gain(result: xr.Dataset) -> xr.DataArray:
     return elsewhere.drop_vars(names).where(first, others.drop_vars(names)).assign_coords(bounds)
 
 
-def filtered(result: xr.Dataset) -> list[tuple[str, int]]:
-    """The steps of the filter and their numbers: read, dropped for each reason, kept."""
-    steps = json.loads(result.attrs.get("filter", "{}"))
-    return [("read", steps["read"]), *steps["dropped"].items(), ("kept", steps["kept"])] if steps else []
-
-
-def tables(result: xr.Dataset) -> list[Table]:
-    """The relations of at least 50 sentences, the best gains first; the highest heads; the steps of the filter."""
-    return [*_relations(result), _highest(result), *_filter(result)]
-
-
-def _relations(result: xr.Dataset) -> list[Table]:
+def links(numbers: Numbers) -> list[Table]:
+    """The relations of at least 50 sentences, the best gains first, and apart those of fewer."""
     caption = (
         "The best head of each relation: shares of attention with 95% intervals. It is chosen on one half of the "
         "sentences and scored on the other half. Elsewhere: links moved elsewhere in their sentence. Others: from "
         "other words to the same end of the link. Gain: over the larger of the two. Untrained: the largest value of "
         "any head of the same model with random weights. Special: gain of at least 0.1, q < 0.05, above untrained."
     )
-    return by_number_of_cases("links", caption, "sentences", COLUMNS, relations(result), _cells)
+    return by_number_of_cases("links", caption, "sentences", COLUMNS, relations(numbers.result), _cells)
 
 
-def _highest(result: xr.Dataset) -> Table:
+def highest_heads(numbers: Numbers) -> Table:
+    """The heads that Kovaleva et al. would name."""
     names = [name for name in COLUMNS if name != "Direction"]
     rows = []
     for direction in ("source_to_target", "target_to_source"):
-        limit = float(result["percentile"].sel(relation="all", direction=direction))
-        for head in highest(result, direction, HIGHEST):
+        limit = float(numbers.result["percentile"].sel(relation="all", direction=direction))
+        for head in highest(numbers.result, direction, HIGHEST):
             cells = _cells(head)
             cells.pop(COLUMNS.index("Direction"))
             above = "yes" if head.score.value > limit else ""
@@ -102,11 +92,15 @@ def _highest(result: xr.Dataset) -> Table:
     return titled("highest", caption, "Direction", [*names, "Above 99th percentile"], rows)
 
 
-def _filter(result: xr.Dataset) -> Iterator[Table]:
-    if len(steps := filtered(result)) > 2:
-        caption = "Examples read, dropped by each step, and kept. A step that drops single links counts links."
-        rows: list[tuple[str, Cells]] = [(reason, [(f"{count:,}", "")]) for reason, count in steps]
-        yield titled("filter", caption, "Step", ["Number"], rows)
+def filter_steps(numbers: Numbers) -> Table | None:
+    """The steps of the filter and their numbers, where it drops anything."""
+    steps = numbers.attribute("filter")
+    if not steps["dropped"]:
+        return None
+    counts = {"read": steps["read"]} | steps["dropped"] | {"kept": steps["kept"]}
+    caption = "Examples read, dropped by each step, and kept. A step that drops single links counts links."
+    rows: list[tuple[str, Cells]] = [(reason, [(f"{count:,}", "")]) for reason, count in counts.items()]
+    return titled("filter", caption, "Step", ["Number"], rows)
 
 
 def _cells(head: ChosenHead) -> Cells:

@@ -1,4 +1,4 @@
-"""The clusters and the pairs of heads of a result: heads of a cluster, and the attention of these heads."""
+"""The clusters and the pairs of heads of a result."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -8,21 +8,9 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float, Int
 
-from headscope.figures.labels import head_name, label
-from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import number
+from headscope.figures.labels import head_name
 
 HeadIndex = tuple[int, int]
-MEANS = {
-    "[CLS]": ("attention_to", {"token_class": "cls"}),
-    "[SEP]": ("attention_to", {"token_class": "sep"}),
-    "Punctuation": ("attention_to", {"token_class": "punct"}),
-    "Previous": ("attention_offset", {"offset": -1}),
-    "Next": ("attention_offset", {"offset": 1}),
-    "Entropy": ("entropy", {}),
-}
-# Coordinates of heads that only some results have, and the dimension that their values are labels of.
-NAMES = {"dominant": ("Patterns", "pattern"), "best_relation": ("Relations", "relation")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +42,9 @@ def clusters(result: xr.Dataset) -> list[Cluster]:
         return []
     cluster, values = result["cluster"].transpose("layer", "head").values, _matrix(result["divergence"], places)
     numbers = cluster[cluster > 0].astype(int)
-    parts = [(number, np.flatnonzero(numbers == number)) for number in dict.fromkeys(numbers.tolist())]
-    made = [Cluster(number, [places[at] for at in part], _within(values, part)) for number, part in parts]
-    return sorted(made, key=lambda cluster: (-len(cluster.heads), cluster.number))
+    members = [(number, np.flatnonzero(numbers == number)) for number in dict.fromkeys(numbers.tolist())]
+    groups = [Cluster(number, [places[at] for at in heads], _within(values, heads)) for number, heads in members]
+    return sorted(groups, key=lambda cluster: (-len(cluster.heads), cluster.number))
 
 
 def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
@@ -100,31 +88,3 @@ def _matrix(divergence: xr.DataArray, heads: list[HeadIndex]) -> Float[np.ndarra
     other_layer, other_head = layer.rename(one="other"), head.rename(one="other")
     part = divergence.sel(layer=layer, head=head, other_layer=other_layer, other_head=other_head)
     return part.transpose("one", "other").values
-
-
-def tables(result: xr.Dataset) -> list[Table]:
-    """One line for each cluster, the largest first."""
-    names = {name: title for name, (title, _) in NAMES.items() if name in result.coords}
-    head = ("Heads", "Within", *MEANS, *names.values())
-    caption = (
-        "Clusters: number of heads, mean divergence within the cluster (nats), and means over the heads: shares of "
-        "attention to classes of tokens and neighbours, entropy (nats)."
-    )
-    rows = [(cluster.number, _cells(result, cluster, list(names))) for cluster in clusters(result)]
-    return [titled("clusters", caption, "Cluster", head, rows)]
-
-
-def _cells(result: xr.Dataset, cluster: Cluster, names: list[str]) -> Cells:
-    alone = len(cluster.heads) == 1
-    means = [cluster.mean(result[name].sel(labels)) for name, labels in MEANS.values()]
-    counts = [_counted(cluster.most(result[name]), NAMES[name][1]) for name in names]
-    return [
-        (str(len(cluster.heads)), ""),
-        None if alone else (number(cluster.divergence), ""),
-        *((number(mean), "") if mean == mean else None for mean in means),
-        *((count, "") for count in counts),
-    ]
-
-
-def _counted(values: list[tuple[str, int]], dim: str) -> str:
-    return ", ".join(f"{label(dim, value)} {count}" for value, count in values)

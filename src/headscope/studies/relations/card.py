@@ -8,10 +8,12 @@ from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
 from headscope.report.best_heads.no_op import sink_of_head
 from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
 from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.statistics.significance import LEAST_CASES, RATE
-from headscope.studies.relations.page.tables import RELATIONS
+from headscope.studies.relations.tables import RELATIONS
 
 HIDDEN = ("untrained", "elsewhere", "others", "gain", "gain_others")
 SHOWN = 6
@@ -33,15 +35,12 @@ def rates(result: xr.Dataset) -> dict[str, xr.DataArray]:
     return {"link_attention": result["q_value"]}
 
 
-def kinds(result: xr.Dataset) -> list[HeadKind]:
+def head_kinds(numbers: Numbers) -> list[HeadKind]:
     """Heads that are special for the links of a relation, named after the one with the most attention."""
+    result = numbers.result
     attention = result["link_attention"].where(result["special"] == 1).max("direction")
-    named = attention.assign_coords(relation=[_word(name) for name in attention["relation"].values])
-    return by_name(named, "relation", "link")
-
-
-def _word(relation: str) -> str:
-    return "links" if relation == "all" else relation
+    names = ["links" if name == "all" else name for name in attention["relation"].values]
+    return by_name(attention.assign_coords(relation=names), "relation", "link")
 
 
 def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
@@ -66,3 +65,6 @@ def _sentence(row: Row) -> str:
 
 def _scores(head: ChosenHead) -> str:
     return f"{head.name} ({head.arrow}) {head.score.text}, gain {head.gain.text}, n = {head.held_out:,}"
+
+
+CARD = StudyCard(hidden=HIDDEN, main_numbers=main_numbers, baselines=baselines, rates=rates, sentences=sentences)

@@ -9,9 +9,10 @@ from headscope.figures import with_interval
 from headscope.figures.labels import head_name
 from headscope.report.cards.head_numbers import Row
 from headscope.report.cards.wording import ordinal
+from headscope.report.declared import StudyCard
 from headscope.report.parts import Finding
 from headscope.report.wording import number, of_array
-from headscope.studies.clusters.page.tables import clusters
+from headscope.studies.clusters.head_groups import clusters
 
 NEAREST, NAMED = 5, 12
 
@@ -35,9 +36,9 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     head = (numbers[0].layer, numbers[0].head)
     array = with_interval(result, "divergence").stack(at=("other_layer", "other_head")).dropna("at", how="all")
     n = f"; n = {int(array['n_examples'].max()):,} examples" if "n_examples" in array.coords else ""
-    own = array.sel(layer=head[0], head=head[1])
-    near = [at for at in np.argsort(own.values, kind="stable").tolist() if own["at"].values[at] != head]
-    texts = "; ".join(f"{head_name(*own['at'].values[at])} {of_array(own[at]).text}" for at in near[:NEAREST])
+    others = array.sel(layer=head[0], head=head[1])
+    near = [at for at in np.argsort(others.values, kind="stable").tolist() if others["at"].values[at] != head]
+    texts = "; ".join(f"{head_name(*others['at'].values[at])} {of_array(others[at]).text}" for at in near[:NEAREST])
     yield Finding("Nearest heads", f"{texts} nats of Jensen-Shannon divergence; nearest of {len(near)} heads{n}.")
     mean = array.drop_vars(["lower", "upper"], errors="ignore").sum("at", min_count=1) / len(near)
     mine, middle = (float(value) for value in (mean.sel(layer=head[0], head=head[1]), mean.median()))
@@ -48,8 +49,11 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
 
 def _cluster(result: xr.Dataset, head: tuple[int, int]) -> Iterator[Finding]:
     stable = f"agreement with clusters of resampled examples {number(float(result['cluster_stability']))}"
-    for one in clusters(result):
-        if head in one.heads:
-            names = [name for name, at in zip(one.names, one.heads, strict=True) if at != head]
+    for cluster in clusters(result):
+        if head in cluster.heads:
+            names = [name for name, at in zip(cluster.names, cluster.heads, strict=True) if at != head]
             others = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
-            yield Finding("Cluster", f"Cluster {one.number}: {f'with {others}' if others else 'alone'} ({stable}).")
+            yield Finding("Cluster", f"Cluster {cluster.number}: {f'with {others}' if others else 'alone'} ({stable}).")
+
+
+CARD = StudyCard(main_numbers=main_numbers, badges=badges, sentences=sentences)

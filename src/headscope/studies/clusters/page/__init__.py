@@ -1,1 +1,0 @@
-"""The page of `clusters` for report, cards and viewer; never imports torch."""

@@ -1,0 +1,246 @@
+"""The page of `probe`: dependency parsing from attention, beside its baselines (Clark et al. 2019, section 5)."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import bars
+from headscope.report.cards.head_numbers import Row, of_labels, of_variable
+from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.claims import apart
+from headscope.report.declared import Chart, StudyCard, StudyParts
+from headscope.report.numbers import MissingNumber, Numbers
+from headscope.report.parts import Figure, Finding
+from headscope.report.shared_findings import beside_random_seeds
+from headscope.report.tables import Cells, Column, Table, titled
+from headscope.report.wording import estimate, listed, number, spread, strongest
+from headscope.statistics.interval_tests import q_above
+from headscope.statistics.significance import LEAST_CASES, RATE
+
+NAMES = {
+    "attention_and_words": "attention and words",
+    "attention": "attention alone",
+    "distances_and_words": "distances and words",
+    "random_attention_and_words": "random weights: attention and words",
+    "random_attention": "random weights: attention alone",
+    "fixed_offset": "best fixed offset",
+    "right_branching": "right-branching",
+}
+UNTRAINED = ("fixed_offset", "right_branching")
+WITHOUT_ATTENTION = [name for name in NAMES if name not in ("attention", "attention_and_words")]
+# Clark et al. (2019), Table 3: BERT-base, the Penn Treebank with Stanford's relations, GloVe vectors.
+PAPER = {
+    "right_branching": 26,
+    "distances_and_words": 58,
+    "random_attention_and_words": 30,
+    "attention": 61,
+    "attention_and_words": 77,
+}
+BY_RELATION = ("attention_and_words", "attention", "distances_and_words", "fixed_offset")
+COMPARED = ("attention", "attention_and_words", "distances_and_words")
+LOOKS = {
+    "dependent_to_head": "from the dependent to its head",
+    "head_to_dependent": "from the head to its dependent",
+}
+MOST_ROWS = 16
+
+
+def scored(numbers: Numbers, names: Iterable[str] = NAMES) -> list[str]:
+    """The parsers that have a score.
+
+    Raises `MissingNumber` if none of these has one.
+    """
+    there = numbers.labels("uas", "probe")
+    if parsers := [name for name in names if name in there]:
+        return parsers
+    raise MissingNumber("uas")
+
+
+def best(numbers: Numbers, names: Iterable[str]) -> str:
+    """The parser with the highest score."""
+    return max(scored(numbers, names), key=lambda name: numbers("uas", probe=name).value)
+
+
+def alone(numbers: Numbers) -> Finding:
+    """The parser that sees attention alone, beside trees that need no training."""
+    simple, other = best(numbers, UNTRAINED), best(numbers, WITHOUT_ATTENTION)
+    uas, base, without = (numbers("uas", probe=name) for name in ("attention", simple, other))
+    beside = f"; the best parser without the attention of the model ({NAMES[other]}) {without:.0%}"
+    return Finding.judged(
+        apart(uas, base, numbers.n("uas")),
+        f"A parser that sees attention alone gets {uas:.0%} of the heads right, the {NAMES[simple]} {base:.0%}"
+        f"{beside if other != simple else ''}.",
+        holds=f"Attention alone finds {uas:.0%} of the syntactic heads",
+        fails="Attention alone finds no more syntactic heads than a fixed offset does",
+        undecided="Too few words to tell attention from a fixed offset",
+        unit="words",
+    )
+
+
+def random_seeds(numbers: Numbers) -> Finding:
+    """The parser that sees attention alone, beside the same with random weights of the model."""
+    names = ("attention", "random_attention", best(numbers, WITHOUT_ATTENTION))
+    uas, random, without = (numbers("uas", probe=name) for name in names)
+    return beside_random_seeds(
+        "Syntax in the attention of all heads",
+        uas,
+        numbers.array("uas_by_seed", probe="random_attention").dropna("seed").values.tolist(),
+        apart(uas, without, numbers.n("uas")),
+        f"Attention alone gets {uas:.0%} of the heads right, with random weights of the model {random:.0%}.",
+        "words",
+    )
+
+
+def both(numbers: Numbers) -> Finding:
+    """What attention adds to words and their distance."""
+    uas, words = (numbers("uas", probe=name) for name in ("attention_and_words", "distances_and_words"))
+    return Finding.judged(
+        apart(uas, words, numbers.n("uas")),
+        f"A parser that sees both gets {uas:.0%} of the syntactic heads right, one of words and their distance "
+        f"{words:.0%}.",
+        holds="Attention adds to what words show",
+        fails="Attention adds nothing to words and their distance",
+        undecided="Too few words to tell whether attention adds to them",
+        unit="words",
+    )
+
+
+def heads(numbers: Numbers) -> Iterator[Finding]:
+    """How far heads raise the score of the right word, and those that surely do."""
+    for direction in numbers.labels("contribution", "direction"):
+        array = numbers.array("contribution", direction=direction)
+        raised, q = spread(array.drop_vars(("lower", "upper"), errors="ignore")), q_above(array, 0.0)
+        sure = [] if q is None else [head for head in strongest(array.where(q < RATE)) if head.value > 0]
+        yield Finding(
+            f"Heads, {LOOKS[direction]}",
+            f"They raise the score of the syntactic head over that of another word, in logits: {raised}. Surely above "
+            f"0 (q < {RATE}): {listed(sure) if sure else 'none'}.",
+        )
+
+
+def concentration(numbers: Numbers) -> Finding:
+    """How many heads contribute half of what all do together."""
+    array = numbers.array("contribution").values
+    values = np.sort(array[np.isfinite(array)])[::-1]
+    half = int(np.searchsorted(np.cumsum(values), values.sum() / 2)) + 1
+    return Finding(
+        "Concentration",
+        f"All heads together raise the score by {values.sum():.1f} logits on average; {half} of {values.size} pairs of "
+        f"a head and a direction contribute half of it. n = {numbers.n('contribution'):,} words.",
+    )
+
+
+def limits(numbers: Numbers) -> Finding:
+    """What the parsers were trained on, and what their scores cannot show."""
+    training, attributes = numbers.attribute("training"), numbers.result.attrs
+    std = float(spread_over_seeds(numbers).sel(probe=scored(numbers)).max())
+    seeds = (
+        f" Scores are means over {numbers.result.sizes['seed']} seeds, which differ by at most {100 * std:.1f} points "
+        "(standard deviation)."
+    )
+    return Finding(
+        "Limits",
+        f"Parsers were trained on {training['sentences']:,} sentences of {training['corpus']}, and scored on "
+        f"{attributes['test_sentences']:,} others. Scores depend on the number of training sentences and on the text. "
+        f"Vectors of words: {attributes['vectors']}, with {100 * attributes['words_with_vectors']:.0f}% of the words."
+        f"{seeds if np.isfinite(std) else ''} A tree in the attention is no evidence that the model uses it.",
+    )
+
+
+def spread_over_seeds(numbers: Numbers) -> xr.DataArray:
+    """The standard deviation of each score over seeds; NaN with one seed."""
+    return numbers.result.get("uas_std", numbers.result["uas"] * np.nan)
+
+
+def parsers(numbers: Numbers) -> Figure:
+    """The scores of all parsers."""
+    caption = (
+        "Words that get their syntactic head in the best tree, with 95% intervals over sentences; punctuation is left "
+        "out. After Clark et al. (2019), Table 3."
+    )
+    array = numbers.array("uas").sel(probe=scored(numbers))
+    return Figure("uas", "Parsers", bars(in_words(array)), caption, "uas")
+
+
+def recall(numbers: Numbers) -> Iterator[Figure]:
+    """The recall of frequent relations."""
+    array = numbers.array("recall").transpose("relation", "probe")
+    enough = array.sel(relation=numbers.result["recall_n_examples"] >= LEAST_CASES).isel(relation=slice(MOST_ROWS))
+    caption = (
+        f"Words of each relation that get their syntactic head. The {MOST_ROWS} most frequent relations, of at least "
+        f"{LEAST_CASES} words; 95% intervals."
+    )
+    if enough.sizes["relation"]:
+        compared = [name for name in COMPARED if name in array["probe"]]
+        yield Figure("recall", "Which relations", bars(in_words(enough.sel(probe=compared))), caption, "recall")
+
+
+def in_words(array: xr.DataArray) -> xr.DataArray:
+    """An array whose parsers have their names in words."""
+    return array.assign_coords(probe=[NAMES[name] for name in array["probe"].values.tolist()])
+
+
+def scores(numbers: Numbers) -> Table:
+    """The scores of the parsers, the best first."""
+    caption = (
+        "Per cent of words that get their syntactic head (UAS), with 95% intervals over sentences; without "
+        "punctuation, roots among them. Each word alone: its best head, tree or not. Seeds: standard deviation over "
+        "them. BERT-base: Clark et al. (2019), Table 3: the Penn Treebank with Stanford's relations, GloVe vectors."
+    )
+    order = sorted(scored(numbers), key=lambda name: -numbers("uas", probe=name).value)
+    titles = ("UAS", "Each word alone", "Seeds", "Epochs", "BERT-base")
+    return titled("parsers", caption, "Parser", titles, [(NAMES[name], _cells(numbers, name)) for name in order])
+
+
+def _cells(numbers: Numbers, name: str) -> Cells:
+    over_seeds = (numbers.result["epochs"], spread_over_seeds(numbers))
+    epochs, std = (float(array.sel(probe=name).mean()) for array in over_seeds)
+    return [
+        numbers("uas", probe=name).cell(".1f", 100),
+        (f"{100 * numbers('uas_argmax', probe=name).value:.1f}", ""),
+        (f"{100 * std:.1f}", "") if np.isfinite(std) and epochs else None,
+        (f"{epochs:.1f}", "") if epochs else None,
+        (f"{PAPER[name]}", "") if name in PAPER else None,
+    ]
+
+
+def by_relation(numbers: Numbers) -> Table:
+    """The recall of each relation."""
+    names, result = scored(numbers, BY_RELATION), numbers.result
+    columns = (Column("words", "Words"), *(Column(name, NAMES[name].capitalize()) for name in names))
+    rows = [
+        (
+            (relation,),
+            [
+                (f"{numbers.n('recall', relation=relation):,}", ""),
+                *(estimate(result, "recall", relation=relation, probe=name).cell(".1f", 100) for name in names),
+            ],
+        )
+        for relation in result["relation"].values.tolist()
+    ]
+    caption = "Per cent of the words of each relation that get their syntactic head, with 95% intervals."
+    return Table("recall", caption, ("Relation",), columns, rows)
+
+
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The weight and the contribution of a head, in both directions."""
+    for row in of_variable(numbers, "contribution"):
+        weight = of_labels(numbers, "weight", *row.labels)
+        words = "" if weight is None else f", with a weight of {number(weight.value)} ({ranked(weight)})"
+        text = f"Raises the score of the syntactic head over that of another word by {value(row)} {row.units}"
+        yield Finding(f"In a parser, {row.words}", f"{text} ({ranked(row)}){words}; {cases(row)}.")
+
+
+RISE = (
+    "Rise of the score of the syntactic head: the weight of each head in the parser that sees attention alone, times "
+    "its attention to the syntactic head minus that to another word. The contribution of a head depends on the other "
+    "heads."
+)
+PAGE = StudyParts(
+    highlights=(alone, random_seeds, both),
+    findings=(heads, concentration, limits),
+    charts=(parsers, Chart("contribution", "heatmap", "Which heads", RISE, style={"diverging": True}), recall),
+    tables=(scores, by_relation),
+    card=StudyCard(("weight_std",), lambda result: ("contribution",), sentences=sentences),
+)

@@ -1,1 +1,0 @@
-"""The page of `probe` for report, cards and viewer; never imports torch."""
