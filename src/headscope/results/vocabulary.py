@@ -154,8 +154,8 @@ KINDS: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
-            "settings shrinking suites tasks training versions"
+            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe "
+            "settings shrinking suites training versions"
         ).split(),
         "object",
     ),
