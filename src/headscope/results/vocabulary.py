@@ -39,8 +39,6 @@ DIMENSIONS = {
     "task": Dimension("task of a benchmark, or of a probing classifier"),
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
-    "model": Dimension("model that is compared with the first"),
-    "restored": Dimension("number of lower layers with the weights of the first model", "whole"),
     "seed": Dimension("seed of a training", "whole"),
     "order_seed": Dimension("seed of the order of the examples of a training", "whole"),
     "seed_source": Dimension(
@@ -55,7 +53,6 @@ DIMENSIONS = {
         "whole",
     ),
     "progress": Dimension("share of a training that is done", "share"),
-    "share_removed": Dimension("share of the model's heads that is removed", "share"),
     "baseline": Dimension("simple way to choose that heads are compared with"),
     "query": Dimension("token that looks", "whole", 1),
     "query_group": Dimension("class of the tokens that look: sep, cls"),
@@ -145,14 +142,11 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words spared test_sentences".split(),
+        "n_examples n_tokens seed duration_s n_words test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
-        (
-            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
-            "settings shrinking suites tasks training versions"
-        ).split(),
+        "left_out options recipe settings shrinking suites training versions".split(),
         "object",
     ),
     **dict.fromkeys("counted skipped".split(), "counts"),
