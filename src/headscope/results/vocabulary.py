@@ -39,8 +39,6 @@ DIMENSIONS = {
     "task": Dimension("task of a benchmark, or of a probing classifier"),
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
-    "model": Dimension("model that is compared with the first"),
-    "restored": Dimension("number of lower layers with the weights of the first model", "whole"),
     "seed": Dimension("seed of a training", "whole"),
     "order_seed": Dimension("seed of the order of the examples of a training", "whole"),
     "seed_source": Dimension(
@@ -154,8 +152,7 @@ KINDS: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
-            "settings shrinking suites tasks training versions"
+            "forward_s left_out options pruning recipe sentences settings shrinking suites tasks training versions"
         ).split(),
         "object",
     ),
