@@ -10,6 +10,7 @@ import xarray as xr
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.split_half import BestHead, column, held_out_scores
+from headscope.study import Number
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Variables:
 
     coords: Mapping[str, Sequence[Any]]
     source: str
-    labels: Mapping[str, Label] = field(default_factory=dict)
+    labels: Mapping[str, Label | Number] = field(default_factory=dict)
     interval: str = "95% bootstrap interval of"
     cases: str = "examples with"
     resampled: str = ""
