@@ -150,7 +150,7 @@ KINDS: dict[str, str] = {
         "number",
     ),
     **dict.fromkeys(
-        ("left_out options recipe sentences settings shrinking suites tasks training versions").split(),
+        "left_out options recipe settings shrinking suites training versions".split(),
         "object",
     ),
     **dict.fromkeys("counted skipped".split(), "counts"),
