@@ -164,14 +164,6 @@ def by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
 OF_THIS_RUN = ", of the head that this run chose"
 
 
-def place_labels(long_name: str, *dims: str) -> dict[str, Label]:
-    """Labels of `chosen_layer` and `chosen_head`; `long_name` is such as "the head that is best on one half"."""
-    return {
-        "chosen_layer": Label(f"layer of {long_name}", "layer", dims),
-        "chosen_head": Label(f"number in its layer of {long_name}", "head", dims),
-    }
-
-
 def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tuple[int, ...]) -> None:
     """Add `chosen_layer` and `chosen_head`: the best heads, NaN where there is none.
 
