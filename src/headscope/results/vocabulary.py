@@ -40,13 +40,6 @@ DIMENSIONS = {
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
     "seed": Dimension("seed of a training", "whole"),
-    "order_seed": Dimension("seed of the order of the examples of a training", "whole"),
-    "seed_source": Dimension(
-        "cause of the spread of a score: seed of new weights, of the order, both, other dev examples"
-    ),
-    "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
-    "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
-    "head_number": Dimension("number of a head that is compared between trainings"),
     "epoch": Dimension("pass over the training examples, from 1; 0 is before the training", "whole"),
     "step": Dimension(
         "step of a training or of a search for a smaller model, or number of a model of several; 0 is the start",

@@ -7,8 +7,10 @@ import pytest
 import xarray as xr
 from scipy.stats import t
 
-from headscope.studies.finetune.layer_changes import LAYER_LABELS, layer_changes, over_seeds
-from headscope.studies.finetune.page.layer_findings import of_layers
+from headscope.report.numbers import Numbers
+from headscope.studies.finetune import STUDY
+from headscope.studies.finetune.layer_changes import layer_changes, over_seeds
+from headscope.studies.finetune.layer_findings import last_layers
 from headscope.training import TrainedOutputs
 
 EMPTY = TrainedOutputs(np.zeros((2, 2)), np.zeros((1, 2, 2)), np.zeros(16, np.float32))
@@ -44,7 +46,7 @@ def made(runs: list[TrainedOutputs]) -> xr.Dataset:
     """The result of these seeds."""
     variables = {}
     for name, values in layer_changes(runs).items():
-        dims = LAYER_LABELS[name].dims
+        dims = STUDY.labels[name.removesuffix("_ci")].dims + ("bound",) * name.endswith("_ci")
         variables[name] = (dims, np.asarray(values)[None, None], {"long_name": name, "units": ""})
     coords = {"task": ["birds"], "init": ["finetuned"], "layer": [1, 2, 3], "bound": ["lower", "upper"]}
     result = xr.Dataset(variables, coords | {"seed": list(range(len(runs)))})
@@ -54,7 +56,7 @@ def made(runs: list[TrainedOutputs]) -> xr.Dataset:
 
 def page(runs: list[TrainedOutputs]) -> list[tuple[str, str | None]]:
     """What the page says of these seeds."""
-    return [(finding.topic, finding.verdict) for finding in of_layers(made(runs))]
+    return [(finding.topic, finding.verdict) for finding in last_layers(Numbers(made(runs)))]
 
 
 def test_the_page_tells_updates_from_attention() -> None:
@@ -75,5 +77,5 @@ def test_pairs_of_seeds_are_counted_as_the_runs_that_they_are() -> None:
     result = result.isel(seed=[0, 1]).assign_coords(order_seed=[0, 1], metric=["accuracy"])
     dims = ("task", "init", "seed", "order_seed", "metric")
     result["score_by_pair"] = (dims, np.full((1, 1, 2, 2, 1), 0.5))
-    texts = [finding.text for finding in of_layers(result)]
+    texts = [finding.text for finding in last_layers(Numbers(result))]
     assert texts and all(text.endswith("the mean of the others; 4 runs.") for text in texts)

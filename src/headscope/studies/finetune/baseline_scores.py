@@ -7,25 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from headscope.corpora.tasks import Task, intervals, resampled, score
-from headscope.results.variables import Label
 from headscope.statistics.intervals import equal_units, interval, of_differences
 
 BaselineOutputs = Mapping[str, Float[np.ndarray, "example output"]]
-ROWS = ("task", "baseline", "metric")
-GAINS = ("task", "init", "baseline", "metric")
-SOURCE = "simple models on the same train split (one sentence alone: Gururangan et al. 2018)"
-BASELINE_LABELS = {
-    "baseline_score": Label("score of a simple model on dev", "fraction", ROWS, SOURCE),
-    "baseline_score_ci": Label(
-        "95% interval of baseline_score", "fraction", (*ROWS, "bound"), "bootstrap over dev examples"
-    ),
-    "baseline_score_n_examples": Label("examples behind baseline_score", "examples", ROWS, "dev examples"),
-    "baseline_gain": Label("score less that of a simple model", "fraction", GAINS, "on the same dev examples"),
-    "baseline_gain_ci": Label(
-        "95% interval of baseline_gain", "fraction", (*GAINS, "bound"), "paired bootstrap over dev examples"
-    ),
-    "baseline_gain_n_examples": Label("examples behind baseline_gain", "examples", GAINS, "dev examples"),
-}
 
 
 @dataclass(frozen=True)

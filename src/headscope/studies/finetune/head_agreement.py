@@ -7,27 +7,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import t
 
-from headscope.results.variables import Label, by_layer
+from headscope.results.variables import by_layer
 from headscope.statistics.rank_correlation import spearman
 from headscope.studies.finetune.seeds import Values
 
 NUMBERS = ("importance", "similarity", "kind", "entropy")
-SOURCE = "heads of the kept models of several runs, on the same dev examples"
-HEADS = ("task", "init", "layer", "head")
-AGREEMENT = ("task", "init", "head_number")
-AGREEMENT_LABELS = {
-    "head_agreement": Label(
-        "agreement of two runs on the heads: rank correlation, of kinds the share of heads", "agreement", AGREEMENT,
-        SOURCE,
-    ),
-    "head_agreement_ci": Label(
-        "95% interval of head_agreement", "agreement", (*AGREEMENT, "bound"), "jackknife over runs"
-    ),
-    "important_runs": Label("runs in which a head is of the tenth that matters most", "share of runs", HEADS, SOURCE),
-    "run_importance": Label("importance of a head, by the gradient of the loss", "loss", HEADS, f"mean over {SOURCE}"),
-    "run_similarity": Label("similarity of a head to itself before training", "cosine", HEADS, f"mean over {SOURCE}"),
-    "same_kind_runs": Label("runs in which a head has its commonest kind", "share of runs", HEADS, SOURCE),
-}  # fmt: skip
 # A head that gives this share of its attention or more is of that kind, as on the cards of heads.
 SHARE = 0.4
 MIXED = -1

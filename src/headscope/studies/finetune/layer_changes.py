@@ -10,32 +10,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import t
 
-from headscope.results.variables import Label
 from headscope.training.norms import KINDS, path_share
 from headscope.training.run_record import TrainedOutputs
 
-LAYERS, ROWS = ("task", "init", "layer"), ("task", "init")
-SOURCE = "after Kovaleva et al. 2019, section 4.3, and a review of the paper"
-SEEDS = "t distribution over seeds"
-RECORDED = "mean over the recorded steps and over seeds; after clipping"
-LAYER_LABELS = {
-    "gradient_norm": Label("length of the gradient of a layer's weights", "norm", LAYERS, RECORDED),
-    "update_path": Label(
-        "all updates of a layer's weights, added up, as a share of their length", "share of the norm", LAYERS, SOURCE
-    ),
-    "attention_change": Label("change of the attention of a layer in the training", "1 − cosine", LAYERS, SOURCE),
-    "change_per_update": Label("change of a layer's attention by the way of its weights", "ratio", LAYERS, SOURCE),
-    "change_per_update_ci": Label("95% interval of change_per_update", "ratio", (*LAYERS, "bound"), SEEDS),
-    "last_layer_change": Label(
-        "logarithm of the last layer's change of attention by the mean of the others", "log ratio", ROWS, SOURCE
-    ),
-    "last_layer_change_ci": Label("95% interval of last_layer_change", "log ratio", (*ROWS, "bound"), SEEDS),
-    "last_layer_per_update": Label(
-        "logarithm of the last layer's change of attention per update by the mean of the others",
-        *("log ratio", ROWS, SOURCE),
-    ),
-    "last_layer_per_update_ci": Label("95% interval of last_layer_per_update", "log ratio", (*ROWS, "bound"), SEEDS),
-}
 LEAST_SEEDS = 3
 Values = dict[str, np.ndarray]
 

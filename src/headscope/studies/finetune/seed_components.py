@@ -7,7 +7,6 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import chi2
 
-from headscope.results.variables import Label
 from headscope.statistics.best_of import (
     expected_best,
     expected_best_interval,
@@ -17,29 +16,10 @@ from headscope.statistics.best_of import (
 )
 from headscope.statistics.two_way import LEVELS, two_way
 from headscope.studies.finetune.design import Pairs
-from headscope.studies.finetune.seeds import DODGE, LEAST_SEEDS, ROWS, Values
+from headscope.studies.finetune.seeds import LEAST_SEEDS, Values
 
 SOURCES = ("weights", "order", "rest", "examples")
 STOPPED = (0.25, 0.5, 0.75)
-BY_SOURCE, BY_TRIALS, BY_SHARE = (*ROWS, "seed_source"), (*ROWS, "trials"), (*ROWS, "stopped_share")
-OF_RUNS = "bootstrap over runs"
-COMPONENT_LABELS = {
-    "score_by_pair": Label(
-        "score of each pair of seeds", "fraction", ("task", "init", "seed", "order_seed", "metric"), "the kept models"
-    ),
-    "seed_deviation": Label(
-        "standard deviation of the score by its source", "fraction", BY_SOURCE, "two-way analysis of variance"
-    ),
-    "seed_deviation_ci": Label(
-        "95% interval of seed_deviation", "fraction", (*BY_SOURCE, "bound"), "generalized; of the rest chi-square"
-    ),
-    "seed_p": Label("p of the F test of seeds of a kind", "probability", BY_SOURCE, "against the rest"),
-    "expected_best": Label("expected best score of several runs", "fraction", BY_TRIALS, DODGE),
-    "expected_best_ci": Label("95% interval of expected_best", "fraction", (*BY_TRIALS, "bound"), OF_RUNS),
-    "stopping_loss": Label("best score lost by stopping a share of the runs early", "fraction", BY_SHARE, DODGE),
-    "stopping_loss_ci": Label("95% interval of stopping_loss", "fraction", (*BY_SHARE, "bound"), OF_RUNS),
-    "stopping_saved": Label("steps saved by stopping a share of the runs early", "share of steps", ("stopped_share",)),
-}
 
 
 def seed_components(

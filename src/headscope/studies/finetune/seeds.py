@@ -6,16 +6,6 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import chi2, norm, spearmanr
 
-from headscope.results.variables import Label
-
-DODGE = "Dodge et al. 2020; A Primer in BERTology (Rogers et al. 2020), section 6.3"
-ROWS = ("task", "init", "metric")
-SEED_LABELS = {
-    "seed_spread": Label("spread over seeds, in standard errors over dev examples", "ratio", ROWS, DODGE),
-    "seed_spread_ci": Label("95% interval of seed_spread", "ratio", (*ROWS, "bound"), "chi-square over seeds"),
-    "early_correlation": Label("rank correlation over seeds of early and last score", "correlation", ROWS, DODGE),
-    "early_correlation_ci": Label("95% interval of early_correlation", "correlation", (*ROWS, "bound"), "Fisher's z"),
-}
 # Fisher's z of a rank correlation has this variance over that of Pearson's (Fieller et al. 1957).
 FIELLER = 1.06
 LEAST_SEEDS = 4

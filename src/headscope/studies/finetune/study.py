@@ -30,13 +30,6 @@ from headscope.training.beginning import FOLDER, WITHOUT_TRAINING, WayOptions
 from headscope.training.environment import RunEnvironment, run_environment
 from headscope.training.kept_steps import spaced
 
-ABOUT = "training"
-SURVEY = "training: headscope finetune MODEL --task NAME --data FOLDER"
-EXAMPLE = "headscope finetune minilm --task mrpc --data GLUE -o out/tuned"
-REQUIRED = ("score", "chance")
-
-SHARED_FOLDER = True  # workers of a cluster write into the folder of the result
-
 
 def run(  # noqa: PLR0913 (each is an option of the command)
     checkpoint: ModelName,
@@ -120,11 +113,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `train_limit`: Train on N examples of each task, or of TASK, drawn at random from the train split as read;
       `--limit` rules how many examples of each split are read.
     * `baselines`: Also score simple models: bags of words and of pairs of words, one sentence alone, mean embeddings.
-
-    Returns: `score[task, init, metric]`, the mean over seeds, with spread, interval, the scores of the epochs, the
-    loss, and chance; `baseline_score[task, baseline, metric]` of simple models, and `baseline_gain`, how much better a
-    model is on the same examples. Of several ways: what they cost. Of several runs: what seeds decide, and which heads
-    they agree on.
 
     Raises `HeadscopeError` if a task has no train split, a loss is not finite, the disk is full, or the folder
     holds runs with other settings.

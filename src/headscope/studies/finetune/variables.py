@@ -8,16 +8,16 @@ import xarray as xr
 
 from headscope.corpora.tasks import Task, chance, intervals, resampled, score
 from headscope.passes import Settings
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval, of_differences
-from headscope.studies.finetune.baseline_scores import BASELINE_LABELS, BaselineOutputs, baseline_scores, gains
+from headscope.studies.finetune import STUDY
+from headscope.studies.finetune.baseline_scores import BaselineOutputs, baseline_scores, gains
 from headscope.studies.finetune.design import Pairs
-from headscope.studies.finetune.head_agreement import AGREEMENT_LABELS, NUMBERS, head_agreement
-from headscope.studies.finetune.layer_changes import LAYER_LABELS, layer_changes
+from headscope.studies.finetune.head_agreement import NUMBERS, head_agreement
+from headscope.studies.finetune.layer_changes import layer_changes
 from headscope.studies.finetune.seed_components import (
-    COMPONENT_LABELS,
     SOURCES,
     STOPPED,
     best_of_runs,
@@ -25,7 +25,7 @@ from headscope.studies.finetune.seed_components import (
     seed_components,
     steps_saved,
 )
-from headscope.studies.finetune.seeds import SEED_LABELS, Values, early_correlation, seed_spread
+from headscope.studies.finetune.seeds import Values, early_correlation, seed_spread
 from headscope.studies.finetune.table1 import Key
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve
@@ -48,44 +48,7 @@ TABLE_1: dict[str, dict[str, dict[str, float]]] = {
     "MNLI": {"accuracy": {"pretrained": 0.317, "random": 0.61, "finetuned": 0.786}},
 }
 
-ROWS = ("task", "init", "metric")
-COST, FIRST = ("task", "init"), "mean over runs"
 ALL = "finetuned"
-LABELS = {
-    "score": Label("score on dev", "fraction", ROWS, "the kept model, mean over seeds"),
-    "score_ci": Label("95% interval of score", "fraction", (*ROWS, "bound"), "bootstrap over dev examples"),
-    "score_n_examples": Label("examples behind score", "examples", ROWS, "dev examples"),
-    "score_std": Label("spread of score", "fraction", ROWS, "standard deviation over seeds"),
-    "score_by_seed": Label("score of each seed", "fraction", ("task", "init", "seed", "metric"), "the kept models"),
-    "epoch_score": Label("score after each epoch", "fraction", ("task", "init", "epoch", "metric"), "mean over seeds"),
-    "train_loss": Label(
-        "loss in training",
-        "nats, for scores squared error",
-        ("task", "init", "progress"),
-        "mean over the steps of each fiftieth of a training, and over seeds",
-    ),
-    "chance": Label(
-        "score of always the same answer", "fraction", ("task", "metric"), "the commonest class of dev, or 0"
-    ),
-    "paper_score": Label("score of BERT-base in the paper", "fraction", ROWS, "Kovaleva et al. 2019, Table 1"),
-    "trained_parameters": Label(
-        "parameters that are trained", "parameters", COST, "of the network with its new weights"
-    ),
-    "train_seconds": Label("time of all training steps", "s", COST, FIRST),
-    "train_memory": Label(
-        "memory of a training: weights, gradients, Adam's moments, what the first batch keeps", "bytes", COST, FIRST
-    ),
-    "way_gain": Label("score less that of training all weights", "fraction", ROWS, "on the same dev examples"),
-    "way_gain_ci": Label(
-        "95% interval of way_gain", "fraction", (*ROWS, "bound"), "paired bootstrap over dev examples"
-    ),
-    "way_gain_n_examples": Label("examples behind way_gain", "examples", ROWS, "dev examples"),
-    **SEED_LABELS,
-    **COMPONENT_LABELS,
-    **AGREEMENT_LABELS,
-    **BASELINE_LABELS,
-    **LAYER_LABELS,
-}
 
 
 def to_variables(
@@ -212,10 +175,12 @@ def _scores(task: Task, outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def _empty(coords: Mapping[str, Sequence]) -> dict[str, xr.DataArray]:
-    """All variables without values."""
-    variables = Variables(coords, "", LABELS)
-    for name, label in LABELS.items():
-        variables.add(name, np.full([len(coords[dim]) for dim in label.dims], np.nan))
+    """All variables without values, each with an interval and a count."""
+    variables = Variables(coords, STUDY.source, STUDY.labels, interval="95% interval of", cases="examples behind")
+    for name, number in STUDY.labels.items():
+        empty = np.full([len(coords[dim]) for dim in number.dims], np.nan)
+        count = Count(empty.copy(), f"examples behind {number.what}", dims=number.dims)
+        variables.add(name, empty, interval=np.stack([empty, empty], -1), count=count)
     return variables.arrays
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.claims import paired
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, estimate, number
-from headscope.studies.finetune.page.scores import chance_of, corrected, main_metric, names, scores_of, starts
+from headscope.studies.finetune.main_scores import chance_of, corrected, main_metric, names, scores_of, starts
 
 ALONE = ("first sentence", "second sentence")
 NAMES = {
@@ -20,16 +21,14 @@ NAMES = {
 }
 
 
-def against_baselines(result: xr.Dataset) -> Iterator[Finding]:
+def against_baselines(numbers: Numbers) -> Iterator[Finding]:
     """The fine-tuned model of each task against the simple model that it beats least surely.
 
     It is above all of them only if it is surely above that one.
     """
-    if "baseline_gain" not in result:
-        return
-    for task in names(result):
-        if "finetuned" in starts(scores_of(result, task)):
-            yield from _against(result, task)
+    for task in names(numbers.result):
+        if "finetuned" in starts(scores_of(numbers.result, task)):
+            yield from _against(numbers.result, task)
 
 
 def _against(result: xr.Dataset, task: str) -> Iterator[Finding]:
@@ -54,10 +53,9 @@ def _against(result: xr.Dataset, task: str) -> Iterator[Finding]:
     )
 
 
-def one_sentence(result: xr.Dataset) -> Iterator[Finding]:
+def one_sentence(numbers: Numbers) -> Iterator[Finding]:
     """The sentence of a pair that says more by itself, beside a constant answer (Gururangan et al. 2018)."""
-    if "baseline_score" not in result:
-        return
+    result = numbers.result
     for task in names(result):
         metric, chance = main_metric(result, task), chance_of(result, task)
         alone = {name: _score(result, task, metric, name) for name in ALONE if name in simple_models(result, task)}

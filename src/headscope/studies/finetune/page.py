@@ -1,4 +1,7 @@
-"""Findings of fine-tuning: its gain over pre-training, and the gain of pre-training (Kovaleva et al. 2019)."""
+"""The page of `finetune`: tasks that are learned, the gains of fine-tuning and of pre-training, ways, seeds, layers.
+
+Kovaleva et al. 2019, Table 1 and section 4.3.
+"""
 
 from collections.abc import Iterator
 from math import hypot
@@ -8,22 +11,23 @@ import xarray as xr
 
 from headscope.figures.labels import label
 from headscope.report.claims import LEAST_SEEDS, Claim, above_random_weights, apart
+from headscope.report.declared import StudyParts
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import (
     Estimate,
-    examples,
     higher_or_lower,
-    measured,
     n_examples,
     number,
     of_array,
     several,
 )
-from headscope.studies.finetune.page.baseline_findings import against_baselines, one_sentence
-from headscope.studies.finetune.page.layer_findings import of_layers
-from headscope.studies.finetune.page.scores import chance_of, corrected, main_metric, names, scores_of, starts
-from headscope.studies.finetune.page.seeds import runs_of, seed_findings
-from headscope.studies.finetune.page.ways import against_all_weights
+from headscope.studies.finetune import charts, score_tables
+from headscope.studies.finetune.baseline_findings import against_baselines, one_sentence
+from headscope.studies.finetune.layer_findings import decided_layers, undecided_layers
+from headscope.studies.finetune.main_scores import chance_of, corrected, main_metric, names, scores_of, starts
+from headscope.studies.finetune.seed_findings import SEEDS, runs_of, seed_table
+from headscope.studies.finetune.way_findings import against_all_weights, way_table
 
 MOST_TASKS = 3
 WORDS = {
@@ -58,20 +62,9 @@ def words_of(init: str) -> str:
     return WORDS.get(init, label("init", init))
 
 
-def highlights(result: xr.Dataset) -> list[Finding]:
-    """The tasks that are learned, simple models, the gain of fine-tuning, other ways and starts, the last layers."""
-    return [
-        *_learned(result),
-        *against_baselines(result),
-        *_gain(result),
-        *_pretraining(result),
-        *against_all_weights(result),
-        *(finding for finding in of_layers(result) if finding.verdict != "undecided"),
-    ]
-
-
-def _learned(result: xr.Dataset) -> Iterator[Finding]:
+def learned(numbers: Numbers) -> Iterator[Finding]:
     """Whether tasks are learned, those that are not first."""
+    result = numbers.result
     found = [_task_learned(result, task) for task in names(result)]
     yield from sorted(found, key=lambda finding: finding.verdict == "holds")[:MOST_TASKS]
 
@@ -108,14 +101,9 @@ def _seeds(result: xr.Dataset) -> str:
     return f"Mean over {several(result.sizes['seed'], 'seed')}" if "seed" in result.sizes else "One seed"
 
 
-def _low(result: xr.Dataset, task: str) -> list[str]:
-    """The starts whose score may be that of a constant answer."""
-    scores, chance = scores_of(result, task), chance_of(result, task)
-    return [init for init in starts(scores) if float(scores.sel(init=init)["lower"]) <= chance]
-
-
-def _pretraining(result: xr.Dataset) -> Iterator[Finding]:
+def pretraining(numbers: Numbers) -> Iterator[Finding]:
     """The mean score over tasks beside that of each seed of random weights."""
+    result = numbers.result
     losses = _differences(result, "finetuned", "random")
     if not losses:
         return
@@ -150,16 +138,8 @@ def _by_seed(result: xr.Dataset, task: str, init: str) -> np.ndarray:
     return np.atleast_1d(result[name].sel(where).values)
 
 
-def findings(result: xr.Dataset) -> list[Finding]:
-    """The gain on average, each task's scores, a random start, seeds, and how the models were chosen."""
-    parts = (
-        _gain, _tasks, against_baselines, one_sentence, against_all_weights, _without, _random, _spread, seed_findings,
-        of_layers, _paper, _chosen,
-    )  # fmt: skip
-    return [finding for part in parts for finding in part(result)]
-
-
-def _gain(result: xr.Dataset) -> Iterator[Finding]:
+def gain(numbers: Numbers) -> Iterator[Finding]:
+    result = numbers.result
     gains = _differences(result, "finetuned", "pretrained")
     if not gains:
         return
@@ -171,25 +151,14 @@ def _gain(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding("Gain of fine-tuning", f"{text} BERT-base in the paper gains 35.9 on average over seven tasks.")
 
 
-def _tasks(result: xr.Dataset) -> Iterator[Finding]:
-    """The scores of each task, and the starts that are no better than a constant answer."""
-    for task in names(result):
-        scores, metric = scores_of(result, task), main_metric(result, task)
-        chance = chance_of(result, task)
-        texts = [f"{words_of(init)} {of_array(scores.sel(init=init)).text}" for init in starts(scores)]
-        constant = f"; a constant answer {number(chance)}" if chance == chance else ""
-        text = f"{metric.capitalize()}: {', '.join(texts)}{constant}."
-        if low := [words_of(init) for init in _low(result, task)]:
-            text += f" Not clearly better than that: {', '.join(low)}."
-        yield Finding(task, text + examples(scores))
-
-
-def _without(result: xr.Dataset) -> Iterator[Finding]:
+def without(numbers: Numbers) -> Iterator[Finding]:
+    result = numbers.result
     if without := [task for task in result["task"].values.tolist() if task not in names(result)]:
         yield Finding("Without a score", f"The result has no score of {', '.join(without)}.")
 
 
-def _random(result: xr.Dataset) -> Iterator[Finding]:
+def random(numbers: Numbers) -> Iterator[Finding]:
+    result = numbers.result
     losses, gains = (_differences(result, *both) for both in (("finetuned", "random"), ("random", "pretrained")))
     if not losses or not gains:
         return
@@ -207,9 +176,10 @@ def _surely_above(result: xr.Dataset, task: str, one: str, other: str) -> bool:
     return apart(*estimates, n=(n_examples(scores) or (0, 0))[0]).verdict == "holds"
 
 
-def _spread(result: xr.Dataset) -> Iterator[Finding]:
-    if measured(result, "score_std") is None:
-        return
+def spread(numbers: Numbers) -> Iterator[Finding]:
+    result = numbers.result
+    if "score_std" not in result and "seed" not in result.sizes:
+        yield Finding("Seeds", "One seed: how far another moves the score is not known; --seeds 3 measures it.")
     spread = {
         task: float(result["score_std"].sel(task=task, metric=main_metric(result, task)).max())
         for task in names(result)
@@ -220,23 +190,8 @@ def _spread(result: xr.Dataset) -> Iterator[Finding]:
     yield Finding("Seeds", f"{runs} each; the largest standard deviation of the main metric: {texts}.")
 
 
-def _paper(result: xr.Dataset) -> Iterator[Finding]:
-    """The paper's scores beside ours, where the paper has the task."""
-    if "paper_score" not in result:
-        return
-    texts = []
-    for task in names(result):
-        paper = result["paper_score"].sel(task=task, metric=main_metric(result, task)).dropna("init")
-        if paper.size:
-            scores = [
-                f"{words_of(init)} {number(float(paper.sel(init=init)))}" for init in paper["init"].values.tolist()
-            ]
-            texts.append(f"{task}: {', '.join(scores)}")
-    if texts:
-        yield Finding("The paper's BERT-base", "; ".join(texts) + ". Kovaleva et al. (2019), Table 1.")
-
-
-def _chosen(result: xr.Dataset) -> Iterator[Finding]:
+def chosen(numbers: Numbers) -> Iterator[Finding]:
+    result = numbers.result
     if _chose_epoch(result):
         text = "The best epoch was chosen on the same dev examples: the scores are a little too good."
         yield Finding("How models were chosen", text)
@@ -251,3 +206,11 @@ def _differences(result: xr.Dataset, one: str, other: str) -> dict[str, float]:
     starts = {task: scores_of(result, task).dropna("init") for task in names(result)}
     both = {task: scores for task, scores in starts.items() if {one, other} <= set(scores["init"].values.tolist())}
     return {task: float(scores.sel(init=one)) - float(scores.sel(init=other)) for task, scores in both.items()}
+
+
+PAGE = StudyParts(
+    highlights=(learned, against_baselines, gain, pretraining, against_all_weights, decided_layers),
+    findings=(one_sentence, without, random, spread, *SEEDS, undecided_layers, chosen),
+    charts=(charts.scores, charts.simple, charts.layers, charts.training, charts.seeds),
+    tables=(score_tables.score_table, score_tables.simple_table, way_table, seed_table),
+)

@@ -5,16 +5,16 @@ from itertools import product
 import xarray as xr
 
 from headscope.figures.labels import label
+from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import estimate, number
-from headscope.studies.finetune.page.seeds import seed_table
-from headscope.studies.finetune.page.ways import way_table
 
 NAMES = ("Score", "95% interval", "Constant answer", "BERT-base")
 
 
-def tables(result: xr.Dataset) -> list[Table]:
+def score_table(numbers: Numbers) -> Table:
     """A row for each task, init and metric that has a score."""
+    result = numbers.result
     rows = [
         ((task, label("init", init), label("metric", metric)), _cells(result, task, init, metric))
         for task in result["task"].values.tolist()
@@ -27,19 +27,14 @@ def tables(result: xr.Dataset) -> list[Table]:
         "Kovaleva et al. (2019)."
     )
     columns = tuple(Column(name.lower(), name) for name in NAMES)
-    return [
-        Table("scores", caption, ("Task", "Init", "Metric"), columns, rows),
-        *_simple(result),
-        *way_table(result),
-        *seed_table(result),
-    ]
+    return Table("scores", caption, ("Task", "Init", "Metric"), columns, rows)
 
 
-def _simple(result: xr.Dataset) -> list[Table]:
+def simple_table(numbers: Numbers) -> Table:
     """The scores of simple models, and how much better a model of each init is."""
-    if "baseline_score" not in result:
-        return []
-    columns = tuple(Column(str(name), label("baseline", name)) for name in result["baseline"].values)
+    result = numbers.result
+    names = result["baseline"].values.tolist()
+    columns = tuple(Column(name, label("baseline", name)) for name in names)
     caption = (
         "Scores of simple models on dev, and below them how much better each model is on the same examples, with "
         "95% intervals. They are trained on the same examples, without attention."
@@ -47,23 +42,17 @@ def _simple(result: xr.Dataset) -> list[Table]:
     rows = []
     for task, metric in product(result["task"].values.tolist(), result["metric"].values.tolist()):
         where = {"task": task, "metric": metric}
-        own = [
-            estimate(result, "baseline_score", **where, baseline=name).known_cell(".3f") for name in _baselines(result)
-        ]
-        if any(own):
-            rows.append(((task, label("metric", metric), "score"), own))
+        scores = [estimate(result, "baseline_score", **where, baseline=name).known_cell(".3f") for name in names]
+        if any(scores):
+            rows.append(((task, label("metric", metric), "score"), scores))
         for init in result["init"].values.tolist():
             gains = [
                 estimate(result, "baseline_gain", **where, init=init, baseline=name).known_cell("+.3f")
-                for name in _baselines(result)
+                for name in names
             ]
             if any(gains):
                 rows.append(((task, label("metric", metric), f"{label('init', init)}, gain"), gains))
-    return [Table("simple", caption, ("Task", "Metric", "Number"), columns, rows)]
-
-
-def _baselines(result: xr.Dataset) -> list[str]:
-    return result["baseline"].values.tolist()
+    return Table("simple", caption, ("Task", "Metric", "Number"), columns, rows)
 
 
 def _cells(result: xr.Dataset, task: str, init: str, metric: str) -> Cells:

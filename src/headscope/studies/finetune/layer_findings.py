@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.claims import LEAST_SEEDS, Claim
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import Estimate, measured, number, of_array, several
 
@@ -23,16 +24,25 @@ QUESTIONS = {
 }
 
 
-def of_layers(result: xr.Dataset) -> Iterator[Finding]:
+def last_layers(numbers: Numbers) -> Iterator[Finding]:
     """For each task: the last layer beside the others, as it is and for each unit of update."""
-    if measured(result, "change_per_update") is None:
-        return
+    result = numbers.result
     for task in result["task"].values.tolist():
-        one = result.sel(task=task)
-        init = next((init for init in TRAINED if _has(one, init)), None)
+        of_task = result.sel(task=task)
+        init = next((init for init in TRAINED if _has(of_task, init)), None)
         if init is not None:
             several_tasks = result.sizes["task"] > 1
-            yield from _of_task(one.sel(init=init), f" on {task}" if several_tasks else "")
+            yield from _of_task(of_task.sel(init=init), f" on {task}" if several_tasks else "")
+
+
+def decided_layers(numbers: Numbers) -> list[Finding]:
+    """What is told of the last layer."""
+    return [finding for finding in last_layers(numbers) if finding.verdict != "undecided"]
+
+
+def undecided_layers(numbers: Numbers) -> list[Finding]:
+    """What cannot be told of the last layer."""
+    return [finding for finding in last_layers(numbers) if finding.verdict == "undecided"]
 
 
 def _runs(result: xr.Dataset) -> tuple[int, str]:

@@ -8,11 +8,12 @@ import xarray as xr
 from headscope.figures import bars, heatmap, with_interval
 from headscope.figures.curve import curve
 from headscope.figures.dot_rows import dot_rows
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
 from headscope.report.wording import measured
-from headscope.studies.finetune.page.baseline_findings import simple_models
-from headscope.studies.finetune.page.scores import main_metric, names
-from headscope.studies.finetune.page.seeds import runs_of, way_of
+from headscope.studies.finetune.baseline_findings import simple_models
+from headscope.studies.finetune.main_scores import main_metric, names
+from headscope.studies.finetune.seed_findings import runs_of, way_of
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
 LAYERS = "Which layers change"
@@ -24,22 +25,20 @@ WITHOUT_ATTENTION = (
 OURS, PAPERS = "this model", "BERT-base in the paper"
 
 
-def figures(result: xr.Dataset) -> list[Figure]:
-    """Scores by task and start, the paper's beside them; then the losses and the scores after each epoch."""
-    if measured(result, "score") is None:
-        return [*_training(result)]
-    scores, caption = _beside_chance(result), "With 95% intervals over dev examples."
-    if "paper_score" in result:
-        scores = _beside_paper(scores, result)
+def scores(numbers: Numbers) -> Figure:
+    """Scores by task and start, with the paper's beside them."""
+    array, caption = _beside_chance(numbers), "With 95% intervals over dev examples."
+    if "paper_score" in numbers.result:
+        array = _beside_paper(array, numbers.result)
         caption += (
             " Beside them Kovaleva et al. (2019), Table 1, where it has the task; its BERT-base is a larger model."
         )
-    figure = Figure("score", SCORES, bars(scores, width=300), caption, "score")
-    return [figure, *_simple(result), *_layers(result), *_training(result), *seed_figures(result)]
+    return Figure("score", SCORES, bars(array, width=300), caption, "score")
 
 
-def _layers(result: xr.Dataset) -> Iterator[Figure]:
+def layers(numbers: Numbers) -> Iterator[Figure]:
     """The change of attention of each layer, and by the way of its weights, for trained encoders."""
+    result = numbers.result
     for name, caption in (
         ("attention_change", "1 minus the cosine of attention after the training and before it."),
         ("change_per_update", "The change of attention by all updates of a layer, as a share of its weights' length."),
@@ -55,15 +54,13 @@ def _layers(result: xr.Dataset) -> Iterator[Figure]:
                 yield Figure(f"{name}-{task}", LAYERS, chart, caption, name)
 
 
-def _simple(result: xr.Dataset) -> Iterator[Figure]:
+def simple(numbers: Numbers) -> Iterator[Figure]:
     """The first start of each task beside a constant answer and the simple models, by the main metric."""
-    if "baseline_score" not in result:
-        return
-    rows = []
+    result, rows = numbers.result, []
     for task in names(result):
         where = {"task": task, "metric": main_metric(result, task)}
-        own = with_interval(result, "score").sel(where).dropna("init").isel(init=[-1])
-        parts = {str(own["init"].values[0]): own.isel(init=0, drop=True), SAME: result["chance"].sel(where)}
+        scores = with_interval(result, "score").sel(where).dropna("init").isel(init=[-1])
+        parts = {str(scores["init"].values[0]): scores.isel(init=0, drop=True), SAME: result["chance"].sel(where)}
         parts |= {
             name: result["baseline_score"].sel(where | {"baseline": name}) for name in simple_models(result, task)
         }
@@ -80,7 +77,9 @@ def _simple(result: xr.Dataset) -> Iterator[Figure]:
         yield Figure("simple", SIMPLE, dot_rows(array), WITHOUT_ATTENTION, "baseline_score")
 
 
-def _training(result: xr.Dataset) -> Iterator[Figure]:
+def training(numbers: Numbers) -> Iterator[Figure]:
+    """The losses, and the scores after each epoch."""
+    result = numbers.result
     for name, dim, caption in (
         ("train_loss", "progress", "Each point is the mean over a fiftieth of the training, and over seeds."),
         ("epoch_score", "epoch", "On dev, mean over seeds; the main metric of the task."),
@@ -117,10 +116,10 @@ def _beside_paper(scores: xr.DataArray, result: xr.Dataset) -> xr.DataArray:
     return both.assign_coords(whose=[OURS, PAPERS]).transpose("task", "init", "whose").assign_attrs(scores.attrs)
 
 
-def _beside_chance(result: xr.Dataset) -> xr.DataArray:
+def _beside_chance(numbers: Numbers) -> xr.DataArray:
     """The scores, and before them that of always giving the same answer."""
-    array = with_interval(result, "score")
-    chance = result["chance"].expand_dims(init=[SAME])
+    array = numbers.array("score")
+    chance = numbers.result["chance"].expand_dims(init=[SAME])
     empty = chance.copy(data=np.full(chance.shape, np.nan))
     beside = {name: empty for name in ("lower", "upper", "n_examples") if name in array.coords}
     curves = xr.concat([chance.assign_coords(beside), array], "init", coords="different", compat="equals")
@@ -130,8 +129,9 @@ def _beside_chance(result: xr.Dataset) -> xr.DataArray:
 BEST, HEADS = "The best of several runs", "Heads that matter in all runs"
 
 
-def seed_figures(result: xr.Dataset) -> Iterator[Figure]:
+def seeds(numbers: Numbers) -> Iterator[Figure]:
     """For each task: the expected best score by the number of runs, and how often each head is among the first."""
+    result = numbers.result
     for task in names(result):
         if "expected_best" in result and runs_of(result) > 2:
             chosen = {"task": task, "metric": main_metric(result, task)}

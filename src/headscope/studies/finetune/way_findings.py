@@ -7,11 +7,12 @@ from scipy.stats import norm
 
 from headscope.figures.labels import label
 from headscope.report.claims import above
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate, number
 from headscope.statistics.interval_tests import WIDTH
-from headscope.studies.finetune.page.scores import main_metric, names
+from headscope.studies.finetune.main_scores import main_metric, names
 
 ALL = "finetuned"
 COSTS = (("trained_parameters", 1e6), ("train_seconds", 1.0), ("train_memory", 2**20))
@@ -29,8 +30,9 @@ CAPTION = (
 )
 
 
-def way_table(result: xr.Dataset) -> Iterator[Table]:
+def way_table(numbers: Numbers) -> Iterator[Table]:
     """A row for each task and way."""
+    result = numbers.result
     if "trained_parameters" not in result:
         return
     rows = []
@@ -45,10 +47,9 @@ def way_table(result: xr.Dataset) -> Iterator[Table]:
     yield Table("ways", CAPTION, ("Task", "Way"), COLUMNS, rows)
 
 
-def against_all_weights(result: xr.Dataset) -> Iterator[Finding]:
+def against_all_weights(numbers: Numbers) -> Iterator[Finding]:
     """For each task the way that gains most on training all weights; corrected, as it is chosen among all."""
-    if "way_gain" not in result:
-        return
+    result = numbers.result
     for task in names(result):
         where = {"task": task, "metric": main_metric(result, task)}
         gains = {init: gain_of(result, where | {"init": init}) for init in result["init"].values.tolist()}

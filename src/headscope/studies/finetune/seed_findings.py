@@ -1,17 +1,18 @@
 """What seeds decide: their kinds, the best of several runs, early stopping, and heads on which runs agree."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
 from headscope.report.claims import above
+from headscope.report.declared import Part
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import BETWEEN_SEEDS
 from headscope.report.tables import Column, Table
 from headscope.report.wording import estimate, first_of, number, several
-from headscope.studies.finetune.page.scores import main_metric, names, starts
+from headscope.studies.finetune.main_scores import main_metric, names, starts
 
 KINDS = {"weights": "new weights", "order": "the order of examples"}
 TRAINED = ("finetuned",)
@@ -20,19 +21,6 @@ CAPTION = (
     "Standard deviation of the main metric by its source, with 95% intervals: the seed of new weights, that of the "
     "order of examples and dropout, both together, and other dev examples of this number. p: F test against the rest."
 )
-
-
-def seed_findings(result: xr.Dataset) -> Iterator[Finding]:
-    """For each task and one way: the kinds of seeds, the best of several runs, stopping, and heads."""
-    for task in names(result):
-        init = way_of(result, task)
-        where = {"task": task, "init": init, "metric": main_metric(result, task)}
-        yield from _spread(result, where)
-        yield from _sources(result, where)
-        yield from _best(result, where)
-        yield from _stopping(result, where)
-        yield from _heads(result, task, init)
-    yield from _stopped(result)
 
 
 def way_of(result: xr.Dataset, task: str) -> str:
@@ -48,8 +36,6 @@ def runs_of(result: xr.Dataset) -> int:
 
 def _spread(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
     """Whether seeds move the score more than other dev examples would."""
-    if "seed_spread" not in result:
-        return
     ratio = estimate(result, "seed_spread", **where)
     if ratio.value != ratio.value:
         return
@@ -67,7 +53,7 @@ def _spread(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
 
 def _sources(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
     """Whether the seed of each kind moves the score; corrected for both kinds."""
-    if "seed_deviation" not in result or bool(result["seed_deviation"].sel(where).isnull().all()):
+    if bool(result["seed_deviation"].sel(where).isnull().all()):
         return
     rest, examples = (estimate(result, "seed_deviation", seed_source=name, **where) for name in ("rest", "examples"))
     for source, words in KINDS.items():
@@ -85,7 +71,7 @@ def _sources(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
 
 
 def _best(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
-    if "expected_best" not in result or runs_of(result) < 2:
+    if runs_of(result) < 2:
         return
     one, all_runs = (estimate(result, "expected_best", trials=trials, **where) for trials in (1, runs_of(result)))
     if one.value == one.value:
@@ -97,7 +83,7 @@ def _best(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
 
 
 def _stopping(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
-    if "stopping_loss" not in result or bool(result["stopping_loss"].sel(where).isnull().all()):
+    if bool(result["stopping_loss"].sel(where).isnull().all()):
         return
     texts = []
     for share in result["stopped_share"].values.tolist():
@@ -111,21 +97,23 @@ def _stopping(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
     )
 
 
-def _stopped(result: xr.Dataset) -> Iterator[Finding]:
+def stopped(numbers: Numbers) -> Finding | None:
     """What `--stop-bad-seeds` did; the runs that went on were chosen, so that nothing is said of seeds."""
-    stopped = json.loads(str(result.attrs.get("recipe", "{}"))).get("stopped")
-    if stopped:
-        yield Finding(
-            "Stopped runs",
-            f"{stopped['runs']} of {stopped['of']} runs were stopped after epoch {stopped['epoch']}, which saved "
-            f"{stopped['saved']:.0%} of the steps. The scores are those of the runs that went on, which were chosen on "
-            "dev: they are too good for a mean over seeds.",
-        )
+    stops = numbers.attribute("recipe").get("stopped")
+    if not stops:
+        return None
+    return Finding(
+        "Stopped runs",
+        f"{stops['runs']} of {stops['of']} runs were stopped after epoch {stops['epoch']}, which saved "
+        f"{stops['saved']:.0%} of the steps. The scores are those of the runs that went on, which were chosen on "
+        "dev: they are too good for a mean over seeds.",
+    )
 
 
-def _heads(result: xr.Dataset, task: str, init: str) -> Iterator[Finding]:
+def _heads(result: xr.Dataset, where: dict[str, str]) -> Iterator[Finding]:
     """How far runs agree on the heads, and the heads that all runs have among the tenth that matters most."""
-    if "head_agreement" not in result or bool(result["head_agreement"].sel(task=task, init=init).isnull().all()):
+    task, init = where["task"], where["init"]
+    if bool(result["head_agreement"].sel(task=task, init=init).isnull().all()):
         return
     found = {
         name: estimate(result, "head_agreement", task=task, init=init, head_number=name).text
@@ -143,16 +131,26 @@ def _heads(result: xr.Dataset, task: str, init: str) -> Iterator[Finding]:
     )
 
 
+def by_task(part: Callable[[xr.Dataset, dict[str, str]], Iterable[Finding]]) -> Part:
+    """A part of a page that says something of each task, of its way and its main metric."""
+
+    def findings(numbers: Numbers) -> Iterator[Finding]:
+        result = numbers.result
+        for task in names(result):
+            yield from part(result, {"task": task, "init": way_of(result, task), "metric": main_metric(result, task)})
+
+    return findings
+
+
 def _named(values: xr.DataArray) -> list[str]:
     """The heads that have a value."""
     known = values.stack(place=("layer", "head")).dropna("place")
     return [head_name(int(layer), int(head)) for layer, head in known["place"].values.tolist()]
 
 
-def seed_table(result: xr.Dataset) -> Iterator[Table]:
+def seed_table(numbers: Numbers) -> Iterator[Table]:
     """A row for each task and way whose seeds were apart."""
-    if "seed_deviation" not in result:
-        return
+    result = numbers.result
     sources, rows = result["seed_source"].values.tolist(), []
     for task in names(result):
         for init in result["init"].values.tolist():
@@ -165,3 +163,6 @@ def seed_table(result: xr.Dataset) -> Iterator[Table]:
     columns = [Column(one, label("seed_source", one).capitalize()) for one in sources]
     tests = [Column(f"p_{one}", f"p, {label('seed_source', one)}") for one in KINDS]
     yield Table("seeds", CAPTION, ("Task", "Way"), (*columns, *tests), rows)
+
+
+SEEDS = (*(by_task(part) for part in (_spread, _sources, _best, _stopping, _heads)), stopped)

@@ -1,1 +1,0 @@
-"""The page of `finetune` for report, cards and viewer; never imports torch."""
