@@ -35,7 +35,6 @@ DIMENSIONS = {
     "feature": Dimension("linguistic feature of a token"),
     "relation": Dimension("kind of link between two words"),
     "direction": Dimension("which of the two words looks at the other"),
-    "pattern": Dimension("class of an attention map"),
     "task": Dimension("task of a benchmark, or of a probing classifier"),
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
@@ -117,21 +116,14 @@ DIMENSIONS = {
 }
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
-HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
+TYPICAL = ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "dominant": ("U", ("task", "layer", "head")),
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
-    **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),
     "number_unit": ("U", ("main_number",)),
-    "head_map_confidence": ("f", HEAD_MAP),
-    "head_map_task": ("U", HEAD_MAP),
-    "head_map_token": ("U", (*HEAD_MAP, "query")),
-    "map_confidence": ("f", MAP),
     "part": ("U", ("step",)),
-    "map_task": ("U", MAP),
-    "token": ("U", (*MAP, "query")),
+    "token": ("U", ("pattern", "example", "query")),
     "typical_step": ("i", ("typical_input",)),
 }
 
