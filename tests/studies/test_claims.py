@@ -33,8 +33,9 @@ OTHER_KINDS = [
 
 
 def test_each_study_with_claims_has_a_case() -> None:
-    pages = {path.parents[1].name for path in (catalog.ROOT / "studies").glob("*/page/*.py") if _judges(path)}
-    assert pages - {"_template", *NO_CLAIMS} == set(CASES)
+    folders = {file.parent.name: file.parent for file in (catalog.ROOT / "studies").rglob("study.py")}
+    judging = {study for study, folder in folders.items() if any(map(_judges, folder.rglob("*.py")))}
+    assert judging - {"_template", *NO_CLAIMS} == set(CASES)
 
 
 def _judges(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """Kinds of heads: what a head does, by measured numbers with a threshold.
 
-A study says which kinds its numbers show by `kinds(result)` in `page/card.py`, which yields `HeadKind`s. Those of
+A study says which kinds its numbers show by the `kinds` of its page, which yield `HeadKind`s. Those of
 attention itself are read from any result that holds its numbers.
 """
 

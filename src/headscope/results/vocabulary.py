@@ -38,8 +38,6 @@ DIMENSIONS = {
     "task": Dimension("task of a benchmark, or of a probing classifier"),
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
-    "model": Dimension("model that is compared with the first"),
-    "restored": Dimension("number of lower layers with the weights of the first model", "whole"),
     "seed": Dimension("seed of a training", "whole"),
     "order_seed": Dimension("seed of the order of the examples of a training", "whole"),
     "seed_source": Dimension(
@@ -67,7 +65,6 @@ DIMENSIONS = {
     "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
-    "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
     "head_set": Dimension("heads that are disabled together"),
     "head_source": Dimension("result whose special heads are disabled together"),
     "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
@@ -79,9 +76,6 @@ DIMENSIONS = {
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
     "kept_text": Dimension("text that an index of examples keeps", "whole", 1),
-    "special_tokens": Dimension("whether trees have special tokens as nodes (kept), or words alone (left_out)"),
-    "root": Dimension("root of a tree: the gold root, the best root, or none (undirected)"),
-    "distance": Dimension("distance between the attention of two neighbouring words"),
     "gap": Dimension("difference of the positions of two tokens, in tokens"),
     "part_of_speech": Dimension("universal part of speech of the word that looks"),
     "word_pair": Dimension(
@@ -95,9 +89,6 @@ DIMENSIONS = {
     "token_share": Dimension("share of an input's tokens that is blanked, or kept alone", "share"),
     "alteration": Dimension("how attention is altered"),
     "erased_share": Dimension("share of the keys of each query whose attention is erased", "share"),
-    "role_scheme": Dimension(
-        "places of words in a sentence by which they are bound: from the left, from the right, in the tree"
-    ),
     "phenomenon": Dimension("class of the items of a suite"),
     "perturbation": Dimension("how examples of a task are changed"),
     "case": Dimension("kind of pair within a heuristic of inference"),
@@ -148,18 +139,17 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words n_sentences chosen_layer spared test_sentences".split(),
+        "n_examples n_tokens seed duration_s n_words spared test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
         (
-            "compared compared_capture compared_sha256 forward_s left_out options pruning recipe sentences "
-            "settings shrinking suites tasks training versions"
+            "forward_s left_out options pruning recipe sentences settings shrinking suites tasks training versions"
         ).split(),
         "object",
     ),
     **dict.fromkeys("counted skipped".split(), "counts"),
-    **dict.fromkeys("command inputs trees".split(), "list"),
+    **dict.fromkeys("command inputs".split(), "list"),
 }
 
 

@@ -238,6 +238,9 @@ def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--memory", "--learning-rate"])
-def test_an_infinite_option_is_refused(option, tmp_path):
-    result = run_command("structure", "minilm", "sample", option, "inf", "-o", str(tmp_path))
-    assert result.exit_code == 2 and "'inf' is no finite number" in result.stderr
+@pytest.mark.parametrize(
+    ("value", "reason"), [("inf", "it should be less than or equal to"), ("nan", "no finite number")]
+)
+def test_an_option_that_is_no_finite_number_is_refused(option, value, reason, tmp_path):
+    result = run_command("structure", "minilm", "sample", option, value, "-o", str(tmp_path))
+    assert result.exit_code == 2 and f"'{value}'" in result.stderr and reason in result.stderr

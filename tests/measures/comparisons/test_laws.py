@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from headscope import catalog
 from headscope.encoding.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
-from headscope.results.variables import Variable
 from headscope.statistics.bootstrap import poisson_draws, tally
+from headscope.studies.compare import STUDY
 from headscope.testing.hand_made import WHOLE, BlockSize, Map, batch_of, compared, padded, tokens
 
 COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in catalog.names("measures/comparisons")}
@@ -46,11 +46,9 @@ def test_there_are_comparisons() -> None:
 
 @each_comparison
 def test_a_comparison_says_what_it_is(comparison) -> None:
-    variable: Variable = comparison.VARIABLE
-    assert variable.name == comparison.__name__.rpartition(".")[2]
-    assert all((variable.long_name, variable.units, variable.source))
+    number = STUDY.labels[comparison.__name__.rpartition(".")[2]]
     first = comparison.__doc__.partition("\n")[0]
-    assert first.endswith(".") and variable.units in first
+    assert first.endswith(".") and number.unit in first
     assert comparison.observe.__doc__ and comparison.finish.__doc__
 
 

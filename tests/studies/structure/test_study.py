@@ -96,7 +96,7 @@ def test_the_layer_of_the_page_is_chosen_on_held_out_sentences() -> None:
 
 @pytest.mark.parametrize("rank", ["0", "-3", "", "x", "8,", "8;16", "1000000"])
 def test_a_rank_that_is_none_is_refused(model: headscope.Model, rank: str) -> None:
-    with pytest.raises(HeadscopeError, match="use a number from 1, or several such as 16,64,128"):
+    with pytest.raises(HeadscopeError, match="use a number from 1 to 4096, or several such as 16,64,128"):
         study.run(model, TREEBANK, QUICK, rank=rank)
 
 

@@ -10,14 +10,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
-from headscope.results.variables import Variable
-
-VARIABLE = Variable(
-    name="js_divergence",
-    long_name="Jensen-Shannon divergence of attention from that of the first model",
-    units="nats",
-    source="after Clark et al. 2019, section 6, between models instead of heads",
-)
 
 
 def observe(one: Rows, other: Rows) -> Float[Tensor, "example head"]:

@@ -10,15 +10,8 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
 from headscope.measures.comparisons.similarity import cosine, products
-from headscope.results.variables import Variable
 
 PADDED_TO = 200
-VARIABLE = Variable(
-    name="padded_similarity",
-    long_name="cosine similarity of attention padded to 200 tokens with that of the first model",
-    units="cosine",
-    source="Kovaleva et al. 2019, section 4.3, as coded",
-)
 
 
 def observe(one: Rows, other: Rows) -> Float[Tensor, "example head 3"]:

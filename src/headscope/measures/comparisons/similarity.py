@@ -9,14 +9,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows, Values
-from headscope.results.variables import Variable
-
-VARIABLE = Variable(
-    name="similarity",
-    long_name="cosine similarity of attention with that of the first model",
-    units="cosine",
-    source="Kovaleva et al. 2019, section 4.3",
-)
 
 
 def observe(one: Rows, other: Rows) -> Float[Tensor, "example head 3"]:

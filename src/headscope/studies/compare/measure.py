@@ -20,6 +20,7 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.results.variables import Variable, label
 from headscope.statistics.bootstrap import Tally
+from headscope.studies.compare import STUDY
 
 
 def compare(
@@ -53,12 +54,12 @@ def compare(
         model.refuse_changed()
     tallies, heads = result.value, models[0].capture.heads
     variables = {}
-    for name, module in paired.items():
-        variables |= _by_model(_beside(module.VARIABLE, later), tallies[name], heads)
-        variables |= _by_layer(_beside(module.VARIABLE, later, "layer"), tallies[f"layer_{name}"], len(heads))
-    for name, module in measured.items():
-        change = _beside(module.VARIABLE, later, "difference")
-        variables |= _by_model(change, tallies[f"difference_{name}"], heads)
+    for name in paired:
+        variables |= _by_model(_comparison(name, later), tallies[name], heads)
+        variables |= _by_layer(_comparison(f"layer_{name}", later), tallies[f"layer_{name}"], len(heads))
+    for module in measured.values():
+        change = _difference(module.VARIABLE, later)
+        variables |= _by_model(change, tallies[change.name], heads)
     return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))
 
 
@@ -100,15 +101,17 @@ def _named(first: str, later: Sequence[str], models: Sequence[Model]) -> dict[st
     }
 
 
-WORDS = {"": "", "layer": "mean over heads of ", "difference": "change since the first model of "}
+def _comparison(name: str, later: Sequence[str]) -> Variable:
+    number = STUDY.labels[name]
+    return Variable(name, number.what, number.unit, number.source or STUDY.source, {"model": tuple(later)})
 
 
-def _beside(variable: Variable, later: Sequence[str], what: str = "") -> Variable:
-    """A variable with the dimension `model`: the comparison, its mean over heads of a layer, or a difference."""
+def _difference(variable: Variable, later: Sequence[str]) -> Variable:
+    """The change of a measure since the first model."""
     return replace(
         variable,
-        name="_".join(filter(None, (what, variable.name))),
-        long_name=WORDS[what] + variable.long_name,
+        name=f"difference_{variable.name}",
+        long_name=f"change since the first model of {variable.long_name}",
         coords={"model": tuple(later), **variable.coords},
     )
 

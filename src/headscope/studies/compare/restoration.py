@@ -23,11 +23,10 @@ from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes.settings import Settings
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
-
-SOURCE = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"
+from headscope.studies.compare import STUDY
 
 
 @contextmanager
@@ -125,9 +124,8 @@ def restored_scores(
         answers = _answers(model, first, own, layers, settings, embeddings)
         scored.append(_scored(own, answers, draws))
     scores, resamples = (np.stack(arrays, axis=-3) for arrays in zip(*scored, strict=True))
-    variables = Variables(
-        {"model": names, "restored": range(layers + 1), "metric": task.metrics}, SOURCE, _labels(task)
-    )
+    coords = {"model": names, "restored": range(layers + 1), "metric": task.metrics}
+    variables = Variables(coords, STUDY.source, STUDY.labels)
     changes, of_changes = scores - scores[:, :1], resamples - resamples[:, :, :1]
     for name, values, of_resamples in (
         ("restored_score", scores, resamples),
@@ -136,14 +134,6 @@ def restored_scores(
         bounds = interval(of_resamples, equal_units(units))
         variables.add(name, values, interval=bounds, count=task.dev.n_examples)
     return variables.arrays
-
-
-def _labels(task: Task) -> dict[str, Label]:
-    words, dims = f"score of {task.name} with the lowest layers as in the first model", ("model", "restored", "metric")
-    return {
-        "restored_score": Label(words, "score", dims),
-        "restored_change": Label(f"change of the {words}", "score", dims),
-    }
 
 
 def _answers(

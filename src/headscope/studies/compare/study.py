@@ -17,11 +17,7 @@ from headscope.studies.compare.measure import compare
 from headscope.studies.compare.restoration import refuse_unless_scored, restored_scores
 from headscope.studies.compare.weight_change import weight_changes
 
-ABOUT = "training"
-SURVEY = "a second model: headscope compare MODEL OTHER --corpus CORPUS"
 COMPARISONS = ("similarity", "js_divergence")
-EXAMPLE = "headscope compare minilm out/tuned/model --corpus sample -o out/compared"
-REQUIRED = ("difference_entropy",)
 
 
 def run(

@@ -12,15 +12,9 @@ import xarray as xr
 from headscope.errors import HeadscopeError
 from headscope.models.layer_modules import layer_modules, moved
 from headscope.models.model import Model
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.results.vocabulary import BOUNDS
-
-DIMS = ("model", "layer")
-SOURCE = "after Kovaleva et al. 2019, section 4.3"
-LABELS = {
-    "weight_change": Label("change of a layer's weights, as a share of their length", "share of the norm", DIMS),
-    "change_per_weight": Label("change of attention (1 - cosine) by the change of weights", "ratio", DIMS),
-}
+from headscope.studies.compare import LAYERS, STUDY
 
 
 def weight_changes(models: Sequence[Model], result: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -28,14 +22,14 @@ def weight_changes(models: Sequence[Model], result: xr.Dataset) -> dict[str, xr.
 
     * `result`: has `layer_similarity[model, layer]`, the cosine of the attention of each later model and the first.
     """
-    similarity = result["layer_similarity"].transpose(*DIMS)
-    interval = result["layer_similarity_ci"].transpose(*DIMS, "bound")
+    similarity = result["layer_similarity"].transpose(*LAYERS)
+    interval = result["layer_similarity_ci"].transpose(*LAYERS, "bound")
     try:
         first, *later = [layer_modules(model) for model in models]
         changes = np.array([[moved(*layer) for layer in zip(first, other, strict=True)] for other in later])
     except HeadscopeError:
         return {}
-    variables = Variables({"model": similarity["model"].values.tolist()}, SOURCE, LABELS)
+    variables = Variables({"model": similarity["model"].values.tolist()}, STUDY.source, STUDY.labels)
     variables.add("weight_change", changes)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(changes > 0, (1 - similarity.values) / changes, np.nan)

@@ -37,9 +37,6 @@ from headscope.studies.structure.variables import HeldOutScores, decomposed_vari
 Captured = CapturedTreebanks[TreebankStates]
 # Sentences to train on, unless all are asked for.
 TRAINED = 1_300
-ABOUT = "layers"
-SURVEY = {"needs": "trees", "cost": {"passes": 4, "own": 0.09, "after": 1, "cells": 8, "most": 1600}}
-REQUIRED = ("norm_spearman",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -60,16 +57,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     tensor_products: bool = False,
 ) -> xr.Dataset:
     """`uuas[layer]`: the share of edges of the gold tree that the tree of a distance probe has, punctuation left out.
-
-    * `distance_spearman[layer]`: rank correlation of predicted and gold distances, averaged over lengths 5 to 50.
-    * `root_accuracy[layer]`, `norm_spearman[layer]`: root and rank correlation by a depth probe.
-    * `X_baseline[baseline]`: of embeddings, of their mean that decays from the nearest word, and of the linear order.
-    * `X_random[layer]`: of the same model with random weights, the mean of `X_random_by_seed[seed, layer]`;
-      `X_gain[layer]`: the gain over it.
-    * `X_by_rank[probe_rank, layer]`: of each rank on held-out sentences, where there are several.
-    * `tensor_product_error[role_scheme, layer]`: of the vectors of sentences as sums of words bound to their places, as
-      a share of the error of their mean (McCoy et al. 2019); `tree_roles_gain[layer]`: what the places of the tree
-      leave out less than those of a shuffled tree.
 
     Probes are trained on `training`, or without one on four documents of five of the corpus, and tested on the
     fifth (where fewer than 25 documents are known, on sentences).

@@ -6,69 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.statistics.intervals import Score, mean_of
+from headscope.studies.structure import SCORES, STUDY
 from headscope.studies.structure.tensor_products import SCHEMES, DecomposedStates
 from headscope.studies.structure.train import KINDS, FittedProbes
 from headscope.studies.structure.treebank_states import UNCONTEXTUAL
 
-SOURCE = "Hewitt and Manning 2019, section 3"
 BASELINES = (*UNCONTEXTUAL, "linear")
-BY_LENGTH = "by sentence length (5 to 50 words)"
-SCORES = {
-    "uuas": Label(
-        "edges of the gold tree, without punctuation, that the predicted tree has", "share of edges", ("layer",)
-    ),
-    "root_accuracy": Label("sentences whose root has the smallest predicted depth", "share of sentences", ("layer",)),
-    "distance_spearman": Label(
-        f"rank correlation of predicted and gold distances, {BY_LENGTH}", "Spearman correlation", ("layer",)
-    ),
-    "norm_spearman": Label(
-        f"rank correlation of predicted and gold depths, {BY_LENGTH}", "Spearman correlation", ("layer",)
-    ),
-}
-
-
-def _beside(name: str, label: Label) -> dict[str, Label]:
-    """Labels of a score and of those that stand beside it."""
-    words, by_rank = label.long_name, ("probe_rank", "layer")
-    return {
-        name: label,
-        f"{name}_baseline": Label(f"{words}, without the context of the model", label.units, ("baseline",)),
-        f"{name}_random": Label(f"{words}, for a model with random weights, mean over seeds", label.units, ("layer",)),
-        f"{name}_random_by_seed": Label(f"{words}, for a model with random weights", label.units, ("seed", "layer")),
-        f"{name}_gain": Label(f"gain over random weights in {words}", label.units, ("layer",)),
-        f"{name}_by_rank": Label(f"{words}, by rank, on held-out training sentences", label.units, by_rank),
-    }
-
-
-LABELS = {
-    **{name: label for score, own in SCORES.items() for name, label in _beside(score, own).items()},
-    "held_out_uuas": Label(f"{SCORES['uuas'].long_name}, on held-out training sentences", "share of edges", ("layer",)),
-    "rank": Label("rank of a probe", "dimensions", ("probe", "layer")),
-    "held_out_loss": Label("loss of a probe on held-out sentences", "edges", ("probe", "layer")),
-}
-
-
-DECOMPOSITION, MCCOY = ("role_scheme", "layer"), "McCoy et al. 2019; Jawahar et al. 2019, section 6"
-PRODUCTS = {
-    "tensor_product_error": Label(
-        "squared error of tensor products, as a share of that of the mean", "share of variance", DECOMPOSITION, MCCOY
-    ),
-    "tensor_product_parameters": Label("parameters of a layer's tensor products", "1", ("role_scheme",), MCCOY),
-    "tensor_product_roles": Label("roles of tensor products", "1", ("role_scheme",), MCCOY),
-    "tree_roles_gain": Label(
-        "error with the roles of shuffled trees less that with those of the trees",
-        "share of variance",
-        ("layer",),
-        MCCOY,
-    ),
-}
 
 
 def decomposed_variables(states: DecomposedStates) -> dict[str, xr.DataArray]:
     """The errors of all schemes in all layers, and what trees gain on shuffled ones."""
-    variables = Variables({"role_scheme": SCHEMES}, MCCOY, PRODUCTS)
+    variables = Variables({"role_scheme": SCHEMES}, STUDY.source, STUDY.labels)
     errors = [states.error[scheme] for scheme in SCHEMES]
     variables.add(
         "tensor_product_error",
@@ -100,9 +50,9 @@ def to_variables(
     layers = len(fitted.maps["distance"]) - len(UNCONTEXTUAL)
     ranks = sorted(fitted.by_rank)
     variables = Variables(
-        {"baseline": BASELINES, "probe": KINDS, "probe_rank": ranks, "seed": list(random)}, SOURCE, LABELS
+        {"baseline": BASELINES, "probe": KINDS, "probe_rank": ranks, "seed": list(random)}, STUDY.source, STUDY.labels
     )
-    for name in SCORES:
+    for name in (score.name for score in SCORES):
         score, cases = tested[name], "edges" if name == "uuas" else "sentences"
         _add(variables, name, score[:layers], Count(score.count, cases, cases))
         _add(variables, f"{name}_baseline", score[layers:])
@@ -124,7 +74,7 @@ def _add(variables: Variables, name: str, score: Score, count: Count | None = No
 
 def _add_ranks(variables: Variables, by_rank: Sequence[Mapping[str, Score]], layers: int) -> None:
     """The scores of each rank on held-out training sentences."""
-    for name in SCORES:
+    for name in (score.name for score in SCORES):
         rows = [scores[name][:layers] for scores in by_rank]
         interval = np.stack([score.interval for score in rows])  # [rank, layer, bound]
         variables.add(f"{name}_by_rank", np.stack([score.mean for score in rows]), interval=interval)

@@ -21,11 +21,7 @@ from headscope.ranges import Range
 from headscope.statistics.split_half import split_of
 from headscope.studies.trees.observer import TreeObserver
 from headscope.studies.trees.scores import TreeRows, joined
-from headscope.studies.trees.variables import to_variables
-
-ABOUT = "heads"
-SURVEY = {"needs": "trees", "cost": {"passes": 4, "own": 0.55}}
-REQUIRED = ("layer_uas",)
+from headscope.studies.trees.variables import TreeVariables
 
 
 def run(
@@ -45,14 +41,8 @@ def run(
       attention in both directions, added, and has no `uas`.
     * `special_tokens`: `kept`, [CLS] and [SEP] are nodes too, and a word on one of them has a wrong head; `left_out`,
       words alone, attention divided by what is left of each row.
-    * `uas`: share of words that get their syntactic head; `uuas`: that are linked with it, in whatever direction. Roots
-      and punctuation are nodes, and not scored, whatever the root: scores with and without it compare.
+    * Roots and punctuation are nodes, and not scored, whatever the root: scores with and without it compare.
     * Of equal trees a random one is taken (seeded): a head that looks at all words alike has the score of chance.
-    * `root_accuracy`: share of sentences whose best tree has the gold root.
-    * `layer_uas`, `model_uas` and so on: of the mean attention of a layer's heads, and of all heads.
-    * `chosen_score[metric, special_tokens, root]`: the best head of one half of the inputs, on the other half;
-      `chosen_gain` over the best fixed word (an offset, or a position from either end, up to 10), `random_score` with
-      random weights, the mean of `random_score_by_seed`, `baseline_score[metric, baseline]`.
 
     For a corpus with phrases, `f1[layer, head, distance, special_tokens]`: a sentence is split where the attention of
     neighbouring words is furthest apart. Distances of heads are averaged for `layer_f1` and `model_f1`. Differences
@@ -87,7 +77,7 @@ def run(
                 first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias).read().value
             )
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
-    variables = to_variables(rows, random_rows, model.capture.heads, split)
+    variables = TreeVariables(rows, random_rows, model.capture.heads, split).arrays()
     options = json.dumps({"random": random, "bias": bias})
     attributes |= {"n_words": int(rows.words.sum()), "n_sentences": len(rows), "options": options}
     return results.check(xr.Dataset(variables, attrs=attributes | parsed.attributes))

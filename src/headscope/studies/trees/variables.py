@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Label, Variables, by_layer, places
+from headscope.results.variables import Count, Variables, by_layer, places
 from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally, merge
 from headscope.statistics.split_half import BestHead, Split, column, held_out_scores
+from headscope.studies.trees import STUDY
 from headscope.studies.trees.scores import (
     DISTANCES,
     HELD_OUT,
@@ -23,50 +24,7 @@ from headscope.studies.trees.scores import (
     tally_of,
 )
 
-DEPENDENCIES = "Raganato and Tiedemann 2018, section 4.3; Htut et al. 2019, section 4.2"
-PHRASES = "Kim et al. 2020, section 3"
-SHARE = "share of words"
 BASELINES = ("right_branching", "left_branching", "fixed_word", "balanced", "random")
-TREE_DIMS, PHRASE_DIMS = ("direction", "special_tokens", "root"), ("distance", "special_tokens")
-CHOSEN_DIMS = ("metric", "special_tokens", "root")
-F1, ONE_HALF = "F1 of the phrases of a sentence", "of the head that is best on one half"
-OF_RANDOM = "the best head with random weights"
-OF_UNITS = {
-    "uas": Label("words, without root and punctuation, that get their syntactic head", SHARE, TREE_DIMS),
-    "uuas": Label("words, without root and punctuation, that are linked with their syntactic head", SHARE, TREE_DIMS),
-    "root_accuracy": Label("sentences whose best tree has the gold root", "share of sentences", TREE_DIMS[:2]),
-    "f1": Label(F1, "F1", PHRASE_DIMS),
-}
-
-
-def _by_unit(name: str, label: Label) -> dict[str, Label]:
-    """Labels of a score of heads, layers and the model."""
-    words, units, dims = label.long_name, label.units, label.dims
-    return {
-        name: Label(f"{words}, in the tree of a head", units, ("layer", "head", *dims)),
-        f"layer_{name}": Label(f"{words}, in the tree of a layer's mean", units, ("layer", *dims)),
-        f"model_{name}": Label(f"{words}, in the tree of all heads' mean", units, dims),
-    }
-
-
-LABELS = {
-    **{name: label for score, own in OF_UNITS.items() for name, label in _by_unit(score, own).items()},
-    "chosen_layer": Label(f"layer {ONE_HALF}", "layer", CHOSEN_DIMS),
-    "chosen_head": Label(f"head {ONE_HALF}", "head", CHOSEN_DIMS),
-    "chosen_direction": Label("direction in which that head is best", "direction", CHOSEN_DIMS),
-    "chosen_score": Label("score of the chosen head, on the other half", SHARE, CHOSEN_DIMS),
-    "chosen_gain": Label("gain of the chosen head over the best fixed word, on the other half", SHARE, CHOSEN_DIMS),
-    "random_score": Label(f"score of {OF_RANDOM}, mean over seeds", SHARE, CHOSEN_DIMS),
-    "random_score_by_seed": Label(f"score of {OF_RANDOM}, by seed", SHARE, (*CHOSEN_DIMS, "seed")),
-    "baseline_score": Label("score of a tree that needs no model, on the other half", SHARE, ("metric", "baseline")),
-    "baseline_f1": Label(f"{F1}, in a tree that needs no model", "F1", ("baseline",)),
-    "chosen_f1_layer": Label(f"layer {ONE_HALF}", "layer", PHRASE_DIMS),
-    "chosen_f1_head": Label(f"head {ONE_HALF}", "head", PHRASE_DIMS),
-    "chosen_f1": Label(f"{F1}, of the chosen head on the other half", "F1", PHRASE_DIMS),
-    "gain_f1": Label("gain of the chosen head over right-branching, on the other half", "F1", PHRASE_DIMS),
-    "random_f1": Label(f"{F1}, of {OF_RANDOM}, mean over seeds", "F1", PHRASE_DIMS),
-    "random_f1_by_seed": Label(f"{F1}, of {OF_RANDOM}, by seed", "F1", (*PHRASE_DIMS, "seed")),
-}
 
 
 class TreeVariables:
@@ -86,8 +44,7 @@ class TreeVariables:
             "baseline": BASELINES,
             "seed": list(random_rows),
         }
-        self.variables = Variables(coords, DEPENDENCIES, LABELS)
-        self.phrases = Variables(coords, PHRASES, LABELS)
+        self.variables = Variables(coords, STUDY.source, STUDY.labels)
 
     def arrays(self) -> dict[str, xr.DataArray]:
         """All variables; those of phrases only where the corpus has some."""
@@ -95,23 +52,21 @@ class TreeVariables:
         for metric in METRICS:
             tally = tally_of(getattr(self.rows, metric), self.rows.words, self.rows, self.split)
             without = ROOTS.index("undirected") if metric == "uas" else None
-            self._add_units(self.variables, metric, tally, words, without=without)
+            self._add_units(metric, tally, words, without=without)
         roots = Count(int(self.rows.rooted.sum()), "sentences with a root", "sentences")
         tally = tally_of(self.rows.root, self.rows.rooted.astype(np.int64), self.rows, self.split)
-        self._add_units(self.variables, "root_accuracy", tally, roots)
+        self._add_units("root_accuracy", tally, roots)
         self._add_chosen()
         if self.rows.bracketed.any():
             self._add_phrases()
-        return self.variables.arrays | self.phrases.arrays
+        return self.variables.arrays
 
-    def _add_units(
-        self, variables: Variables, name: str, tally: Tally, count: Count, without: int | None = None
-    ) -> None:
+    def _add_units(self, name: str, tally: Tally, count: Count, without: int | None = None) -> None:
         """Add `name[layer, head, *dims]`, `layer_name[layer, *dims]` and `model_name[*dims]` with their intervals.
 
         * `without`: a label of the last dimension that has no value.
         """
-        sizes = [len(variables.coords[dim]) for dim in OF_UNITS[name].dims]
+        sizes = [len(self.variables.coords[dim]) for dim in STUDY.labels[f"model_{name}"].dims]
         bounds = tally.interval if name == "f1" else tally.share_interval
         mean, interval = tally.mean.reshape(-1, *sizes), bounds.reshape(-1, *sizes, 2)  # [unit, *dims]
         if without is not None:
@@ -124,28 +79,28 @@ class TreeVariables:
             )
             if prefix == "model_":
                 values, bounds = values[0], bounds[0]
-            variables.add(f"{prefix}{name}", values, interval=bounds, count=count)
+            self.variables.add(f"{prefix}{name}", values, interval=bounds, count=count)
 
     def _add_chosen(self) -> None:
         """The best heads of one half of the inputs, scored on the other half, beside baselines."""
         best = self._best(self.rows)
-        self._add_places(self.variables, "chosen", best)
-        directions = column(best, lambda one: DIRECTIONS[one.selected.direction], "")
-        self.variables.add("chosen_direction", _shaped(self.variables, "chosen_direction", directions))
-        words = _shaped(self.variables, "chosen_score", column(best, lambda one: int(one.held_out.count), 0))
-        count = Count(words, "held-out words", "words", CHOSEN_DIMS)
-        self._add_held_out(self.variables, "chosen_score", best, HELD_OUT.index("chosen"), count)
-        self._add_held_out(self.variables, "chosen_gain", best, HELD_OUT.index("gain"))
-        self._add_random(self.variables, "random_score", self._best)
+        self._add_places("chosen", best)
+        directions = column(best, lambda head: DIRECTIONS[head.selected.direction], "")
+        self.variables.add("chosen_direction", self._shaped("chosen_direction", directions))
+        words = self._shaped("chosen_score", column(best, lambda head: int(head.held_out.count), 0))
+        count = Count(words, "held-out words", "words", STUDY.labels["chosen_score"].dims)
+        self._add_held_out("chosen_score", best, HELD_OUT.index("chosen"), count)
+        self._add_held_out("chosen_gain", best, HELD_OUT.index("gain"))
+        self._add_random("random_score", self._best)
         self._add_baselines(best)
 
-    def _add_random(self, variables: Variables, name: str, best_of: Callable[[TreeRows], list]) -> None:
+    def _add_random(self, name: str, best_of: Callable[[TreeRows], list]) -> None:
         """The scores of the best heads with random weights: their means over seeds, and those of each seed."""
         if self.random_rows:
             by_seed = [best_of(rows) for rows in self.random_rows.values()]
-            self._add_held_out(variables, name, [_over_seeds(best) for best in zip(*by_seed, strict=True)], 0)
+            self._add_held_out(name, [_over_seeds(best) for best in zip(*by_seed, strict=True)], 0)
             means = np.stack([held_out_scores(best, 0)[0] for best in by_seed], axis=-1)
-            variables.add(f"{name}_by_seed", _shaped(variables, name, means))
+            self.variables.add(f"{name}_by_seed", self._shaped(name, means))
 
     def _best(self, rows: TreeRows) -> list[BestHead | None]:
         """By metric, special tokens and root; a tree without a root has no UAS."""
@@ -158,19 +113,17 @@ class TreeVariables:
             for root in range(len(ROOTS))
         ]
 
-    def _add_held_out(
-        self, variables: Variables, name: str, best: list[BestHead | None], row: int, count: Count | None = None
-    ) -> None:
+    def _add_held_out(self, name: str, best: list[BestHead | None], row: int, count: Count | None = None) -> None:
         """Add a row of the held-out scores of the best heads; UAS and UUAS are shares, gains and F1 are not."""
         means, interval = held_out_scores(best, row, share=name in ("chosen_score", "random_score"))
-        variables.add(name, _shaped(variables, name, means), interval=_shaped(variables, name, interval), count=count)
+        self.variables.add(name, self._shaped(name, means), interval=self._shaped(name, interval), count=count)
 
-    def _add_places(self, variables: Variables, name: str, best: list[BestHead | None]) -> None:
+    def _add_places(self, name: str, best: list[BestHead | None]) -> None:
         """Layer and number of the best heads."""
         labels = places(self.heads)
         for part, unit in enumerate(("layer", "head")):
-            values = column(best, lambda one, part=part: labels[one.selected.head][part])
-            variables.add(f"{name}_{unit}", _shaped(variables, f"{name}_{unit}", values))
+            values = column(best, lambda head, part=part: labels[head.selected.head][part])
+            self.variables.add(f"{name}_{unit}", self._shaped(f"{name}_{unit}", values))
 
     def _add_baselines(self, best: list[BestHead | None]) -> None:
         """Scores of trees that need no model, on the half on which heads are scored; NaN where a tree has no such."""
@@ -186,19 +139,19 @@ class TreeVariables:
         rows = self.rows[self.rows.bracketed]
         ones = np.ones(len(rows), dtype=np.int64)
         count = Count(len(rows), "sentences with phrases", "sentences")
-        self._add_units(self.phrases, "f1", tally_of(rows.f1, ones, rows, self.split), count)
+        self._add_units("f1", tally_of(rows.f1, ones, rows, self.split), count)
         simple = tally_of(rows.simple_f1, ones, rows, self.split)
         order = [SIMPLE.index(name) if name in SIMPLE else -1 for name in BASELINES]
         missing = np.array(order) < 0
         interval = np.where(missing[:, None], np.nan, simple.interval[order])
-        self.phrases.add("baseline_f1", np.where(missing, np.nan, simple.mean[order]), interval=interval)
+        self.variables.add("baseline_f1", np.where(missing, np.nan, simple.mean[order]), interval=interval)
         best = self._best_phrases(self.rows)
-        self._add_places(self.phrases, "chosen_f1", best)
-        sentences = _shaped(self.phrases, "chosen_f1", column(best, lambda one: int(one.held_out.count), 0))
-        count = Count(sentences, "held-out sentences with phrases", "sentences", PHRASE_DIMS)
-        self._add_held_out(self.phrases, "chosen_f1", best, 0, count)
-        self._add_held_out(self.phrases, "gain_f1", best, 1)
-        self._add_random(self.phrases, "random_f1", self._best_phrases)
+        self._add_places("chosen_f1", best)
+        sentences = self._shaped("chosen_f1", column(best, lambda head: int(head.held_out.count), 0))
+        count = Count(sentences, "held-out sentences with phrases", "sentences", STUDY.labels["chosen_f1"].dims)
+        self._add_held_out("chosen_f1", best, 0, count)
+        self._add_held_out("gain_f1", best, 1)
+        self._add_random("random_f1", self._best_phrases)
 
     def _best_phrases(self, rows: TreeRows) -> list[BestHead | None]:
         """By distance and special tokens."""
@@ -208,21 +161,14 @@ class TreeVariables:
             for special in range(len(SPECIAL_TOKENS))
         ]
 
+    def _shaped(self, name: str, values: Any) -> np.ndarray:
+        """Values in a row with the dimensions of a variable; what each has (bounds, seeds) stays behind them."""
+        array = np.asarray(values)
+        sizes = (len(self.variables.coords[dim]) for dim in STUDY.labels[name].dims)
+        return array.reshape(*sizes, *array.shape[1:])
+
 
 def _over_seeds(best: Sequence[BestHead | None]) -> BestHead | None:
     """The best heads of several seeds as one, which has the mean of their scores."""
     present = [head for head in best if head]
     return BestHead(present[0].selected, merge(head.held_out for head in present)) if present else None
-
-
-def _shaped(variables: Variables, name: str, values: Any) -> np.ndarray:
-    """Values in a row with the dimensions of a variable; what each value has (bounds, seeds) stays behind them."""
-    array = np.asarray(values)
-    return array.reshape(*(len(variables.coords[dim]) for dim in LABELS[name].dims), *array.shape[1:])
-
-
-def to_variables(
-    rows: TreeRows, random_rows: Mapping[int, TreeRows], heads: tuple[int, ...], split: Split
-) -> Mapping[str, xr.DataArray]:
-    """The variables of a result; see `TreeVariables`."""
-    return TreeVariables(rows, random_rows, heads, split).arrays()

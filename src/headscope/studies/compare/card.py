@@ -6,12 +6,15 @@ import xarray as xr
 
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ordinal, ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import where_true
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number
-from headscope.studies.compare.page.figures import LIKE
 
 SHOWN = 4
+# Heads of a lower cosine similarity have clearly changed.
+LIKE = 0.9
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -57,7 +60,9 @@ def _sentence(row: Row) -> str:
     return f"{row.long_name}{': ' if row.words else ''}{row.words} {sign}{value(row)} ({ranked(row)})"
 
 
-def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """A cosine similarity below 0.9, in any of the later models."""
-    if "similarity" in result:
-        yield from where_true((result["similarity"] < LIKE).any("model"), "changed", "changed")
+    yield from where_true((numbers.result["similarity"] < LIKE).any("model"), "changed", "changed")
+
+
+CARD = StudyCard(main_numbers=main_numbers, sentences=sentences)

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads
+from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Estimate, estimate
 
@@ -50,11 +51,14 @@ def chosen(result: xr.Dataset, metric: str) -> list[ChosenHead]:
     return _highest_first(chosen_heads(ordered, TREES))
 
 
-def chosen_phrases(result: xr.Dataset) -> list[ChosenHead]:
-    """The chosen heads of a corpus with phrases, the highest F1 first; gains are over right-branching."""
-    if "chosen_f1" not in result:
-        return []
-    return _highest_first(chosen_heads(result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL)), PHRASES))
+def chosen_phrases(numbers: Numbers) -> list[ChosenHead]:
+    """The chosen heads of a corpus with phrases, the highest F1 first; gains are over right-branching.
+
+    Raises `MissingNumber` if there is none.
+    """
+    numbers.array("chosen_f1")
+    ordered = numbers.result.sel(distance=list(DISTANCES), special_tokens=list(SPECIAL))
+    return _highest_first(chosen_heads(ordered, PHRASES))
 
 
 def _highest_first(heads: list[ChosenHead]) -> list[ChosenHead]:
@@ -65,11 +69,6 @@ def _highest_first(heads: list[ChosenHead]) -> list[ChosenHead]:
 def words_of(tree: ChosenHead) -> str:
     """The way a tree is made, in words."""
     return f"{ROOTS[tree.labels['root']]}, {SPECIAL[tree.labels['special_tokens']]}"
-
-
-def direction_of(tree: ChosenHead) -> str:
-    """The direction in words; a tree without a root has both."""
-    return "both" if tree.labels["root"] == "undirected" else tree.arrow
 
 
 def random_scores(result: xr.Dataset, metric: str, head: ChosenHead) -> list[float]:
@@ -84,27 +83,25 @@ def baseline(result: xr.Dataset, metric: str, name: str) -> Estimate:
     return estimate(result, "baseline_score", metric=metric, baseline=name)
 
 
-def tables(result: xr.Dataset) -> list[Table]:
-    """One table for each metric, and one of phrases where the corpus has some."""
-    return [*(_trees(result, metric) for metric in METRICS), *_phrases(result)]
-
-
-def _trees(result: xr.Dataset, metric: str) -> Table:
-    caption = (
-        f"{METRICS[metric]} of the best head, in per cent of words with 95% intervals: chosen on one half of the "
-        "sentences and scored on the other half. Gain: in points over the best fixed word. Last rows: trees that "
-        "need no model."
-    )
-    rows = [(words_of(tree), _cells(tree)) for tree in chosen(result, metric)]
-    for name in ("right_branching", "left_branching", "fixed_word"):
-        score = baseline(result, metric, name)
-        if np.isfinite(score.value):
-            rows.append((BASELINES[name], [None, None, score.cell(".1f", 100), None, None]))
-    return titled(f"trees-{metric}", caption, "Tree", TREE_COLUMNS, rows)
+def attachment_tables(numbers: Numbers) -> Iterator[Table]:
+    """The chosen heads of each metric."""
+    for metric, words in METRICS.items():
+        caption = (
+            f"{words} of the best head, in per cent of words with 95% intervals: chosen on one half of the sentences "
+            "and scored on the other half. Gain: in points over the best fixed word. Last rows: trees that need no "
+            "model."
+        )
+        rows = [(words_of(tree), _cells(tree)) for tree in chosen(numbers.result, metric)]
+        for name in ("right_branching", "left_branching", "fixed_word"):
+            score = baseline(numbers.result, metric, name)
+            if np.isfinite(score.value):
+                rows.append((BASELINES[name], [None, None, score.cell(".1f", 100), None, None]))
+        yield titled(f"trees-{metric}", caption, "Tree", TREE_COLUMNS, rows)
 
 
 def _cells(tree: ChosenHead) -> Cells:
-    return [(tree.head, ""), (direction_of(tree), ""), *_scores(tree)]
+    direction = "both" if tree.labels["root"] == "undirected" else tree.arrow
+    return [(tree.head, ""), (direction, ""), *_scores(tree)]
 
 
 def _scores(head: ChosenHead) -> Cells:
@@ -112,19 +109,18 @@ def _scores(head: ChosenHead) -> Cells:
     return [head.score.cell(".1f", 100), head.gain.cell("+.1f", 100), random]
 
 
-def _phrases(result: xr.Dataset) -> Iterator[Table]:
-    if not (heads := chosen_phrases(result)):
-        return
+def phrase_table(numbers: Numbers) -> Table:
+    """The chosen heads of a corpus with phrases."""
     rows: list[tuple[str, Cells]] = []
-    for head in heads:
+    for head in chosen_phrases(numbers):
         cells: Cells = [(SPECIAL[head.labels["special_tokens"]], ""), (head.head, ""), *_scores(head)]
         rows.append((DISTANCES[head.labels["distance"]], cells))
     for name in BASELINES:
         if name != "fixed_word":
-            score = estimate(result, "baseline_f1", baseline=name).cell(".1f", 100)
+            score = estimate(numbers.result, "baseline_f1", baseline=name).cell(".1f", 100)
             rows.append((BASELINES[name], [None, None, score, None, None]))
     caption = (
         "F1 of phrases (times 100): the head that is best on one half of the sentences, scored on the other half. "
         "Gain: over right-branching. Last rows: trees that need no model, on all sentences."
     )
-    yield titled("phrases", caption, "Tree", PHRASE_COLUMNS, rows)
+    return titled("phrases", caption, "Tree", PHRASE_COLUMNS, rows)

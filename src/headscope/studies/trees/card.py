@@ -7,9 +7,10 @@ import xarray as xr
 from headscope.report.best_heads.chosen import ARROWS
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.parts import Finding
 from headscope.report.wording import number
-from headscope.studies.trees.page.tables import ROOTS, SPECIAL, baseline
+from headscope.studies.trees.tables import ROOTS, SPECIAL, baseline
 
 MAIN = ("dependent_to_head", "left_out", "gold")
 
@@ -31,3 +32,6 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
             f"The spanning tree of its attention ({ARROWS[direction]}, {ROOTS[root]}, {SPECIAL[special]}) gives "
             f"{value(row)} of the words their syntactic head ({ranked(row)}){beside}; {cases(row)}.",
         )
+
+
+CARD = StudyCard(main_numbers=main_numbers, sentences=sentences)

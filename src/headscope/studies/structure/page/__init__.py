@@ -1,1 +1,0 @@
-"""The page of `structure` for report and viewer; never imports torch."""

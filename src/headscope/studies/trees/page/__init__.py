@@ -1,1 +1,0 @@
-"""The page of `trees` for report, cards and viewer; never imports torch."""
