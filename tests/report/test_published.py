@@ -15,7 +15,7 @@ from headscope.studies.ablate.page import published as of_ablate
 from headscope.studies.attributions.page import published as of_attributions
 from headscope.studies.gradients.page import first_small
 from headscope.studies.induction.page import delimiters, previous
-from headscope.studies.prune.page.published import no_clear_loss
+from headscope.studies.prune.published import no_clear_loss
 from support.profile_result import profile_result
 
 LOSS = next(iter(LOWER_IS_BETTER))
@@ -64,9 +64,9 @@ def test_pruning_has_no_clear_loss_up_to_the_first_step_that_has_one(upper: tupl
     at = {"share_removed": [0.0, 0.25, 0.5], "metric": ["accuracy"], "bound": ["lower", "upper"]}
     change = xr.DataArray(bounds.mean(-1), {dim: at[dim] for dim in ("share_removed", "metric")})
     result = xr.Dataset({"score_change": change, "score_change_ci": (tuple(at), bounds)}, at)
-    assert no_clear_loss(result) == share
+    assert no_clear_loss(Numbers(result)) == share
     error = xr.Dataset({"score_change": -change, "score_change_ci": (tuple(at), -bounds[..., ::-1])}, at)
-    assert no_clear_loss(error.assign_coords(metric=[LOSS])) == share
+    assert no_clear_loss(Numbers(error.assign_coords(metric=[LOSS]))) == share
 
 
 def test_layers_stand_beside_layers_of_the_same_number() -> None:

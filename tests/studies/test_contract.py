@@ -121,6 +121,11 @@ def written(
     quick = ("--epochs", "2", "--batch", "6", "--resamples", "20", "--weight-seeds", "2", "--order-seeds", "2")
     words = ("finetune", folder / "model", "--task", "made", "--data", folder / "task", "--ways", "finetuned,frozen")
     found["finetune"].append(run(*words, *quick, out=folder / "out-ways", page=False))
+    # Without a train split one half of the examples chooses.
+    (folder / "dev").mkdir()
+    (folder / "dev" / "dev.tsv").write_text(f"sentence\tlabel\n{rows}", encoding="utf-8")
+    words = ("prune", cases / "bert", "--task", "made", "--data", folder / "dev", "--tolerance", "0.5")
+    found["prune"].append(run(*words, "--resamples", "20", out=folder / "out-dev", page=False))
     # The whole sample has text pairs.
     for study in ("geometry", "profile"):
         words = (study, folder / "model", "sample", "--resamples", "20")

@@ -54,7 +54,6 @@ DIMENSIONS = {
         "whole",
     ),
     "progress": Dimension("share of a training that is done", "share"),
-    "share_removed": Dimension("share of the model's heads that is removed", "share"),
     "baseline": Dimension("simple way to choose that heads are compared with"),
     "query": Dimension("token that looks", "whole", 1),
     "query_group": Dimension("class of the tokens that look: sep, cls"),
@@ -139,13 +138,11 @@ ATTRIBUTES = (
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
     **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words spared test_sentences".split(),
+        "n_examples n_tokens seed duration_s n_words test_sentences".split(),
         "number",
     ),
     **dict.fromkeys(
-        (
-            "forward_s left_out options pruning recipe sentences settings shrinking suites tasks training versions"
-        ).split(),
+        "left_out options recipe settings shrinking suites training versions".split(),
         "object",
     ),
     **dict.fromkeys("counted skipped".split(), "counts"),

@@ -24,7 +24,7 @@ from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.prune import ranking
 from headscope.studies.prune.study import run
-from support.findings import texts_of
+from support.findings import all_texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.reference import levels
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -161,8 +161,8 @@ def test_steps_are_tested_in_their_order_where_heads_are_ranked_on_other_example
     assert result["pruned_score"].sel(metric="accuracy").values.tolist() == [1, 1, 1, 1, 0.5]
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (1, 4)
     assert "choosing_gain" not in result and result["tested_gain_n_examples"] == 240
-    texts = texts_of(result)
-    assert texts["Heads removed"].startswith("3 of 8 heads (38%) were removed; layers keep 1 to 4.")
+    texts = all_texts_of(result)
+    assert texts["3 of 8 heads are removed"].startswith("Layers keep 1 to 4.")
     assert "ranked on other examples" in texts["Safe to remove: 3 heads for less than 0.10 of accuracy"]
     assert study_page(result).highlights()[0].verdict == "holds"
     assert "Safe to remove: 3 heads" in (tmp_path / "model" / "README.md").read_text()
@@ -175,7 +175,7 @@ def test_too_few_examples_promise_nothing(planted, tmp_path, ranked_on_train):
     result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.05, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    text = texts_of(result)["No head is removed"]
+    text = all_texts_of(result)["No head is removed"]
     there = "(there are 40)" if ranked_on_train else "on the half that chooses"
     assert there in text and ("(there are about 40)" in text) != ranked_on_train
     assert "more than can be told from these" in text
@@ -192,18 +192,18 @@ def test_a_tested_half_that_is_worse_breaks_the_promise(planted, tmp_path):
         changed["tested_gain"][-1], changed["tested_gain_ci"][-1] = value, [value - 0.05, value + 0.05]
         first, *_ = study_page(changed).highlights()
         assert first.topic.startswith(topic) and "With up to 12% of the heads removed it holds." in first.text
-        assert texts_of(changed)[first.topic] == first.text
+        assert all_texts_of(changed)[first.topic] == first.text
 
 
 def test_without_a_tolerance_nothing_is_promised(planted, tmp_path):
-    texts = texts_of(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
+    texts = all_texts_of(run(planted, TASK, QUICK, directory=tmp_path, share=0.25))
     assert texts["No promise"].startswith("No tolerance is given (--tolerance)")
     assert texts["No promise"].endswith("accuracy may be worse by up to 0.088."), "though none of 40 answers is lost"
 
 
 def test_a_ranking_by_the_examples_that_would_test_it_is_no_promise(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
-    texts = texts_of(
+    texts = all_texts_of(
         run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, by="sweep", tolerance=0.1)
     )
     assert texts["No promise"].startswith("The ranking was measured on the examples that would test it")
@@ -214,7 +214,7 @@ def test_without_a_train_split_one_half_ranks_and_the_other_tests(planted, tmp_p
     result = run(planted, task, QUICK, directory=tmp_path, tolerance=0.1, share=0.25, step=0.125)
     assert result.attrs["chosen_on"] == "one half of dev" and len(removed(result)) == 2
     assert result["choosing_gain_n_examples"] == 120 and result["tested_gain_n_examples"] == 120
-    text = texts_of(result)["Safe to remove: 2 heads for less than 0.10 of accuracy"]
+    text = all_texts_of(result)["Safe to remove: 2 heads for less than 0.10 of accuracy"]
     assert "one half of the examples chose" in text
 
 
@@ -234,8 +234,8 @@ def test_nothing_is_removed_where_the_first_step_costs_too_much(planted, tmp_pat
     result = run(planted, planted_task(240), QUICK, directory=tmp_path, from_=source, tolerance=0.1, step=0.125)
     assert removed(result) == []
     assert headscope.load(str(tmp_path / "model"), head=True).capture.heads == (4, 4)
-    texts = texts_of(result)
-    assert texts["Heads removed"] == "0 of 8 heads (0%) were removed; each layer keeps 4."
+    texts = all_texts_of(result)
+    assert texts["0 of 8 heads are removed"] == "Each layer keeps 4."
     assert texts["No head is removed"].endswith("With a loss of this size no number of examples would do.")
     assert [figure.name for figure in study_page(result).figures()] == ["pruned_score", "score_change", "parameters"]
 
@@ -407,12 +407,11 @@ def test_the_report_says_what_was_removed_and_what_it_cost(planted, tmp_path):
     source = saying(tmp_path / "ablate", ORDER, planted)
     result = run(planted, TASK, QUICK, directory=tmp_path, from_=source, share=0.75)
     result.attrs["corpus"] = result.attrs["chosen_on"]
-    texts = {finding.topic: finding.text for finding in study_page(result).findings()}
-    assert "1 head of low importance stayed: no layer keeps fewer than 1" in texts["Heads removed"]
+    texts = all_texts_of(result)
+    assert "1 head of low importance stayed: no layer keeps fewer than 1" in texts["6 of 8 heads are removed"]
     score, change = result["pruned_score"][-1, 0], result["score_change_ci"][-1, 0]
-    assert f"Accuracy was 1.00 and is {float(score):.2f}" in texts["Cost: accuracy"]
-    assert "beyond chance" in texts["Cost: accuracy"] and float(change.max()) < 0
-    assert "n = 40 examples" in texts["Cost: accuracy"]
+    cost = texts[f"Accuracy was 1.00 and is {float(score):.2f}"]
+    assert "beyond chance" in cost and float(change.max()) < 0 and "n = 40 examples" in cost
     assert "1-1, 1-2, 1-3, 2-1" in texts["Removed first"]
     assert "parameters became" in texts["Size"]
     short = " ".join(f"{finding.topic}. {finding.text}" for finding in study_page(result).highlights())

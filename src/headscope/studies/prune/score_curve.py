@@ -8,48 +8,17 @@ from jaxtyping import Float
 
 from headscope.corpora.tasks import Task, chance, intervals, resampled, score
 from headscope.outputs.promise import Promise
-from headscope.outputs.size_and_speed import TOKENS, megabytes, multiplications, parameters
+from headscope.outputs.size_and_speed import megabytes, multiplications, parameters
 from headscope.passes.settings import Settings
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
+from headscope.studies.prune import SCORES, STUDY
 from headscope.studies.prune.removal import PrunedModel, places
 
 # Largest difference of equal outputs, relative to the largest output.
 SAME = 1e-5
-PRUNED = "the pruned model"
 SIZES = ("parameters", "megabytes", "multiplications")
-STEP, SCORES = ("share_removed",), ("share_removed", "metric")
-LABELS = {
-    "pruned_score": Label("score of the pruned model", "score", SCORES, "dev examples"),
-    "score_change": Label(
-        "change of the score by pruning", "score", SCORES, "pruned less unpruned, on the same dev examples"
-    ),
-    "choosing_gain": Label(
-        "gain of the main metric by pruning, on the half that chose the number of heads",
-        "score",
-        STEP,
-        "below 0 where the pruned model is worse, on the same dev examples",
-    ),
-    "tested_gain": Label(
-        "gain of the main metric by pruning, on the examples that test it",
-        "score",
-        STEP,
-        "below 0 where the pruned model is worse, on the same dev examples",
-    ),
-    "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
-    "heads_left": Label("heads left", "heads", ("share_removed", "layer")),
-    "parameters": Label("parameters of the model", "parameters", STEP),
-    "megabytes": Label("size of the parameters", "megabytes", STEP),
-    "multiplications": Label(f"multiplications per token in the layers, for {TOKENS} tokens", "multiplications", STEP),
-    "removed_at": Label(
-        "place in the order of removal, least important first",
-        "place, from 1",
-        ("layer", "head"),
-        "heads that stay have none",
-    ),
-    "reloaded_score": Label("score of the saved model", "score", ("metric",), "loaded from its folder, dev examples"),
-}
 
 
 @dataclass(frozen=True)
@@ -103,7 +72,7 @@ class ScoreCurve:
         order = np.full(kept.left.shape, np.nan)
         order[places(kept.gone)] = np.arange(1, len(kept.gone) + 1)
         share = [1 - sum(point.heads) / sum(self.points[0].heads) for point in self.points]
-        variables = Variables({"share_removed": share, "metric": task.metrics}, PRUNED, LABELS)
+        variables = Variables({"share_removed": share, "metric": task.metrics}, STUDY.source, STUDY.labels)
         examples = np.full(scores.shape, len(self.targets))
         count = Count(examples, "examples behind score of the pruned model", dims=SCORES)
         bounds = intervals(task.metrics, scores, resamples, few)
@@ -136,7 +105,7 @@ class ScoreCurve:
         if not difference <= SAME * scale:
             raise RuntimeError(f"outputs of the saved model differ by {difference:.1e} after loading")
         scores = np.array([score(metric, outputs, self.targets) for metric in self.task.metrics])
-        return Variables({"metric": self.task.metrics}, PRUNED, LABELS).add("reloaded_score", scores)
+        return Variables({"metric": self.task.metrics}, STUDY.source, STUDY.labels).add("reloaded_score", scores)
 
 
 def curve(

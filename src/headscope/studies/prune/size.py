@@ -3,9 +3,10 @@
 import xarray as xr
 
 from headscope.outputs.size_and_speed import BATCH, TOKENS
+from headscope.report.numbers import Numbers
 from headscope.report.shared_findings import unlearned
 from headscope.results.hub import plain
-from headscope.studies.prune.page.promise import promise
+from headscope.studies.prune.promise import promise
 
 
 def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[float, float]) -> str:
@@ -31,13 +32,12 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
             f"{1000 * second:.1f}" for second in seconds
         ],
     }
-    lacks = unlearned(result)
-    promised = [lacks] if lacks else promise(result, share)
+    said = unlearned(result) or promise(Numbers(result), share)
     return "\n".join(
         [
             *(f"## Scores on {plain(task)} (dev)", "", f"Scored on {plain(result.attrs['corpus'])}.", ""),
             *("| metric | before | after | change with 95% interval |", "| --- | --- | --- | --- |", *rows, ""),
-            *(f"{said.topic}. {said.text}\n" for said in promised),
+            f"{said.topic}. {said.text}\n",
             *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),
             *(f"| {name} | {before} | {after} |" for name, (before, after) in sizes.items()),
         ]

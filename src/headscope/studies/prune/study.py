@@ -33,11 +33,7 @@ from headscope.studies.prune.size import scores_and_size
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 
-ABOUT = "size"
-SURVEY = {"needs": "task", "cost": {"passes": 150, "own": 0, "shared": False}, "options": ("--tolerance", "0.02")}
 HALF = 0.5
-EXAMPLE = "headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned"
-REQUIRED = ("pruned_score",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -81,9 +77,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `finetune_epochs`: Train for this number of epochs after each step.
     * `learning_rate`: Set the peak of the learning rate of that training.
 
-    Returns: `pruned_score[share_removed, metric]` and its change, with intervals; the remaining heads, parameters,
-    megabytes and multiplications after each step; the order of removal; and in the attribute `forward_s` the seconds
-    of a forward pass before and after.
+    The attribute `forward_s` has the seconds of a forward pass before and after.
 
     Raises `HeadscopeError` if the heads of a model cannot be cut out, it is spread over devices, a value is out of
     range, or the disk is full.

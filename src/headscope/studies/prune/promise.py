@@ -1,49 +1,45 @@
 """The promise of a tolerance: whether the examples that did not choose show that it is kept."""
 
-import json
-from collections.abc import Iterator
-
 import xarray as xr
 
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
 from headscope.report.claims import Claim, examples_wanted, no_worse
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.shared_findings import unlearned
-from headscope.report.wording import estimate, measured, n_examples, number, of_array
+from headscope.report.wording import n_examples, number, of_array
 
 SPLIT = "one half of the examples chose the number of heads, the other tests it"
 IN_ORDER = "heads were ranked on other examples; on these each step was tested in its order, up to the first that fails"
 
 
-def promise(result: xr.Dataset, share: float) -> Iterator[Finding]:
+def promise(numbers: Numbers, share: float) -> Finding:
     """What is promised of the model that lacks this share of the heads."""
-    if unlearned(result):
-        return
-    how, name = json.loads(result.attrs["pruning"]), label("metric", str(result["metric"].values[0]))
-    if how["tolerance"] is None:
-        yield _without(result, share, name)
-    elif not how.get("held_out", True):
+    how = numbers.attribute("pruning")
+    if (tolerance := how["tolerance"]) is None:
+        return _without(numbers, share)
+    if not how["held_out"]:
         text = "The ranking was measured on the examples that would test it. Leave --from out for a promise."
-        yield Finding("No promise", text)
-    elif (tested := measured(result, "tested_gain")) is None:
-        yield Finding("No promise", "The result has no test of its tolerance; run the study 'prune' again.")
-    elif not share:
-        yield _none(result, tested, how["tolerance"], name)
-    else:
-        yield _tested(result, tested, share, how["tolerance"])
+        return Finding("No promise", text)
+    tested = numbers.array("tested_gain")
+    return _tested(numbers, tested, share, tolerance) if share else _none(numbers, tested, tolerance)
 
 
-def _in_order(result: xr.Dataset) -> bool:
-    return json.loads(result.attrs["pruning"]).get("in_order", False)
+def _main(numbers: Numbers) -> tuple[str, str]:
+    """The main metric, and its name in words."""
+    metric = str(numbers.result["metric"].values[0])
+    return metric, label("metric", metric)
 
 
-def _without(result: xr.Dataset, share: float, name: str) -> Finding:
+def _in_order(numbers: Numbers) -> bool:
+    return numbers.attribute("pruning")["in_order"]
+
+
+def _without(numbers: Numbers, share: float) -> Finding:
     """What the interval leaves open, where no tolerance is given."""
-    metric = str(result["metric"].values[0])
-    change = estimate(result, "score_change", metric=metric, share_removed=share)
-    score = measured(result, "pruned_score", metric=metric, share_removed=share)
-    n = 0 if score is None else (n_examples(score) or (0, 0))[0]
+    metric, name = _main(numbers)
+    change = numbers("score_change", metric=metric, share_removed=share)
+    n = (n_examples(numbers.array("pruned_score", metric=metric, share_removed=share)) or (0, 0))[0]
     text = "No tolerance is given (--tolerance): a share of the heads is removed, and nothing is promised."
     if change.tested:
         worst = max(0.0, change.upper if metric in LOWER_IS_BETTER else -change.lower)
@@ -53,21 +49,20 @@ def _without(result: xr.Dataset, share: float, name: str) -> Finding:
     return Finding("No promise", text)
 
 
-def _none(result: xr.Dataset, tested: xr.DataArray, tolerance: float, name: str) -> Finding:
-    in_order = _in_order(result)
-    steps, where = (tested, "") if in_order else (measured(result, "choosing_gain"), " on the half that chooses")
+def _none(numbers: Numbers, tested: xr.DataArray, tolerance: float) -> Finding:
+    in_order, (_, name) = _in_order(numbers), _main(numbers)
+    steps, where = (tested, "") if in_order else (numbers.array("choosing_gain"), " on the half that chooses")
     text = f"No smaller model is surely worse by less than {number(tolerance)} of {name}{where}."
-    if steps is not None and steps.sizes["share_removed"] > 1:
+    if steps.sizes["share_removed"] > 1:
         text += _wanted(_claim(steps[1], tolerance), in_order)
     return Finding("No head is removed", text)
 
 
-def _tested(result: xr.Dataset, tested: xr.DataArray, share: float, tolerance: float) -> Finding:
-    left = result["heads_left"].sum("layer")
-    gone, name = int(left[0] - left.sel(share_removed=share)), label("metric", str(result["metric"].values[0]))
-    gain = tested.sel(share_removed=share)
+def _tested(numbers: Numbers, tested: xr.DataArray, share: float, tolerance: float) -> Finding:
+    left, (_, name) = numbers.result["heads_left"].sum("layer"), _main(numbers)
+    gone, gain = int(left[0] - left.sel(share_removed=share)), tested.sel(share_removed=share)
     claim, most = _claim(gain, tolerance), number(tolerance)
-    how = IN_ORDER if (in_order := _in_order(result)) else SPLIT
+    how = IN_ORDER if (in_order := _in_order(numbers)) else SPLIT
     text = f"The promise is a loss of less than {most} of {name} ({how}): there it gains {of_array(gain).text}."
     if claim.verdict != "holds":
         text += _wanted(claim, in_order) + _fewer(tested, tolerance)

@@ -1,0 +1,43 @@
+"""How many heads other models can lose, and their gain of speed (Michel et al. 2019, section 4), beside a result."""
+
+from collections.abc import Iterator
+
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
+from headscope.report.numbers import Numbers
+from headscope.report.published import PublishedFigure, published_table
+from headscope.report.tables import Table
+
+CHARTS, TABLE = "Michel et al. 2019, charts of section 4", "Michel et al. 2019, section 4"
+SHARES = {"MNLI": "40% (MNLI)", "SST-2": "60% (SST-2)", "CoLA": "50% (CoLA)", "MRPC": "50% (MRPC)"}
+CAPTION = (
+    "Fine-tuned BERT-base (uncased) beside this model. No clear loss: here up to the first step whose loss is beyond "
+    "chance by its 95% interval, which few examples make late; there by eye."
+)
+
+
+def published(numbers: Numbers) -> list[Table]:
+    """The published shares of heads and gains of speed beside those here."""
+    return published_table(figures(numbers), CAPTION)
+
+
+def figures(numbers: Numbers) -> Iterator[PublishedFigure]:
+    """The share of heads that goes without a clear loss, and the gain of speed."""
+    paper = SHARES.get(numbers.words["task"], "; ".join(SHARES.values()))
+    here = f"{no_clear_loss(numbers):.0%}", ""
+    yield PublishedFigure(("heads removed with no clear loss",), here, paper, CHARTS, "~")
+    seconds, heads = numbers.attribute("forward_s"), numbers.result["heads_left"].sum("layer")[0]
+    gone = float(numbers.result["removed_at"].count() / heads)
+    words = f"examples a second, {gone:.0%} of the heads removed here, half there"
+    here = f"{seconds['before'] / seconds['after'] - 1:+.1%} (batch of {seconds['inputs']})", ""
+    yield PublishedFigure((words,), here, "+1.9%, +2.7%, +17.5%, +17.5% (batches of 1, 4, 16, 64)", TABLE, "P")
+
+
+def no_clear_loss(numbers: Numbers) -> float:
+    """The largest share of removed heads up to which no step has a loss beyond chance."""
+    metric, most = str(numbers.result["metric"].values[0]), 0.0
+    for share in numbers.labels("score_change", "share_removed")[1:]:
+        change = numbers("score_change", share_removed=share, metric=metric)
+        if not change.tested or (-change if metric in LOWER_IS_BETTER else change).upper < 0:
+            break
+        most = share
+    return most
