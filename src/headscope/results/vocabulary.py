@@ -46,8 +46,6 @@ DIMENSIONS = {
     "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
     "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
     "head_number": Dimension("number of a head that is compared between trainings"),
-    "main_number": Dimension("main number of heads in another study, by that study and its name there"),
-    "layer_number": Dimension("number of layers in another study, by that study and its name there"),
     "epoch": Dimension("pass over the training examples, from 1; 0 is before the training", "whole"),
     "step": Dimension(
         "step of a training or of a search for a smaller model, or number of a model of several; 0 is the start",
@@ -111,10 +109,8 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
     "chosen_head": ("U", ("half", "metric")),
-    "number_unit": ("U", ("main_number",)),
     "part": ("U", ("step",)),
     "token": ("U", ("pattern", "example", "query")),
-    "typical_step": ("i", ("typical_input",)),
 }
 
 # Maps of typical inputs: the kind of their values, and their dimensions.
