@@ -82,10 +82,6 @@ DIMENSIONS = {
     "dimension_rank": Dimension(
         "place of a dimension of hidden states by its share, from 1 for the largest", "whole", 1
     ),
-    "attribution": Dimension("method that says how important the tokens of an input are"),
-    "token_share": Dimension("share of an input's tokens that is blanked, or kept alone", "share"),
-    "alteration": Dimension("how attention is altered"),
-    "erased_share": Dimension("share of the keys of each query whose attention is erased", "share"),
     "phenomenon": Dimension("class of the items of a suite"),
     "perturbation": Dimension("how examples of a task are changed"),
     "case": Dimension("kind of pair within a heuristic of inference"),
