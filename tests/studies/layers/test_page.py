@@ -13,7 +13,7 @@ from support.findings import verdicts_of
 TASKS = ("one", "two", "three")
 
 
-def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, *, paired: bool = True) -> xr.Dataset:
+def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300) -> xr.Dataset:
     """Three tasks whose layer 2 of 3 scores .8, their embeddings `gain` and the last layer `fall` less."""
     score = xr.DataArray([[0.75, 0.8, 0.8 - fall]] * 3, {"task": list(TASKS), "layer": [1, 2, 3]}, ["task", "layer"])
     tasks = xr.zeros_like(score.isel(layer=0, drop=True))
@@ -22,9 +22,8 @@ def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, 
         "score_embeddings": tasks + 0.8 - gain,
         "score_majority": tasks + 0.2,
         "gain": tasks + gain,
+        "last_layer_fall": tasks + fall,
     }
-    if paired:
-        measured["last_layer_fall"] = tasks + fall
     variables = dict(measured)
     for name, array in measured.items():
         variables[f"{name}_ci"] = xr.concat([array - half, array + half], "bound")
@@ -43,9 +42,8 @@ def planted(gain: float, fall: float, half: float = 0.02, sentences: int = 300, 
     return result.map(lambda array: array.assign_attrs(long_name="x", units="share", source="x"), keep_attrs=True)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_planted_gain_and_fall_hold(paired: bool) -> None:
-    verdicts = verdicts_of(planted(0.2, 0.15, paired=paired))
+def test_planted_gain_and_fall_hold() -> None:
+    verdicts = verdicts_of(planted(0.2, 0.15))
     assert verdicts["Layers add to the embeddings for 3 tasks of 3"] == "holds"
     assert verdicts["The last layer is worse for 3 of 3 tasks to which layers add"] == "holds"
     assert verdicts["Centres of gravity"] is None

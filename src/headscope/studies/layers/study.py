@@ -31,14 +31,6 @@ from headscope.studies.layers.texts import Part, Texts, Window, split, windows
 from headscope.studies.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.variables import to_variables
 
-ABOUT = "layers"
-SURVEY = {
-    "needs": "trees",
-    "cost": {"passes": 22, "own": 0.2, "after": 13, "cells": 40, "shared": False, "most": 770},
-    "several": True,
-}
-EXAMPLE = "headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers"
-REQUIRED = ("cumulative_score",)
 FULL = 5000  # cases of a task
 # Sentences to train and choose on, and to test on, of which all tasks together take cases in two minutes.
 TRAINED, TESTED = 500, 270
@@ -64,16 +56,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
 
     The score is the share of cases that are right; of values, the share of their variance (R^2); of sets, F1.
-
-    * `score_embeddings[task]`, `score_majority[task]`: of the embeddings, and of the most frequent answer.
-    * `score_random[task, layer]`: of the same model with random weights, the mean of
-      `score_random_by_seed[seed, task, layer]`.
-    * `gain[task]`: of the chosen layer over the embeddings, with `p_value` and `q_value` (Benjamini-Hochberg).
-    * `error_by_pieces[task, layer, pieces]`: of values of numbers, the error by how many pieces they are split into.
-    * `selectivity[task, layer]`: the score less that of a control task (Hewitt and Liang 2019).
-    * `code_length[task, layer]`: the online code of the answers (Voita and Titov 2020); `compression` is its gain.
-    * `mix_weight[task, space]`, `centre_of_gravity[task]`, `cumulative_score[task, space]`, `expected_layer[task]`,
-      `mix_concentration[task]`: scalar mix (Tenney et al. 2019).
 
     Classifiers are trained on one part of the sentences, penalty and layer are chosen on a second one, and scores are
     of the third, which has documents of its own where 25 or more are known. Answers of fewer than 5 training cases are

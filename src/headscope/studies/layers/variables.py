@@ -6,55 +6,18 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PIECES
 from headscope.statistics.intervals import ONE_UNIT, Score, interval, mean_of
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.layers import STUDY
 from headscope.studies.layers.measure import MeasuredTask, p_value
 from headscope.studies.layers.scalar_mix import centre_of_gravity, concentration, expected_layer
 from headscope.studies.layers.tasks.task import ProbingTask
 
-SHARE = "share of cases or of variance, or F1"
-HEWITT, VOITA = "Hewitt and Liang 2019, section 3", "Voita and Titov 2020, section 2.2"
-TENNEY = "Tenney et al. 2019, section 3"
 ALL = slice(None)
 LAYERS = slice(1, None)
 LEAST_WITH_GAIN = 0.975
-OF_TASKS, BY_LAYER, BY_PIECES = ("task",), ("task", "layer"), ("task", "pieces")
-ERROR, OF_NUMBER = "root of the mean squared error of the value of a number", "the number's own"
-WALLACE = "after Wallace et al. 2019, section 3"
-LABELS = {
-    "score": Label("score of a linear classifier", SHARE, BY_LAYER),
-    "score_embeddings": Label("score of a linear classifier of the embeddings", SHARE, OF_TASKS),
-    "score_majority": Label("score of the most frequent answer, or mean", SHARE, OF_TASKS),
-    "choice_score": Label("score of a linear classifier on cases for choices", SHARE, BY_LAYER),
-    "penalty": Label("penalty of the squared weights, chosen on cases for choices", "1", BY_LAYER),
-    "chosen_layer": Label("layer with the best score on cases for choices", "layer", OF_TASKS),
-    "training_cases": Label("training cases", "cases", OF_TASKS),
-    "score_random": Label("score of a classifier, for a model with random weights, mean over seeds", SHARE, BY_LAYER),
-    "score_random_by_seed": Label("score of a classifier, for a model with random weights", SHARE, ("seed", *BY_LAYER)),
-    "gain": Label("gain of the chosen layer on the embeddings", SHARE, OF_TASKS),
-    "p_value": Label("p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", OF_TASKS),
-    "q_value": Label("false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", OF_TASKS),
-    "last_layer_fall": Label("score of the chosen layer less that of the last layer", SHARE, OF_TASKS),
-    "control": Label("score on a control task with random answers", SHARE, BY_LAYER, HEWITT),
-    "selectivity": Label("score less that on the control task", SHARE, BY_LAYER, HEWITT),
-    "code_length": Label("online code of the training answers", "kilobits", BY_LAYER, VOITA),
-    "code_uniform": Label("uniform code of the training answers", "kilobits", OF_TASKS, VOITA),
-    "compression": Label("uniform code divided by online code", "ratio", BY_LAYER, VOITA),
-    "compression_embeddings": Label("uniform code divided by online code, of the embeddings", "ratio", OF_TASKS, VOITA),
-    "cumulative_score": Label("score of a mix of the spaces up to this one", SHARE, ("task", "space"), TENNEY),
-    "mix_gain": Label("score of a mix of all spaces less that of the last layer", SHARE, OF_TASKS, TENNEY),
-    "mix_weight": Label("weight of a space in the scalar mix of all", "share", ("task", "space"), TENNEY),
-    "centre_of_gravity": Label("centre of gravity of the scalar mix, 0 for the embeddings", "layer", OF_TASKS, TENNEY),
-    "mix_concentration": Label("divergence of the trained scalar mix from equal weights", "nats", OF_TASKS, TENNEY),
-    "error_by_pieces": Label(f"{ERROR}, by its pieces", OF_NUMBER, (*BY_LAYER, "pieces"), WALLACE),
-    "error_by_pieces_embeddings": Label(f"{ERROR} from the embeddings, by its pieces", OF_NUMBER, BY_PIECES, WALLACE),
-    "error_by_pieces_mean": Label(
-        f"{ERROR} if all have the mean of the training values, by its pieces", OF_NUMBER, BY_PIECES, WALLACE
-    ),
-    "expected_layer": Label("expected layer, by the gains of cumulative scores", "layer", OF_TASKS, TENNEY),
-}
 
 
 def to_variables(
@@ -67,7 +30,7 @@ def to_variables(
     spaces = len(measured[0].score.mean)
     coords = {"task": [task.name for task in tasks], "space": list(range(spaces)), "seed": list(random)}
     coords["pieces"] = list(PIECES)
-    variables = Variables(coords, "Tenney et al. 2019; Liu et al. 2019; Conneau et al. 2018", LABELS)
+    variables = Variables(coords, STUDY.source, STUDY.labels)
     _add_scores(variables, measured)
     if random:
         by_seed = [[of_seed[task.name].score[LAYERS] for task in tasks] for of_seed in random.values()]
@@ -84,12 +47,12 @@ def to_variables(
 def _add(variables: Variables, name: str, scores: Sequence[Score], count: Count | None = None) -> None:
     """Add the scores of all tasks, by the second dimension of the variable if it has one."""
     values, bounds = np.stack([score.mean for score in scores]), np.stack([score.interval for score in scores])
-    shape = (len(scores), -1)[: len(LABELS[name].dims)]
+    shape = (len(scores), -1)[: len(STUDY.labels[name].dims)]
     variables.add(name, values.reshape(shape), interval=bounds.reshape(*shape, 2), count=count)
 
 
 def _add_scores(variables: Variables, measured: Sequence[MeasuredTask]) -> None:
-    cases = Count([task.report_cases for task in measured], "cases with score of a classifier", "cases", OF_TASKS)
+    cases = Count([task.report_cases for task in measured], "cases with score of a classifier", "cases", ("task",))
     _add(variables, "score", [task.score[LAYERS] for task in measured], cases)
     _add(variables, "score_embeddings", [task.score[slice(0, 1)] for task in measured])
     _add(variables, "score_majority", [task.majority for task in measured])
@@ -151,7 +114,7 @@ def _add_errors(variables: Variables, measured: Sequence[MeasuredTask], spaces: 
         np.array([[getattr(one, name) for one in of_task] for of_task in scores]) for name in ("mean", "interval")
     )  # [task, pieces, space], [task, pieces, space, bound]
     counts = [[one.count for one in of_task] for of_task in scores]
-    cases = Count(counts, "tested cases by the pieces of their numbers", "cases", BY_PIECES)
+    cases = Count(counts, "tested cases by the pieces of their numbers", "cases", ("task", "pieces"))
     layers = slice(1, spaces)
     of_layers = np.moveaxis(means[..., layers], 1, 2), np.moveaxis(bounds[..., layers, :], 1, 2)
     variables.add("error_by_pieces", of_layers[0], interval=of_layers[1], count=cases)

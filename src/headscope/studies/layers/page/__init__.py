@@ -1,1 +1,0 @@
-"""The page of `layers` for report and viewer; never imports torch."""
