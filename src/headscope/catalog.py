@@ -70,8 +70,17 @@ def studies_by_question() -> dict[str, list[str]]:
 
 
 def installed_measures() -> EntryPoints:
-    """The measures that installed packages bring: entry points of the group `headscope.measures`, not imported."""
-    return entry_points(group="headscope.measures")
+    """The measures that installed packages bring: entry points of the group `headscope.measures`, not imported.
+
+    Raises `HeadscopeError` if those of a package cannot be read.
+    """
+    try:
+        return entry_points(group="headscope.measures")
+    except Exception as error:  # whatever a damaged file of a package brings about
+        line = " ".join(str(error).split())
+        raise HeadscopeError(
+            f"the entry points of an installed package cannot be read ({line}); install it anew"
+        ) from error
 
 
 def command_name(name: str) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 
 from fuzz.bounds import BOUNDS
 from fuzz.mutations import mutate
+from fuzz.runs_and_plugins import INPUTS
 from fuzz.saved_results import every_result, mutate_one, take_result
 from headscope import models, results
 from headscope.ablation.sweep import sweep
@@ -589,6 +590,7 @@ TARGETS: Mapping[str, Target] = {
     ),
     "viewer, paths": Target(lambda folder: b"GET /api/tile/%s/1/2/0/0/0?model=0" % TEXT + HOST, view_request),
     "viewer, examples": Target(lambda folder: b"GET /api/examples/1/2?by=sep" + HOST, view_request),
+    **{name: Target(make, take) for name, (make, take) in INPUTS.items()},
     **{f"bound, {name}": Target(bound.good, bound.take, bound.near) for name, bound in BOUNDS.items()},
 }
 

@@ -1,6 +1,7 @@
 """Reproductions as data: what headscope ships, wrong entries, and numbers of results beside the paper's."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -220,6 +221,13 @@ def test_deviations_that_stand_above_are_folded_and_an_axis_says_what_is_measure
     assert first.deviations == figure.deviations and (first.again, figure.again) == (False, True)
     assert not separators.again  # it has one of its own
     assert figure.quantity == ("attention_to", "share of attention") and items["Table 1"].quantity == ("value", "")
+
+
+def test_a_run_outside_the_folder_is_not_read(folder, tmp_path):
+    outside = MadeRun(os.path.relpath(folder / "surface", tmp_path))
+    write_record(ReproductionRecord("clark2019", "m", 9, (outside,)), tmp_path)
+    with pytest.raises(HeadscopeError, match="leads out of folder"):
+        read_reproduced(tmp_path)
 
 
 def test_a_record_that_is_none_is_refused(tmp_path):

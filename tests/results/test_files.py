@@ -126,6 +126,17 @@ def test_a_folder_without_a_result_is_one_clear_error(tmp_path: Path) -> None:
         open_result(tmp_path)
 
 
+def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
+    save_result(profile_result(), tmp_path / "elsewhere")
+    for name in ("out", "mine"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "out" / "result.nc").symlink_to(tmp_path / "elsewhere" / "result.nc")
+    (tmp_path / "mine" / "out").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(HeadscopeError, match=r"result.nc' leads out of folder"):
+        open_result(tmp_path / "out")
+    assert open_result(tmp_path / "mine" / "out").identical(open_result(tmp_path / "elsewhere"))
+
+
 def corrupt(content: bytes) -> bytes:
     return content[: len(content) // 2]
 

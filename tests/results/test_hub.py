@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import close_session, constants
+from huggingface_hub import close_session, constants, get_session, set_client_factory
+from huggingface_hub.utils import _http
 from typer.testing import Result
 
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.results.hub import fetch
+from headscope.storage.limits import SILENCE, limit_waiting
 from support.cli import run_command
 from support.hub import READ, WRITE, Hub, hub, silent_server
 from support.profile_result import profile_result
@@ -169,6 +171,19 @@ def test_a_server_that_is_silent_is_given_up(
         line = line_of(headscope(*words))
     close_session()
     assert f"the hub at {address} cannot be reached, or does not answer; connect and try again" in line
+
+
+def test_the_limit_outlasts_a_connection_that_failed_and_a_users_own_stays() -> None:
+    limit_waiting()
+    close_session()  # as the library does then
+    assert get_session().timeout.read == SILENCE
+    client = type(get_session())
+    set_client_factory(lambda: client(timeout=7))
+    try:
+        limit_waiting()
+        assert get_session().timeout.read == 7
+    finally:
+        set_client_factory(_http.default_client_factory)
 
 
 @pytest.mark.parametrize("address", ["hf://a/../b", "hf://a/b/../../c", "hf://a b/c", "hf://a/b/[x]"])

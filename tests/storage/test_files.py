@@ -13,6 +13,7 @@ from headscope.storage.files import (
     new_folder,
     remove_unfinished,
     replacing,
+    staying_in,
     write_atomically,
     writing,
 )
@@ -106,11 +107,35 @@ def test_a_folder_that_was_there_or_has_files_is_kept(tmp_path: Path):
 
 
 def test_files_in_linked_folders_are_found_once_and_links_in_circles_end(tmp_path: Path):
-    inner, outside = tmp_path / "out" / "inner", tmp_path / "elsewhere"
-    for folder in (inner, outside):
-        write_atomically(folder / "result.nc", b"")
+    inner = write_atomically(tmp_path / "out" / "inner" / "result.nc", b"")
     (tmp_path / "out" / "circle").symlink_to(tmp_path / "out")
-    (tmp_path / "out" / "linked").symlink_to(outside)
-    (tmp_path / "out" / "linked-again").symlink_to(outside)
-    assert files_within(tmp_path / "out", "result.nc") == [inner / "result.nc", tmp_path / "out/linked/result.nc"]
+    (tmp_path / "out" / "linked").symlink_to(inner.parent)
+    (tmp_path / "mine").symlink_to(tmp_path / "out")
+    assert files_within(tmp_path / "out", "result.nc") == [inner]
+    assert files_within(tmp_path / "mine", "result.nc") == [tmp_path / "mine" / "inner" / "result.nc"]
     assert files_within(tmp_path / "absent", "result.nc") == []
+
+
+@pytest.mark.parametrize("name", ["linked", "inner/result.nc"])
+def test_a_link_out_of_a_folder_is_refused_unless_it_may_leave(tmp_path: Path, name: str):
+    outside = write_atomically(tmp_path / "elsewhere" / "result.nc", b"")
+    link = tmp_path / "out" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside if link.suffix else outside.parent)
+    with pytest.raises(HeadscopeError, match=f"'{link}' leads out of folder"):
+        files_within(tmp_path / "out", "result.nc")
+    assert len(files_within(tmp_path / "out", "result.nc", leave=True)) == 1
+
+
+def test_nothing_is_written_through_a_link_out_of_a_folder_that_is_a_link(tmp_path: Path):
+    for name in ("elsewhere", "out"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "mine").symlink_to(tmp_path / "out")
+    (tmp_path / "out" / "figures").symlink_to(tmp_path / "elsewhere")
+    with staying_in(tmp_path / "mine"):
+        write_atomically(tmp_path / "mine" / "a.txt", "")
+        for write in (lambda path: write_atomically(path, ""), lambda path: new_folder(path).__enter__()):
+            with pytest.raises(HeadscopeError, match=r"figures' leads out of folder '.*mine'"):
+                write(tmp_path / "mine" / "figures" / "a")
+    write_atomically(tmp_path / "out" / "figures" / "a", "")
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["a"]

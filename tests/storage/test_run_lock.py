@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headscope.errors import HeadscopeError
+from headscope.storage.files import write_atomically
 from headscope.storage.run_lock import FILE, run_lock
 
 HOLD = """
@@ -75,3 +76,12 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path: Path) -> None
         with run_lock(tmp_path / "out", "one"):
             pass
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "text"
+
+
+def test_what_is_written_under_a_lock_stays_in_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    with run_lock(tmp_path / "out", "one"):
+        (tmp_path / "out" / "figures").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(HeadscopeError, match=r"figures' leads out of folder"):
+            write_atomically(tmp_path / "out" / "figures" / "a.svg", "")
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -17,6 +17,7 @@ from headscope import report
 from headscope.report.cards import card, gather
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.heads_page import write_card, write_heads
+from headscope.report.page import MARK, Page
 from headscope.storage.files import write_atomically
 
 
@@ -96,7 +97,7 @@ def _written_by(instead: Callable[[str, Callable[..., Path]], Callable[..., Path
 
 
 def _empty(name: str, shown: object, directory: str | Path, **_: Any) -> Path:
-    return write_atomically(Path(directory) / name, "")
+    return write_atomically(Page(Path(directory) / name, "").path, MARK)
 
 
 def _once(name: str, write: Callable[..., Path]) -> Callable[..., Path]:

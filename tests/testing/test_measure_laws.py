@@ -147,3 +147,6 @@ def test_measures_of_an_installed_package_are_found(
     assert done.exit_code == 0, done.output
     assert "sharpest" in headscope.open_result(out)
     assert run(*words, "--measures", "gone").exit_code == 2
+    (described / "entry_points.txt").write_text("[headscope.measures]\nsharpest\n", encoding="utf-8")
+    for ended in (run("list"), run(*words, "--measures", "sharpest")):
+        assert ended.exit_code == 2 and "the entry points of an installed package cannot be read" in ended.stderr

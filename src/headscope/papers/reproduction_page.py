@@ -19,6 +19,7 @@ from headscope.report.parts import Figure
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, several
 from headscope.statistics.significance import LEAST_CASES
+from headscope.storage.files import refuse_link_out
 
 PAGE = "reproduction.html"
 
@@ -86,6 +87,8 @@ def read_reproduced(directory: str | Path) -> Reproduced:
     record = read_record(Path(directory))
     reproduction = read_reproduction(record.paper)
     there = [run.name for run in record.runs if (Path(directory) / run.name / "result.nc").is_file() and not run.lacks]
+    for name in there:
+        refuse_link_out(Path(directory) / name, Path(directory))
     return Reproduced(reproduction, record, {name: results.read(Path(directory) / name) for name in there})
 
 

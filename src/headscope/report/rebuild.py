@@ -23,6 +23,7 @@ from headscope.report.corpora_page import write_corpora
 from headscope.report.heads_page import write_heads
 from headscope.report.layers_page import write_layers
 from headscope.report.result_page import write
+from headscope.storage.files import staying_in
 from headscope.version import __version__
 
 PARTS = (".py", ".html", ".css", ".js")
@@ -109,7 +110,8 @@ class _Pages:
     def write(self, path: Path) -> Path:
         """Write the page of a result; return its path."""
         others, made_of = self._others(path), self.made_of(path)
-        return write(self.results[path], path.parent, others=others, formats=self.formats, made_of=made_of)
+        with staying_in(path.parent):
+            return write(self.results[path], path.parent, others=others, formats=self.formats, made_of=made_of)
 
     def made_of(self, path: Path) -> str:
         """What the page of a result is made of; see `_made_of`."""

@@ -19,7 +19,7 @@ from headscope.results import hub, netcdf
 from headscope.results.saved_check import check_attributes, check_labels, check_values
 from headscope.results.vocabulary import ATTRIBUTES, dimensions
 from headscope.statistics.intervals import TOO_FEW
-from headscope.storage.files import opening, write_atomically
+from headscope.storage.files import opening, refuse_link_out, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,10 @@ def _stored(directory: str | Path) -> Iterator[xr.Dataset]:
     """A saved result that is checked, its values still in the file."""
     path = hub.download(directory) if hub.is_address(directory) else Path(directory)
     with opening():
-        path = path / "result.nc" if path.is_dir() else path
+        if path.is_dir():
+            folder, path = path, path / "result.nc"
+            if not hub.is_address(directory):  # the cache links its files
+                refuse_link_out(path, folder)
         if not path.is_file():
             raise HeadscopeError(f"result '{path}' does not exist; name a folder that a study wrote with -o")
         path.open("rb").close()  # HDF5 says in many words that it may not be read

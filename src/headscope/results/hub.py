@@ -42,7 +42,7 @@ def fetch(source: str | Path) -> Path:
         return Path(source)
     name, below = _parsed(str(source))
     folder = download(source)
-    for path in files_within(folder, FILE):
+    for path in files_within(folder, FILE, leave=True):  # the cache links its files
         write_atomically(FETCHED / name / below / path.relative_to(folder), path.read_bytes())
     return FETCHED / name / below
 

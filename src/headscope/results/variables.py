@@ -10,6 +10,7 @@ import xarray as xr
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.split_half import BestHead, column, held_out_scores
+from headscope.study import Number
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Variables:
 
     coords: Mapping[str, Sequence[Any]]
     source: str
-    labels: Mapping[str, Label] = field(default_factory=dict)
+    labels: Mapping[str, Label | Number] = field(default_factory=dict)
     interval: str = "95% bootstrap interval of"
     cases: str = "examples with"
     resampled: str = ""
@@ -161,14 +162,6 @@ def by_layer(flat: np.ndarray, heads: tuple[int, ...]) -> np.ndarray:
 
 # On other data another head may be chosen.
 OF_THIS_RUN = ", of the head that this run chose"
-
-
-def place_labels(long_name: str, *dims: str) -> dict[str, Label]:
-    """Labels of `chosen_layer` and `chosen_head`; `long_name` is such as "the head that is best on one half"."""
-    return {
-        "chosen_layer": Label(f"layer of {long_name}", "layer", dims),
-        "chosen_head": Label(f"number in its layer of {long_name}", "head", dims),
-    }
 
 
 def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tuple[int, ...]) -> None:

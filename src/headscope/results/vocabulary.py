@@ -35,7 +35,6 @@ DIMENSIONS = {
     "feature": Dimension("linguistic feature of a token"),
     "relation": Dimension("kind of link between two words"),
     "direction": Dimension("which of the two words looks at the other"),
-    "pattern": Dimension("class of an attention map"),
     "task": Dimension("task of a benchmark, or of a probing classifier"),
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
@@ -47,8 +46,6 @@ DIMENSIONS = {
     "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
     "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
     "head_number": Dimension("number of a head that is compared between trainings"),
-    "main_number": Dimension("main number of heads in another study, by that study and its name there"),
-    "layer_number": Dimension("number of layers in another study, by that study and its name there"),
     "epoch": Dimension("pass over the training examples, from 1; 0 is before the training", "whole"),
     "step": Dimension(
         "step of a training or of a search for a smaller model, or number of a model of several; 0 is the start",
@@ -107,22 +104,13 @@ DIMENSIONS = {
 }
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
-HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
+TYPICAL = ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "dominant": ("U", ("task", "layer", "head")),
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
-    **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
     "chosen_head": ("U", ("half", "metric")),
-    "number_unit": ("U", ("main_number",)),
-    "head_map_confidence": ("f", HEAD_MAP),
-    "head_map_task": ("U", HEAD_MAP),
-    "head_map_token": ("U", (*HEAD_MAP, "query")),
-    "map_confidence": ("f", MAP),
     "part": ("U", ("step",)),
-    "map_task": ("U", MAP),
-    "token": ("U", (*MAP, "query")),
-    "typical_step": ("i", ("typical_input",)),
+    "token": ("U", ("pattern", "example", "query")),
 }
 
 # Maps of typical inputs: the kind of their values, and their dimensions.

@@ -61,12 +61,13 @@ def unopened(error: OSError) -> str:
     return f"'{error.filename}' cannot be opened: {error.strerror}; {remedy}" if error.filename else ""
 
 
-def files_within(folder: Path, pattern: str) -> list[Path]:
+def files_within(folder: Path, pattern: str, *, leave: bool = False) -> list[Path]:
     """The files of a name in a folder and in folders within it, also linked ones; each folder once, so circles end.
 
-    * `pattern`: the name, or a pattern of names such as "*.dp".
+    * `pattern`: the name, or a pattern of names such as "*.dp"; `leave`: links may lead out of the folder.
 
-    Raises `OSError` for a folder that cannot be listed, unless it is missing.
+    Raises `HeadscopeError` for a link out of the folder, `OSError` for a folder that cannot be listed, unless it is
+    missing.
     """
     files, seen = [], set[str]()
     for directory, folders, names in os.walk(folder, followlinks=True, onerror=raised):
@@ -75,8 +76,30 @@ def files_within(folder: Path, pattern: str) -> list[Path]:
             folders.clear()
             continue
         seen.add(real)
-        files += [Path(directory, name) for name in fnmatch.filter(names, pattern)]
+        found = [Path(directory, name) for name in fnmatch.filter(names, pattern)]
+        for path in () if leave else (Path(directory), *found):
+            refuse_link_out(path, folder)
+        files += found
     return sorted(files)
+
+
+def refuse_link_out(path: Path, folder: Path) -> None:
+    """Raise `HeadscopeError` for a path of a folder that leads out of it; the folder itself may be a link."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise HeadscopeError(f"'{path}' leads out of folder '{folder}'; put there what it leads to, or remove it")
+
+
+@contextmanager
+def staying_in(folder: Path) -> Iterator[None]:
+    """Within this context nothing is written through a link that leads out of a folder; it may be a link itself."""
+    _STAYING.append(absolute := folder.absolute())
+    try:
+        yield
+    finally:
+        _STAYING.remove(absolute)
+
+
+_STAYING: list[Path] = []
 
 
 @contextmanager
@@ -159,7 +182,13 @@ def writing(path: Path, *, resumable: bool = False) -> Iterator[None]:
     """Within this context a failure to write `path` becomes a `HeadscopeError`; other errors pass.
 
     * `resumable`: the error says that what was done is kept.
+
+    Raises `HeadscopeError` also for a path behind a link out of a folder of `staying_in`.
     """
+    parent = path.absolute().parent
+    for folder in _STAYING:
+        if parent.is_relative_to(folder):
+            refuse_link_out(parent, folder)
     try:
         yield
     except HeadscopeError:

@@ -3,6 +3,8 @@
 `TABLE` has their rows for docs/reliability.md: what is bounded, and the bound.
 """
 
+from typing import Any
+
 TABLE: list[tuple[str, str]] = []
 
 
@@ -111,8 +113,16 @@ SECONDS, SILENCE = _limits("an answer of the hub", "{0} s for the first one, the
 
 def limit_waiting() -> None:
     """End any request of this process to the hub once it is silent for so long, unless its user has set a limit."""
-    from huggingface_hub import get_session
+    from huggingface_hub import get_session, set_client_factory
+    from huggingface_hub.utils import _http
 
-    session = get_session()
-    if session.timeout.read is None:  # the library's default: it would wait forever
-        session.timeout = SILENCE
+    factory: Any = _http._GLOBAL_CLIENT_FACTORY  # its user's, whose proxies and certificates stay
+
+    def limited() -> Any:
+        session = factory()
+        if session.timeout.read is None:
+            session.timeout = SILENCE
+        return session
+
+    if get_session().timeout.read is None:  # the library's default: it would wait forever
+        set_client_factory(limited)  # also of those that it makes after a failed connection

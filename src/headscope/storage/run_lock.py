@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from headscope.errors import HeadscopeError
-from headscope.storage.files import existing
+from headscope.storage.files import existing, staying_in
 
 FILE = ".headscope.lock"
 MOST_CHARACTERS = 200
@@ -22,7 +22,7 @@ WITHOUT_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, er
 def run_lock(
     directory: Path, run: str, *, file: str = FILE, on_no_lock: Callable[[str], None] = warnings.warn
 ) -> Iterator[None]:
-    """Within this context no other run can lock the folder.
+    """Within this context no other run can lock the folder, and no link leads what is written out of it.
 
     The operating system holds the lock for this process, so the end of the process ends it.
 
@@ -34,7 +34,7 @@ def run_lock(
     Raises `HeadscopeError`, which names the other run, if another run holds the lock; or if the folder cannot be
     written to.
     """
-    with existing(directory):
+    with existing(directory), staying_in(directory):
         path = directory / file
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
         try:

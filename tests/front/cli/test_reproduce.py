@@ -12,6 +12,7 @@ from headscope.front.reproduce.plan import planned
 from headscope.papers.reproduction import papers, read_reproduction
 from headscope.report.page import MARK
 from support.cli import run_command
+from support.closed import closed
 from support.tiny import save_tiny
 
 pytestmark = pytest.mark.usefixtures("empty_study_pages")
@@ -88,6 +89,15 @@ def test_refusals_are_one_line_with_a_remedy(model: Path, data: Path, tmp_path: 
     }.items():
         refused = run_command(*words, "-o", tmp_path / "out")
         assert refused.exit_code == 2 and refused.stderr.count("\n") == 1 and line in refused.stderr
+
+
+@pytest.mark.parametrize(("which", "status"), [("clark2019", 1), ("--all", 2)])  # without any result: no certificate
+def test_a_run_whose_file_is_closed_is_named(which: str, status: int, model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "en_ewt-ud-dev.conllu"
+    file.write_text("", encoding="utf-8")
+    with closed(file):
+        ended = run_command("reproduce", which, model, "--data", tmp_path, "-q", "-o", tmp_path / "out")
+    assert ended.exit_code == status and f"clark2019, syntax: corpus '{file}' cannot be read" in ended.stderr
 
 
 @pytest.mark.parametrize("paper", papers())

@@ -112,10 +112,11 @@ def test_the_portrait_links_studies_and_is_written_again(folder: Path) -> None:
     assert "Claims of the papers" in page.read_text(encoding="utf-8")
 
 
-def test_a_page_of_somebody_else_stays_and_is_named(folder: Path, tmp_path: Path) -> None:
-    page = Path(shutil.copytree(folder, tmp_path / "out")) / "index.html"
+@pytest.mark.parametrize("name", ["index.html", "heads.html", "profile/report.html"])
+def test_a_page_of_somebody_else_stays_and_is_named(folder: Path, tmp_path: Path, name: str) -> None:
+    page = Path(shutil.copytree(folder, tmp_path / "out")) / name
     page.write_text("<title>Mine</title>", encoding="utf-8")
-    ended = run_command("report", tmp_path / "out", "--no-figures")
+    ended = run_command("report", tmp_path / "out", "--again", "--no-figures")
     assert ended.exit_code == 2 and f"'{page}' is no page of headscope and stays; move it" in ended.stderr
     assert page.read_text(encoding="utf-8") == "<title>Mine</title>"
 

@@ -9,10 +9,10 @@ import xarray as xr
 from headscope.figures.theme import shades
 from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.claims import Claim
+from headscope.report.declared import parts_of
+from headscope.studies.film import STUDY, card
 from headscope.studies.film.moments import half_change, order_of_layers
-from headscope.studies.film.page import card, figures, tables
-from headscope.studies.film.page.findings import findings, highlights
-from headscope.studies.film.variables import LABELS
+from headscope.studies.film.page import PAGE
 
 STEPS, LAYERS, HEADS = [0, 10, 20, 30, 40], 6, 4
 ATLAS = Path(__file__).parents[3] / "src" / "headscope" / "report" / "templates" / "atlas.html"
@@ -38,7 +38,7 @@ def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) ->
     coords = {"step": steps, "layer": range(1, LAYERS + 1), "head": range(1, HEADS + 1), "bound": ["lower", "upper"]}
     result = xr.Dataset(coords={name: list(labels) for name, labels in coords.items()}, attrs={"study": "film"})
     for name, (mean, bounds) in values.items():
-        label = LABELS[name]
+        label = STUDY.labels[name]
         attributes = {"long_name": label.long_name, "units": label.units}
         result[name] = (label.dims, mean, attributes)
         if bounds is not None:
@@ -55,7 +55,7 @@ def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) ->
     ],
 )
 def test_the_order_of_layers_holds_where_it_is_planted(starts: list[float], topic: str) -> None:
-    layer, first, head, *_ = highlights(film(starts))
+    layer, first, head, *_ = parts_of(PAGE.highlights, film(starts))
     assert layer.verdict != "holds"  # all have changed alike in the end, but for one head of the last
     assert (first.topic, first.verdict) == (topic, "holds")
     assert "over examples and layers" in first.text and "layer 6" in first.text
@@ -64,30 +64,30 @@ def test_the_order_of_layers_holds_where_it_is_planted(starts: list[float], topi
 
 @pytest.mark.parametrize("starts", [[0.1, 0.4, 0.0, 0.3, 0.2, 0.15], [0.3, 0.1, 0.2, 0.2, 0.3, 0.1]])
 def test_no_order_holds_where_there_is_none(starts: list[float]) -> None:
-    first = highlights(film(starts))[1]
+    first = parts_of(PAGE.highlights, film(starts))[1]
     assert first.verdict == "undecided" and "cannot be told" in first.topic
 
 
 def test_few_steps_have_no_order() -> None:
-    topics = [finding.topic for finding in findings(film([0.0] * LAYERS, [0, 20, 40]))]
-    assert not any("layers change" in topic for topic in topics) and "Layers" in topics
+    topics = [finding.topic for finding in parts_of(PAGE.highlights, film([0.0] * LAYERS, [0, 20, 40]))]
+    assert not any("layers change" in topic for topic in topics) and "Head 6-4 changed most" in topics
 
 
 def test_an_order_over_examples_alone_is_none() -> None:
     """Four layers are the least: three always lie nearly on a line."""
     result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0]).isel(layer=slice(0, 3))
-    claim = highlights(result)[1].claim
+    claim = parts_of(PAGE.highlights, result)[1].claim
     assert isinstance(claim, Claim) and claim.verdict == "undecided"
 
 
 def test_figures_tables_and_kinds() -> None:
     result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
-    names = [figure.name for figure in figures.figures(result)]
+    names = [figure.name for figure in parts_of(PAGE.charts, result)]
     assert names[:2] == ["strip", "change"] and {"step_weight_change", "half_change_of_head"} <= set(names)
-    (table,) = tables.tables(result)
+    (table,) = parts_of(PAGE.tables, result)
     assert [column.words for column in table.columns] == ["Step 10", "Step 20", "Step 30", "Step 40"]
     assert table.rows[-1][0] == (6,) and table.rows[-1][1][-1] == ("0.400", "0.390, 0.410")
-    assert len(list(card.kinds(result))) == LAYERS * HEADS
+    assert len(parts_of(PAGE.kinds, result)) == LAYERS * HEADS
     assert card.main_numbers(result) == ("step_similarity.40", "half_change_of_head")
 
 
@@ -98,17 +98,17 @@ def with_studies(result: xr.Dataset) -> xr.Dataset:
     names = {"main_number": ["syntax: accuracy: all"], "layer_number": ["geometry: Length"]}
     result = result.assign_coords(names | {"number_unit": ("main_number", ["share of words"])})
     for name, values in {"step_number": heads, "step_layer_number": heads.mean(2)}.items():
-        result[name] = (LABELS[name].dims, values[None], {"long_name": LABELS[name].long_name, "units": ""})
-        result[f"{name}_ci"] = ((*LABELS[name].dims, "bound"), values[None, ..., None] + [-0.1, 0.1])
+        result[name] = (STUDY.labels[name].dims, values[None], {"long_name": STUDY.labels[name].long_name, "units": ""})
+        result[f"{name}_ci"] = ((*STUDY.labels[name].dims, "bound"), values[None, ..., None] + [-0.1, 0.1])
     return result
 
 
 def test_numbers_of_other_studies_are_shown() -> None:
     result = with_studies(film([0.0] * LAYERS))
-    *_, last = findings(result)
+    *_, last = parts_of(PAGE.findings, result)
     assert last.topic == "syntax: accuracy: all" and last.verdict is None
     assert "step 0 0.25" in last.text and "0.00 to 0.50, median 0.00" in last.text
-    shown = {figure.name: figure.chart.to_dict() for figure in figures.figures(result) if "number" in figure.name}
+    shown = {figure.name: figure.chart.to_dict() for figure in parts_of(PAGE.charts, result) if "number" in figure.name}
     assert list(shown) == ["main-number-1", "layer-number-1"]
     assert "accuracy: all" in str(shown["main-number-1"]) and "share of words" in str(shown["main-number-1"])
     of_head = [row for row in rows(numbers(result)) if (row.layer, row.head) == (6, 4)]

@@ -92,6 +92,14 @@ def test_lacking_scores_are_refused_before_anything_is_read(shrunk: Path) -> Non
         recorded(result.assign(shrunk_score=("metric", ["a"] * result.sizes["metric"])), "it")
 
 
+def test_a_link_out_of_the_folder_is_refused_by_name(shrunk: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(shrunk, tmp_path / "out"))
+    (folder / "model").rename(tmp_path / "elsewhere")
+    (folder / "model").symlink_to(tmp_path / "elsewhere")
+    ended = run("verify", folder)
+    assert ended.status == 2 and f"'{folder / 'model'}' leads out of folder '{folder}'" in ended.errors
+
+
 def test_the_hub_is_named_before_it_is_asked(shrunk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

@@ -42,7 +42,7 @@ def locate(source: str, options: Options) -> list[str]:
 
     Raises `HeadscopeError` if there is none.
     """
-    files = [str(path) for path in files_within(Path(source), "*_conll")]
+    files = [str(path) for path in files_within(Path(source), "*_conll", leave=True)]
     return files or existing(source, options)
 
 

@@ -76,7 +76,7 @@ def application(arguments: list[str]) -> typer.Typer:
         "view": view,
     }
     tools["index"] = tool("viewer/commands", "index")
-    for name, run in ({"list": list_catalog} | tools).items():
+    for name, run in ({"list": user_errors(debug=False)(list_catalog)} | tools).items():
         app.command(name, rich_help_panel=TOOLS)(with_shared(run))
     return app
 

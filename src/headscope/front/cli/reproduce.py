@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headscope.errors import HeadscopeError
-from headscope.front.cli.errors import notice, user_errors
+from headscope.front.cli.errors import INCOMPLETE, notice, user_errors
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.output_folder import writable
 from headscope.front.cli.printing import cell, escaped, print_json, printable
@@ -66,16 +66,23 @@ def reproduce(  # noqa: PLR0913 (each is an option of the command)
             return
         if all(run.lacks for run in plans):
             raise HeadscopeError(f"no run of '{paper}' has its data ({plans[0].lacks}); see --plan")
-        _run(plans, ReproductionRecord(paper, model, limit, ()), folder, options, quiet=quiet)
+        failed = _run(plans, ReproductionRecord(paper, model, limit, ()), folder, options, quiet=quiet)
         _finish(folder, quiet=quiet, json=json)
+        if failed:
+            raise typer.Exit(INCOMPLETE)
 
 
-def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, options: Mapping[str, Any], *, quiet: bool) -> None:
+def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, options: Mapping[str, Any], *, quiet: bool) -> bool:
+    """Make the runs of a paper, and name those that failed. Returns: whether any did."""
     from headscope.front.reproduce.runs import make
     from headscope.storage.run_lock import run_lock
 
     with run_lock(writable(folder), "headscope reproduce", on_no_lock=notice):
-        make(plans, record, folder, options, lambda line: None if quiet else notice(line))
+        made = make(plans, record, folder, options, lambda line: None if quiet else notice(line))
+    failed = [run for run in made.runs if run.command and run.lacks]
+    for run in failed:
+        notice(f"{made.paper}, {run.name}: {run.lacks}")
+    return bool(failed)
 
 
 def _reproduce_all(
@@ -99,8 +106,9 @@ def _reproduce_all(
         return
     if all(run.lacks for runs in plans.values() for run in runs):
         raise HeadscopeError("no run of any paper has its data; name its folder with --data, see --plan")
+    failed = False
     for paper, runs in plans.items():
-        _run(runs, ReproductionRecord(paper, model, limit, ()), folder / paper, options, quiet=quiet)
+        failed |= _run(runs, ReproductionRecord(paper, model, limit, ()), folder / paper, options, quiet=quiet)
         page = write_reproduction(folder / paper)
         if not quiet:
             notice(f"{paper}: {escaped(page)}")
@@ -109,6 +117,8 @@ def _reproduce_all(
         print_json({"model": model, "certificate": str(written)})
     else:
         typer.echo(f"certificate: {escaped(written)}")
+    if failed:
+        raise typer.Exit(INCOMPLETE)
 
 
 def _print_all(runs: "Sequence[RunPlan]", assumed: bool, *, json: bool) -> None:

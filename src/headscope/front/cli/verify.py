@@ -24,12 +24,14 @@ def verify(directory: Directory, *, remote_code: bool, json: Json = False, debug
         from headscope import results
         from headscope.errors import HeadscopeError
         from headscope.front.cli.terminal import in_lines
+        from headscope.storage.files import files_within
         from headscope.studies.shrink.recorded import recorded
         from headscope.studies.shrink.verification import verified
 
         saved = results.read(directory)
         if saved.attrs["study"] != STUDY:
             raise HeadscopeError(f"result '{directory}' is of '{saved.attrs['study']}'; name a folder of 'shrink'")
+        files_within(directory, "*")  # refuses links out of the folder
         words = words_of(saved, directory)
         given, left_out = followed(STUDY, words, {"remote_code": remote_code})
         recorded(saved, str(directory))  # before the models and texts of its command are read

@@ -88,8 +88,8 @@ def run(
     variables.add("cluster_stability", stability, interval=bounds, count=int(read["n_examples"]))
     cluster = np.nan_to_num(by_layer(cluster_of_head, heads)).astype(int)
     coordinates["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
-    words = {"long_name": "cluster of a head", "units": "number"}
-    coordinates["cluster"] = Variables({}, STUDY.source).add("cluster", cluster, HEADS, **words)
+    names = Variables({}, STUDY.source)
+    coordinates["cluster"] = names.add("cluster", cluster, HEADS, long_name="cluster of a head", units="number")
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
     result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
     return results.check(

@@ -69,7 +69,8 @@ def table(numbers: Numbers) -> Table:
 
 def figures(numbers: Numbers) -> Iterator[Figure]:
     """Confusion of every head, by layer and by condition."""
-    overall, uniform = numbers.array("confusion", condition="all"), numbers("uniform_confusion", condition="all")
+    overall = numbers.array("confusion", condition="all").drop_vars("n_examples")
+    uniform = numbers("uniform_confusion", condition="all")
     chart = by_layer(overall, reference=uniform.value, reference_label="uniform choice")
     caption = "A dot for each head, a line for the layer's mean. After Lin et al. (2019), section 4; low is sure."
     yield Figure("confusion-by_layer", SECTION, chart, caption, "confusion")

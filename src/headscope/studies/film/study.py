@@ -16,11 +16,6 @@ from headscope.studies.film.scores import StepScores
 from headscope.studies.film.variables import of_other_studies, to_variables
 from headscope.training.step_models import StepModels, step_models
 
-ABOUT = "training"
-SURVEY = "the steps of a training: headscope film DIR --corpus CORPUS"
-EXAMPLE = "headscope film out/tuned --corpus sample -o out/film"
-REQUIRED = ("step_similarity", "half_change")
-
 
 def run(
     steps: Steps,
@@ -45,10 +40,6 @@ def run(
     * `studies`: Also show the main numbers of these studies at each step, separated by commas: profile, patterns,
       syntax, relations, coreference, geometry, trees.
     * `maps`: Keep the attention maps of one typical input at each step, for the atlas.
-
-    Returns: `step_similarity[step, layer, head]`, the cosine of attention and that of the start; statistics of
-    attention, changes of weights and scores at each step; `half_change[layer]` and `half_change_of_head`, when half
-    of the last step's change was there; `step_number` and `step_layer_number` of other studies.
 
     Raises `HeadscopeError` if there are no steps, the models cannot be compared or scored, no example fits, or a study
     cannot be shown.

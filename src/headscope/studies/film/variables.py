@@ -5,42 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Count, Label, Variables, by_layer
+from headscope.results.variables import Count, Variables, by_layer
 from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
 from headscope.statistics.intervals import ONE_UNIT, interval
+from headscope.studies.film import STUDY
 from headscope.studies.film.main_numbers import MainNumbers
 from headscope.studies.film.moments import half_change, order_of_layers
 from headscope.studies.film.reading import LAYER_SIMILARITY, SIMILARITY, StepReader
 from headscope.studies.film.scores import StepScores
 from headscope.studies.film.study_arrays import common_name, stacked
 
-HEADS, LAYERS = ("step", "layer", "head"), ("step", "layer")
-SOURCE = "after Kovaleva et al. 2019, section 4.3"
-LABELS = {
-    "step_similarity": Label("cosine of attention and that of the start", "cosine similarity", HEADS),
-    "step_layer_similarity": Label(
-        "mean over heads of the cosine of attention and that of the start", "cosine similarity", LAYERS
-    ),
-    "step_attention_to": Label(
-        "attention to each class of token at each step", "share of attention", (*HEADS, "token_class")
-    ),
-    "step_attention_offset": Label(
-        "attention to the previous, the same and the next token at each step", "share of attention", (*HEADS, "offset")
-    ),
-    "step_entropy": Label("entropy of the attention of a token at each step", "nats", HEADS),
-    "step_weight_change": Label("change of a layer's weights, as a share of their length", "share of the norm", LAYERS),
-    "step_head_weight_change": Label(
-        "change of a head's weights, as a share of their length", "share of the norm", HEADS
-    ),
-    "step_score": Label("score at each step", "score", ("step", "metric")),
-    "step_number": Label("main number of a study at each step", "unit of the number", ("main_number", *HEADS)),
-    "step_layer_number": Label(
-        "number of layers in a study at each step", "unit of the number", ("layer_number", *LAYERS)
-    ),
-    "half_change": Label("when half of a layer's change was there", "share of the steps", ("layer",)),
-    "half_change_of_head": Label("when half of a head's change was there", "share of the steps", ("layer", "head")),
-    "order_of_layers": Label("correlation of a layer's number with when it changed", "correlation"),
-}
 NAMES = {"attention_to": ("token_class",), "attention_offset": ("offset",), "entropy": ()}
 
 
@@ -49,7 +23,7 @@ def to_variables(
 ) -> dict[str, xr.DataArray]:
     """The variables of the steps that were read; `numbers` are theirs, 0 for the start."""
     coords = {"step": list(numbers), "token_class": TOKEN_CLASSES, "offset": OFFSETS, "metric": list(metrics)}
-    variables = Variables(coords, SOURCE, LABELS)
+    variables = Variables(coords, STUDY.source, STUDY.labels)
     for name in (SIMILARITY, LAYER_SIMILARITY, *NAMES):
         count = Count(reader.counts[name], f"examples with {name}", dims=NAMES.get(name, ()))
         values, bounds = (np.stack(kept[name]) for kept in (reader.values, reader.bounds))
@@ -73,8 +47,8 @@ def of_other_studies(numbers: Sequence[int], others: MainNumbers, heads: tuple[i
     if keys:
         names = {"main_number": [common_name(others.names[key]) for key in keys]}
         units = {"number_unit": ("main_number", [others.units[key] for key in keys])}
-        made = _of_numbers("step_number", numbers, names, values)
-        variables |= {name: array.assign_coords(units) for name, array in made.items()}
+        arrays = _of_numbers("step_number", numbers, names, values)
+        variables |= {name: array.assign_coords(units) for name, array in arrays.items()}
     keys, values = stacked(others.layers, {"layer": len(heads)})
     return variables | (_of_numbers("step_layer_number", numbers, {"layer_number": keys}, values) if keys else {})
 
@@ -83,9 +57,10 @@ def _of_numbers(
     variable: str, numbers: Sequence[int], names: dict[str, list[str]], values: np.ndarray
 ) -> dict[str, xr.DataArray]:
     """A variable with its interval, from values and bounds along the last axis."""
-    made = Variables({"step": list(numbers), **names}, SOURCE, LABELS, interval="95% interval of")
-    made.add(variable, values[..., 0], interval=values[..., 1:])
-    return made.arrays
+    coords = {"step": list(numbers), **names}
+    variables = Variables(coords, STUDY.source, STUDY.labels, interval="95% interval of")
+    variables.add(variable, values[..., 0], interval=values[..., 1:])
+    return variables.arrays
 
 
 def _add_moments(variables: Variables, shares: np.ndarray, reader: StepReader) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import xarray as xr
 
@@ -86,7 +87,7 @@ def left_out(numbers: Numbers) -> Iterator[Finding]:
         yield Finding(f"Not measured: {what}", f"{reason[:1].upper()}{reason[1:]}.")
 
 
-def in_words(name: str, section: str, dim: str, words: dict[str, str], caption: str, **style: object) -> Part:
+def in_words(name: str, section: str, dim: str, words: dict[str, str], caption: str, **style: Any) -> Part:
     """A map of all heads for each label of a dimension, in these words."""
 
     def chart(numbers: Numbers) -> Figure:

@@ -1,5 +1,7 @@
 """The charts of a profile, after Clark et al. (2019) and Kovaleva et al. (2019)."""
 
+from typing import Any
+
 from headscope.figures import by_layer
 from headscope.report.declared import Chart, Part
 from headscope.report.numbers import Numbers
@@ -46,7 +48,7 @@ def beside_uniform(number: str, caption: str) -> Part:
     return chart
 
 
-def dots(number: str, section: str, caption: str, **more: object) -> Chart:
+def dots(number: str, section: str, caption: str, **more: Any) -> Chart:
     """A dot for each head, by layer."""
     return Chart(number, "by_layer", section, caption, f"{number}-by_layer", **more)
 

@@ -7,6 +7,7 @@ import xarray as xr
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import ranked, value
 from headscope.report.kinds import where_true
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import number
 
@@ -19,9 +20,9 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
     return (f"step_similarity.{result['step'].values.tolist()[-1]}", "half_change_of_head")
 
 
-def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+def sentences(result: xr.Dataset, rows: list[Row]) -> Iterator[Finding]:
     """The head's change at each step, and when half of it was there."""
-    similar, halves = of_variable(numbers, "step_similarity"), of_variable(numbers, "half_change_of_head")
+    similar, halves = of_variable(rows, "step_similarity"), of_variable(rows, "half_change_of_head")
     if not similar:
         return
     texts = ", ".join(f"step {row.words} {number(1 - row.value)}" for row in similar[1:])
@@ -29,7 +30,7 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     if halves:
         text += f" Half of the last one was there after {value(halves[0])} of the steps ({ranked(halves[0])})."
     yield Finding("Change by step", text)
-    yield from _of_other_studies(of_variable(numbers, "step_number"))
+    yield from _of_other_studies(of_variable(rows, "step_number"))
 
 
 def _of_other_studies(rows: list[Row]) -> Iterator[Finding]:
@@ -46,7 +47,7 @@ def _of_other_studies(rows: list[Row]) -> Iterator[Finding]:
         yield Finding("Other studies", f"{'; '.join(texts)}.")
 
 
-def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """A cosine similarity below 0.9 at the last step."""
-    if "step_similarity" in result:
-        yield from where_true(result["step_similarity"].isel(step=-1, drop=True) < LIKE, "changed", "changed")
+    similar = numbers.result["step_similarity"].isel(step=-1, drop=True)
+    yield from where_true(similar < LIKE, "changed", "changed")
