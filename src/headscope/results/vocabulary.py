@@ -62,13 +62,7 @@ DIMENSIONS = {
     "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
-    "head_set": Dimension("heads that are disabled together"),
-    "head_source": Dimension("result whose special heads are disabled together"),
     "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
-    "other_task": Dimension("task of another result, whose heads are compared"),
-    "head_pair": Dimension("two heads that are disabled together"),
-    "skipped": Dimension("part of a layer that is skipped: its attention, or the layer with its feed-forward part"),
-    "half": Dimension("half of the examples on which a head was chosen"),
     "estimator": Dimension("how the importance of a head is estimated"),
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
@@ -83,8 +77,6 @@ DIMENSIONS = {
         "place of a dimension of hidden states by its share, from 1 for the largest", "whole", 1
     ),
     "phenomenon": Dimension("class of the items of a suite"),
-    "perturbation": Dimension("how examples of a task are changed"),
-    "case": Dimension("kind of pair within a heuristic of inference"),
     "choice": Dimension("how the parts that a smaller model keeps are chosen"),
     "kept": Dimension("what of a layer stays in a smaller model: parts, or what they add to the states"),
     "input_group": Dimension("group of inputs of a smaller model: by length, by pieces that are gone, by class"),
@@ -104,7 +96,6 @@ TYPICAL = ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
-    "chosen_head": ("U", ("half", "metric")),
     "part": ("U", ("step",)),
     "token": ("U", ("pattern", "example", "query")),
 }
