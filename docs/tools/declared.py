@@ -93,9 +93,10 @@ def functions(file: Path) -> str:
 
 
 def navigation(file: Path) -> str:
-    """The pages of the studies, which name themselves."""
-    named = [study.page or f"{command_name(name)}.md" for name, study in declared().items()]
-    return "".join(f"      - {page}\n" for page in dict.fromkeys(named))
+    """The pages of the studies that are named nowhere else; they have their own titles."""
+    others = BLOCK.sub("", file.read_text(encoding="utf-8"))
+    named = dict.fromkeys(study.page or f"{command_name(name)}.md" for name, study in declared().items())
+    return "".join(f"      - {page}\n" for page in named if f": {page}\n" not in others)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from headscope.report.published_attention import attention_figures
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
 from headscope.report.wording import LEVELS, number
-from headscope.studies.ablate.page import published as of_ablate
-from headscope.studies.attributions.page import published as of_attributions
+from headscope.studies.ablate import published as of_ablate
+from headscope.studies.attributions import published as of_attributions
 from headscope.studies.gradients.page import first_small
 from headscope.studies.induction.page import delimiters, previous
 from headscope.studies.prune.published import no_clear_loss

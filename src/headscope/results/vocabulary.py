@@ -35,7 +35,6 @@ DIMENSIONS = {
     "feature": Dimension("linguistic feature of a token"),
     "relation": Dimension("kind of link between two words"),
     "direction": Dimension("which of the two words looks at the other"),
-    "pattern": Dimension("class of an attention map"),
     "task": Dimension("task of a benchmark, or of a probing classifier"),
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
@@ -56,13 +55,7 @@ DIMENSIONS = {
     "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
-    "head_set": Dimension("heads that are disabled together"),
-    "head_source": Dimension("result whose special heads are disabled together"),
     "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
-    "other_task": Dimension("task of another result, whose heads are compared"),
-    "head_pair": Dimension("two heads that are disabled together"),
-    "skipped": Dimension("part of a layer that is skipped: its attention, or the layer with its feed-forward part"),
-    "half": Dimension("half of the examples on which a head was chosen"),
     "estimator": Dimension("how the importance of a head is estimated"),
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
@@ -76,13 +69,7 @@ DIMENSIONS = {
     "dimension_rank": Dimension(
         "place of a dimension of hidden states by its share, from 1 for the largest", "whole", 1
     ),
-    "attribution": Dimension("method that says how important the tokens of an input are"),
-    "token_share": Dimension("share of an input's tokens that is blanked, or kept alone", "share"),
-    "alteration": Dimension("how attention is altered"),
-    "erased_share": Dimension("share of the keys of each query whose attention is erased", "share"),
     "phenomenon": Dimension("class of the items of a suite"),
-    "perturbation": Dimension("how examples of a task are changed"),
-    "case": Dimension("kind of pair within a heuristic of inference"),
     "choice": Dimension("how the parts that a smaller model keeps are chosen"),
     "kept": Dimension("what of a layer stays in a smaller model: parts, or what they add to the states"),
     "input_group": Dimension("group of inputs of a smaller model: by length, by pieces that are gone, by class"),
@@ -98,20 +85,12 @@ DIMENSIONS = {
 }
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
-HEAD_MAP, MAP, TYPICAL = ("layer", "head", "pattern"), ("pattern", "example"), ("typical_input", "typical_query")
+TYPICAL = ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "dominant": ("U", ("task", "layer", "head")),
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
-    **dict.fromkeys(("map_head", "map_layer"), ("i", MAP)),
-    "chosen_head": ("U", ("half", "metric")),
-    "head_map_confidence": ("f", HEAD_MAP),
-    "head_map_task": ("U", HEAD_MAP),
-    "head_map_token": ("U", (*HEAD_MAP, "query")),
-    "map_confidence": ("f", MAP),
     "part": ("U", ("step",)),
-    "map_task": ("U", MAP),
-    "token": ("U", (*MAP, "query")),
+    "token": ("U", ("pattern", "example", "query")),
 }
 
 # Maps of typical inputs: the kind of their values, and their dimensions.

@@ -238,9 +238,7 @@ def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--memory", "--learning-rate"])
-@pytest.mark.parametrize(
-    ("value", "reason"), [("inf", "it should be less than or equal to"), ("nan", "no finite number")]
-)
-def test_an_option_that_is_no_finite_number_is_refused(option, value, reason, tmp_path):
+@pytest.mark.parametrize("value", ["inf", "nan"])
+def test_an_option_that_is_no_finite_number_is_refused(option, value, tmp_path):
     result = run_command("structure", "minilm", "sample", option, value, "-o", str(tmp_path))
-    assert result.exit_code == 2 and f"'{value}'" in result.stderr and reason in result.stderr
+    assert result.exit_code == 2 and f"'{value}': it should be less than or equal to" in result.stderr

@@ -65,7 +65,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
 
 
 def topics(result: xr.Dataset) -> dict[str, str | None]:
-    return {finding.topic: finding.verdict for finding in study_page(result).findings()}
+    page = study_page(result)
+    return {finding.topic: finding.verdict for finding in (*page.highlights(), *page.findings())}
 
 
 def test_a_marked_head_that_decides_is_needed_more_than_others(found: xr.Dataset) -> None:

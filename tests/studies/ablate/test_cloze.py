@@ -19,6 +19,7 @@ from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import model_of
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
+from support.findings import all_texts_of
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
@@ -103,7 +104,7 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
         planted[name] = xr.full_like(planted[name], 40)
     planted["baseline"].loc[{"metric": "accuracy"}] = 0.9
     planted["baseline_ci"].loc[{"metric": "accuracy"}] = [0.8, 1.0]
-    texts = {finding.topic: finding.text for finding in study_page(planted).findings()}
+    texts = all_texts_of(planted)
     assert "order (" in texts["1 of 2 phenomena need a single head beyond chance"]
     assert "2-1" in texts["1 of 2 phenomena need a single head beyond chance"]
     sentences = {name: _needed(planted, *at) for name, at in {"2-1": (2, 1), "1-2": (1, 2)}.items()}

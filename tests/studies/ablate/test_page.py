@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.studies.ablate.page import figures as charts
-from headscope.studies.ablate.page.findings import findings, highlights
+from headscope.report.declared import parts_of
+from headscope.studies.ablate.page import PAGE
 from support.snapshot import assert_page
 
 METRICS = ["accuracy", "cross_entropy"]
@@ -67,7 +67,7 @@ def test_the_pages_say_the_planted_numbers():
 
 def shown(made):
     """The highlights by topic."""
-    return {finding.topic: finding for finding in highlights(made)}
+    return {finding.topic: finding for finding in parts_of(PAGE.highlights, made)}
 
 
 def test_highlights_name_the_heads_that_the_task_needs():
@@ -80,7 +80,7 @@ def test_highlights_name_the_heads_that_the_task_needs():
     # Intervals of 0.05 either way: by the normal distribution, (2.50 + 0.84) standard errors are 8.5 points.
     assert "worse by 8.7 points" in unsure.text
     for name in ("head_gain_n_examples", "head_gain_ci"):
-        assert "is found in" not in str(highlights(made.drop_vars(name)))
+        assert "is found in" not in str(parts_of(PAGE.highlights, made.drop_vars(name)))
 
 
 def test_heads_that_lose_less_than_a_point_for_sure_can_be_disabled():
@@ -119,10 +119,10 @@ def test_a_task_that_is_not_learned_is_said_first_and_nothing_is_claimed():
     made = result()
     for chance in (0.79, 0.9):
         made["chance"] = xr.DataArray([chance, 0.6], {"metric": METRICS}, ("metric",))
-        assert highlights(made)[0].topic.startswith("The task is not learned")
-        assert not any(finding.claim for finding in highlights(made))
-        assert findings(made)[0].verdict in ("undecided", "fails")
-        assert not any(finding.claim for finding in findings(made)[1:])
+        assert parts_of(PAGE.highlights, made)[0].topic.startswith("The task is not learned")
+        assert not any(finding.claim for finding in parts_of(PAGE.highlights, made))
+        assert parts_of(PAGE.findings, made)[0].verdict in ("undecided", "fails")
+        assert not any(finding.claim for finding in parts_of(PAGE.findings, made)[1:])
     made["chance"] = xr.DataArray([0.5, 0.6], {"metric": METRICS}, ("metric",))
     assert "The task needs 1 head" in shown(made)
 
@@ -130,11 +130,14 @@ def test_a_task_that_is_not_learned_is_said_first_and_nothing_is_claimed():
 def test_a_gain_that_is_sure_is_not_called_noise():
     sure = result()
     sure["head_gain_ci"] = sure["head_gain_ci"] + 0.05
-    assert "noise" not in {finding.topic: finding.text for finding in findings(sure)}["Gains without a head"]
+    assert (
+        "noise"
+        not in {finding.topic: finding.text for finding in parts_of(PAGE.findings, sure)}["Gains without a head"]
+    )
 
 
 def test_every_figure_is_a_chart_of_the_planted_numbers():
-    drawn = {figure.name: figure.chart.data.values for figure in charts.figures(result())}
+    drawn = {figure.name: figure.chart.data.values for figure in parts_of(PAGE.charts, result())}
     values = {name: [row["value"] for row in rows] for name, rows in drawn.items()}
     heads, layers = pytest.approx(GAINS.ravel().tolist()), pytest.approx(GAINS.mean(1).tolist())
     assert values == {
@@ -151,6 +154,6 @@ def test_titles_name_metric_and_estimator_in_words():
     made = result()
     made["head_gain"].attrs["long_name"] = "gain of score without each head"
     made = made.assign_coords(estimator=["michel_code"])
-    titles = {figure.name: figure.chart.title.text for figure in charts.figures(made)}
+    titles = {figure.name: figure.chart.title.text for figure in parts_of(PAGE.charts, made)}
     assert titles["head_gain-cross_entropy"] == "Gain of cross entropy without each head"
     assert titles["importance-michel_code"] == "Importance, code of Michel et al., and gain of cross entropy"

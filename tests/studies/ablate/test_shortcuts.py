@@ -15,7 +15,7 @@ from headscope.papers import judge, read_papers
 from headscope.papers.verdicts import Judgement
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.study_page import study_page
-from support.findings import texts_of
+from support.findings import all_texts_of
 from support.planted_overlap import LABELS, overlap_model, overlap_tokenizer, vocabulary
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 
@@ -52,7 +52,7 @@ def test_the_page_says_so_and_names_both_heads(planted: xr.Dataset) -> None:
         assert found[f"{heuristic} is taken for entailment"] == "holds"
     carried = next(topic for topic in found if topic.endswith("follow a shortcut without a head"))
     assert found[carried] == "holds" and carried.startswith("In 6 cases")
-    text = texts_of(planted)[carried]
+    text = all_texts_of(planted)[carried]
     for part in ("lexical overlap, head 1-1", "constituent, head 2-1", "-100.0 points of the entailed"):
         assert part in text
     assert study_page(planted).figures()[0].name == "cases"

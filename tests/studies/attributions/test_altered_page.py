@@ -10,7 +10,7 @@ from headscope.passes import Settings
 from headscope.report.study_page import study_page
 from headscope.studies.attributions import altered_variables, study, variables
 from headscope.studies.attributions.altered_inputs import ALTERATIONS, AlteredInputs
-from headscope.studies.attributions.page.altered_attention import NAMES
+from headscope.studies.attributions.altered_page import NAMES
 from support.tiny import tiny_bert, tiny_tokenizer
 
 
@@ -25,8 +25,9 @@ def planted(measured: xr.Dataset, changes: dict[str, float], far: float, inputs:
     page = study_page(result_of(measured, changes, far, inputs, spread))
     (table,) = [table for table in page.tables() if table.name == "altered"]
     assert len(table.rows) == len(ALTERATIONS)
-    return {(finding.topic, finding.verdict) for finding in page.findings()} | {
-        (finding.text.split(" another attention")[0], None) for finding in page.findings() if "Heads" in finding.topic
+    findings = [*page.highlights(), *page.findings()]
+    return {(finding.topic, finding.verdict) for finding in findings} | {
+        (finding.text.split(" another attention")[0], None) for finding in findings if "Heads" in finding.topic
     }
 
 
@@ -54,7 +55,9 @@ def result_of(
     alone = np.full((inputs, layers, heads), far) + spread * random.standard_normal((inputs, layers, heads))
     numbers = np.arange(inputs)
     rows = AlteredInputs(numbers, numbers, change, (change > 0.2).astype(float), distance, alone, alone)
-    made = variables.Variables(variables.COORDS | altered_variables.COORDS, variables.SOURCE, variables.LABELS)
+    made = variables.Variables(
+        variables.COORDS | altered_variables.COORDS, variables.STUDY.source, variables.STUDY.labels
+    )
     draws = variables.poisson_draws(numbers, 0, 200)
     for name, values in altered_variables.values(rows).items():
         variables._add(made, name, values, draws)
@@ -94,5 +97,6 @@ def test_alterations_of_one_layer_alone_are_on_the_page(measured: xr.Dataset) ->
     numbers = {one.words: one.array.values for one in page.layer_numbers()}
     assert numbers["change of the output, attention permuted"] == pytest.approx(values)
     assert "layer_altered_output" in [figure.name for figure in page.figures()]
-    (text,) = [finding.text for finding in page.findings() if "largest attention weights" in finding.topic]
+    findings = [*page.highlights(), *page.findings()]
+    (text,) = [finding.text for finding in findings if "largest attention weights" in finding.topic]
     assert "of the inputs: 0.0 [0.0, 0.0] points." in text

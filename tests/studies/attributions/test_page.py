@@ -38,7 +38,7 @@ def planted(
         numbers, numbers, np.ones(inputs), np.zeros(inputs), curve, curve, curve[..., 0] * 0 + 0.5, orders, orders
     )
     result, made = measured.copy(), {}
-    of_rows = variables.Variables(variables.COORDS, variables.SOURCE, variables.LABELS, arrays=made)
+    of_rows = variables.Variables(variables.COORDS, variables.STUDY.source, variables.STUDY.labels, arrays=made)
     draws = variables.poisson_draws(numbers, 0, 200)
     variables._add_scores(of_rows, rows, draws)
     variables._add_best_layers(of_rows, rows, draws, 0)

@@ -4,7 +4,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from inspect import Parameter
-from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -93,13 +92,6 @@ def _parameter(name: str, argument: Argument, help: str, panel: str | None) -> P
     else:
         written = f"{written}/--no-{written[2:]}" if argument.default is True else written
         ranged = limits(argument.bounds)
-        described = typer.Option(written, help=help, rich_help_panel=panel, callback=_finite, **ranged)
+        described = typer.Option(written, help=help, rich_help_panel=panel, **ranged)
     hint = Annotated[argument.kind, described]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=argument.default, annotation=hint)
-
-
-def _finite(value: Any) -> Any:
-    """The value of an option; an infinite number is refused."""
-    if isinstance(value, float) and not isfinite(value):
-        raise typer.BadParameter(f"'{value}' is no finite number")
-    return value

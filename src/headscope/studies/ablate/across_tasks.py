@@ -14,26 +14,15 @@ from scipy.stats import hypergeom
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing
-from headscope.results.variables import PAIRED, Label, Variables
+from headscope.results.variables import PAIRED, Variables
 from headscope.statistics.interval_tests import standard_error
 from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.rank_correlation import spearman
+from headscope.studies.ablate import STUDY
 from headscope.studies.ablate.gains import Gains
 
-SOURCE = "Michel et al. 2019, section 5"
-DIMS = ("other_task", "metric")
 # Of the heads, those of the largest losses that are compared.
 TENTH = 10
-AMONG_BOTH = "heads among the tenth with the largest loss of score in both tasks"
-LABELS = {
-    "task_correlation": Label(
-        "rank correlation, over heads, of the loss of score without a head in this task and in another",
-        "Spearman's correlation", DIMS,
-    ),
-    "shared_heads": Label(f"number of {AMONG_BOTH}", "heads", DIMS),
-    "shared_heads_expected": Label(f"number of {AMONG_BOTH}, expected by chance", "heads", DIMS[:1]),
-    "shared_heads_p_value": Label(f"p-value of as many {AMONG_BOTH}", "probability", DIMS),
-}  # fmt: skip
 
 
 def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], seed: int) -> dict[str, xr.DataArray]:
@@ -47,7 +36,7 @@ def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], se
     """
     found = {str(folder): _gains(str(folder), list(single.metrics), counts) for folder in folders}
     names, random = _names(found), np.random.default_rng(seed)
-    made = Variables({"other_task": names, "metric": single.metrics}, SOURCE, LABELS, **PAIRED)
+    made = Variables({"other_task": names, "metric": single.metrics}, STUDY.source, STUDY.labels, **PAIRED)
     correlations, bounds, shared = [], [], []
     for other in found.values():
         gains = other.values  # [head, metric]

@@ -16,6 +16,7 @@ from headscope.results.variables import PAIRED, Count, Variables, by_layer
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
+from headscope.studies.ablate import STUDY
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,7 @@ class Gains:
         )
 
 
-SOURCE = "Kovaleva et al. 2019, section 4.6, by phenomenon"
-MCNEMAR = "exact McNemar test of the accuracy"
-METRICS = ("accuracy", "margin")
-DIMS = ("layer", "head", "phenomenon")
+METRICS = {"accuracy": "phenomenon_gain", "margin": "phenomenon_margin_gain"}
 
 
 def by_phenomenon(
@@ -99,26 +97,20 @@ def by_phenomenon(
     names = list(dict.fromkeys(phenomena))
     of_phenomena = [_gains(swept, [item == name for item in phenomena], heads, settings) for name in names]
     counts = Count([len(gains.targets) for gains in of_phenomena], "items of each phenomenon", "items", ("phenomenon",))
-    variables = Variables({"phenomenon": names}, SOURCE, **PAIRED)
+    variables = Variables({"phenomenon": names}, STUDY.source, STUDY.labels, **PAIRED)
     variables.add(
         "phenomenon_baseline",
         [gains.scores[0, 0] for gains in of_phenomena],
-        ("phenomenon",),
-        long_name="accuracy with all heads",
-        units="fraction",
         interval=[
             intervals(["accuracy"], gains.scores[0, :1], gains.resampled_scores[:, 0, :1], equal_units(gains.units))[0]
             for gains in of_phenomena
         ],
         count=counts,
     )
-    for index, (metric, units) in enumerate((("accuracy", "fraction"), ("margin", "nats"))):
+    for index, name in enumerate(METRICS.values()):
         variables.add(
-            "phenomenon_gain" if metric == "accuracy" else "phenomenon_margin_gain",
+            name,
             _placed([part.gains[:, index] for part in of_phenomena], heads),
-            DIMS,
-            long_name=f"gain of {metric} without each head",
-            units=units,
             interval=np.moveaxis(_placed([part.interval[:, index] for part in of_phenomena], heads), -2, -1),
             count=counts,
         )
@@ -129,7 +121,7 @@ def _gains(swept: Sweep, chosen: list[bool], heads: tuple[int, ...], settings: S
     index = np.flatnonzero(chosen)
     outputs = swept.heads[existing(heads)][:, index]  # [variant, item, 2]
     ones = np.ones(len(index))
-    return Gains(METRICS, outputs, swept.plain[index], ones, index.tolist(), settings.seed, settings.resamples)
+    return Gains([*METRICS], outputs, swept.plain[index], ones, index.tolist(), settings.seed, settings.resamples)
 
 
 def _placed(by_phenomenon: list[np.ndarray], heads: tuple[int, ...]) -> Float[np.ndarray, "layer head *rest"]:
@@ -141,10 +133,7 @@ def _tests(of_phenomena: list[Gains], heads: tuple[int, ...], names: list[str]) 
     """P-value and false discovery rate of a change of accuracy, over all heads and phenomena."""
     p = [mcnemar(part.outputs.argmax(-1) == 1, part.before.argmax(-1) == 1) for part in of_phenomena]
     values = _placed(p, heads)
-    variables, change = Variables({"phenomenon": names}, MCNEMAR), "a change of accuracy without each head"
-    variables.add("phenomenon_p_value", values, DIMS, long_name=f"p-value of {change}", units="probability")
-    corrected = f"{MCNEMAR}; Benjamini and Hochberg 1995, over heads and phenomena"
-    long_name = f"false discovery rate of {change}"
-    q = benjamini_hochberg(values)
-    variables.add("phenomenon_q_value", q, DIMS, long_name=long_name, units="rate", source=corrected)
+    variables = Variables({"phenomenon": names}, STUDY.source, STUDY.labels)
+    variables.add("phenomenon_p_value", values)
+    variables.add("phenomenon_q_value", benjamini_hochberg(values))
     return variables.arrays

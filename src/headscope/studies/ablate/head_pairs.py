@@ -11,22 +11,14 @@ from scipy.stats import norm
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing, name
-from headscope.results.variables import PAIRED, Label, Variables
+from headscope.results.variables import PAIRED, Variables
 from headscope.statistics.intervals import equal_units, interval, of_differences
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.ablate import STUDY
 from headscope.studies.ablate.gains import Gains
 
 Heads = Bool[np.ndarray, "layer head"]
 ALL = "all"
-SOURCE = "after Kovaleva et al. 2019, section 4.6"
-DIMS = ("head_pair", "metric")
-EXCESS = "loss of score without both heads of a pair, more than the sum of the losses without each"
-LABELS = {
-    "pair_gain": Label("gain of score without both heads of a pair", "score", DIMS),
-    "pair_excess": Label(EXCESS, "score", DIMS),
-    "pair_q_value": Label(f"false discovery rate of a larger {EXCESS}", "rate", DIMS),
-    "mean_pair_excess": Label(f"{EXCESS}, mean over pairs", "score", DIMS[1:]),
-}
 
 
 def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list[Heads]:
@@ -71,7 +63,10 @@ def variables(pairs: Sequence[Heads], both: Gains, single: Gains, counts: tuple[
     excess = single.gains[numbers].sum(1) - both.gains
     draws = single.resampled_gains[:, numbers].sum(2) - both.resampled_gains
     made = Variables(
-        {"head_pair": [name(pair, counts) for pair in pairs], "metric": both.metrics}, SOURCE, LABELS, **PAIRED
+        {"head_pair": [name(pair, counts) for pair in pairs], "metric": both.metrics},
+        STUDY.source,
+        STUDY.labels,
+        **PAIRED,
     )
     count = len(both.targets)
     made.add("pair_gain", both.gains, interval=both.interval, count=count)

@@ -13,9 +13,9 @@ from headscope.models.heads import existing
 from headscope.results.variables import PAIRED, Variables
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
 from headscope.statistics.split_half import split_in_half
+from headscope.studies.ablate import STUDY
 from headscope.studies.ablate.gains import Gains
 
-SOURCE = "Michel et al. 2019, section 3.3, Table 6"
 HALVES = ("first", "second")
 
 
@@ -45,17 +45,11 @@ def variables(
         values[layers, index], bounds[layers, index] = held_out.gains[:, 0], held_out.interval[:, 0]
         if classes and not index:
             p[layers] = mcnemar(outputs.argmax(-1) == gains.targets, gains.before.argmax(-1) == gains.targets)
-    made = Variables({"half": HALVES, "metric": gains.metrics}, SOURCE, **PAIRED)
-    words = "gain of score with one head of a layer, chosen on the other half of the examples"
-    made.add(
-        "one_head_gain", values, ("layer", "metric"), long_name=words, units="score", interval=bounds,
-        count=len(gains.targets),
-    )  # fmt: skip
-    chosen = "head of a layer that is best as its only one, by the half of the examples that chooses it"
-    made.add("one_head", best + 1.0, ("layer", "half", "metric"), long_name=chosen, units="head")
+    made = Variables({"half": HALVES, "metric": gains.metrics}, STUDY.source, STUDY.labels, **PAIRED)
+    made.add("one_head_gain", values, interval=bounds, count=len(gains.targets))
+    made.add("one_head", best + 1.0)
     if classes:
-        rate = "false discovery rate of a change of accuracy with one head of a layer"
-        made.add("one_head_q_value", benjamini_hochberg(p), ("layer",), long_name=rate, units="rate")
+        made.add("one_head_q_value", benjamini_hochberg(p))
     return made.arrays
 
 

@@ -15,13 +15,9 @@ from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
+from headscope.studies.ablate import STUDY
 
-SOURCE = "Ettinger 2020; Rogers et al. 2020, section 4.1"
-NAMES = {
-    "prediction_kept": "predictions that stay with changed examples",
-    "perturbed_score": "accuracy on changed examples",
-    "kept_by_chance": "predictions that would stay if the changed examples had them in random order",
-}
+NAMES = ("prediction_kept", "perturbed_score", "kept_by_chance")
 
 
 def by_perturbation(
@@ -41,20 +37,12 @@ def by_perturbation(
             rows[name] = _row(outputs[numbers].argmax(-1), made, targets[numbers], units, settings)
     if not rows:
         return {}
-    variables = Variables({"perturbation": list(rows)}, SOURCE)
-    for index, (variable, words) in enumerate(NAMES.items()):
+    variables = Variables({"perturbation": list(rows)}, STUDY.source, STUDY.labels)
+    for index, variable in enumerate(NAMES):
         values, bounds, counts = zip(*(row[index] for row in rows.values()), strict=True)
         interval = None if bounds[0] is None else np.array(bounds)
         count = Count(counts, f"examples of {variable}", "examples", ("perturbation",))
-        variables.add(
-            variable,
-            values,
-            ("perturbation",),
-            long_name=words,
-            units="share of examples",
-            interval=interval,
-            count=count,
-        )
+        variables.add(variable, values, interval=interval, count=count)
     return variables.arrays
 
 

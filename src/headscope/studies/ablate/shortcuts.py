@@ -12,8 +12,7 @@ from headscope.passes import Settings
 from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
-
-SOURCE = "McCoy et al. 2019, with templates of our own"
+from headscope.studies.ablate import STUDY
 
 
 def by_case(
@@ -34,15 +33,7 @@ def by_case(
         values.append(value[0])
         bounds.append(intervals(["accuracy"], value, of_resamples, equal_units(units))[0])
         counts.append(len(index))
-    variables = Variables({"case": cases}, SOURCE)
+    variables = Variables({"case": cases}, STUDY.source, STUDY.labels)
     count = Count(counts, "pairs of each case", "pairs", ("case",))
-    variables.add(
-        "case_score",
-        values,
-        ("case",),
-        long_name="accuracy with all heads on each case",
-        units="fraction",
-        interval=bounds,
-        count=count,
-    )
+    variables.add("case_score", values, interval=bounds, count=count)
     return variables.arrays

@@ -14,28 +14,16 @@ from headscope.models.heads import existing
 from headscope.report.kinds import NAMES, where_true
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
-from headscope.results.variables import PAIRED, Count, Label, Variables
+from headscope.results.variables import PAIRED, Count, Variables
 from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.ablate import SOURCES, STUDY
 from headscope.studies.ablate.gains import Gains
 
 Heads = Bool[np.ndarray, "layer head"]
-SOURCE = "after Kovaleva et al. 2019, section 5, and Voita et al. 2019, section 5"
-DIMS = ("head_source", "metric")
 # Of a result of relations: its heads above the 99th percentile, which the paper takes (section 4.2).
 HIGHEST = "highest"
 KINDS = NAMES | {HIGHEST: HIGHEST}
-SPECIAL, RANDOM = "the special heads of a result", "as many random heads of the same layers"
-LABELS = {
-    "special_heads": Label(f"number of {SPECIAL}", "heads", DIMS[:1]),
-    "special_gain": Label(f"gain of score without {SPECIAL}", "score", DIMS),
-    "special_random_gain": Label(f"gain of score without {RANDOM}, mean over draws", "score", DIMS),
-    "special_lead": Label(f"loss of score without {SPECIAL}, more than without {RANDOM}", "score", DIMS),
-    "special_p_value": Label(
-        f"share of draws of {RANDOM}, and of {SPECIAL}, that lose as much or more", "probability", DIMS
-    ),
-    "special_q_value": Label("false discovery rate of the permutation test, over results", "rate", DIMS),
-}
 
 
 @dataclass(frozen=True)
@@ -137,13 +125,13 @@ def variables(special: Sequence[SpecialHeads], gains: Gains) -> dict[str, xr.Dat
     * `gains`: of the sets of all results, one after the other.
     """
     coords = {"head_source": [marked.name for marked in special], "metric": gains.metrics}
-    made = Variables(coords, SOURCE, LABELS, **PAIRED)
+    made = Variables(coords, STUDY.source, STUDY.labels, **PAIRED)
     size = len(special[0].sets)
     values = gains.gains.reshape(len(special), size, -1)  # [source, set, metric]
     resampled = gains.resampled_gains.reshape(len(gains.resampled_gains), len(special), size, -1)
     own, random = values[:, 0], values[:, 1:].mean(1)
     own_resampled, random_resampled = resampled[:, :, 0], resampled[:, :, 1:].mean(2)
-    count = Count(np.full(own.shape, len(gains.targets)), "examples of the score", "examples", DIMS)
+    count = Count(np.full(own.shape, len(gains.targets)), "examples of the score", "examples", SOURCES)
     made.add("special_heads", [int(marked.heads.sum()) for marked in special])
     for name, value, draws in (
         ("special_gain", own, own_resampled),

@@ -35,8 +35,6 @@ from headscope.studies.ablate.perturbed import by_perturbation
 from headscope.studies.ablate.shortcuts import by_case
 from headscope.studies.ablate.variables import LEAST, Effects
 
-ABOUT = "size"
-SURVEY = {"needs": "task", "cost": {"passes": 100, "own": 0, "shared": False}}
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
 METRICS = {
     "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
@@ -48,8 +46,6 @@ METRICS = {
 # Gradients of so many training examples rank the heads as those of all do.
 IMPORTANCE_EXAMPLES = 2000
 FOLDER = "ablate.passes"  # of what is done
-EXAMPLE = "headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated"
-REQUIRED = ("head_score",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -77,14 +73,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
     of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
     `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
-
-    * `special_gain[head_source, metric]`: without the special heads of another result, such as one of `syntax`;
-      `special_lead`: how much more is lost than without as many random heads of the same layers (permutation test).
-    * `pair_excess[head_pair, metric]`: what is lost without both heads of a pair, beyond what is lost without each.
-    * `one_head_gain[layer, metric]`: with one head of a layer, chosen on the other half of the examples.
-    * `task_correlation[other_task, metric]`: rank correlation over heads with what another task loses without each.
-    * `skipped_gain[skipped, layer, metric]`: where the attention of a layer, or the layer, adds nothing.
-    * `prediction_kept[perturbation]`: the share of predictions of classes that stay when the examples are changed.
 
     With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
     `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon. With `--task shortcuts`

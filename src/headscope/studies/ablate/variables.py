@@ -16,10 +16,9 @@ from headscope.passes.settings import Settings
 from headscope.results.variables import PAIRED, Variables, by_layer
 from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.significance import benjamini_hochberg, mcnemar
+from headscope.studies.ablate import STUDY
 from headscope.studies.ablate.gains import Gains
 
-SOURCE = "Kovaleva et al. 2019, section 4.6"
-MCNEMAR = "exact McNemar test of the accuracy"
 HALVES = ("first", "second")
 # Half of fewer examples says nothing.
 LEAST = 4
@@ -27,12 +26,10 @@ LEAST = 4
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of variants: which rows of all they are, the dimensions of their values, and what is missing in them."""
+    """One kind of variants, and which rows of all they are."""
 
     name: str
     rows: slice
-    dims: tuple[str, ...]
-    without: str
 
 
 @dataclass(frozen=True)
@@ -76,13 +73,10 @@ class Effects:
     def kinds(self) -> list[Kind]:
         """The kinds of variants that there are."""
         heads, layers = sum(self.heads), sum(self.heads) + len(self.heads)
-        one = Kind("head", slice(heads), ("layer", "head"), "without each head")
-        of_layers = Kind("layer", slice(heads, layers), ("layer",), "without all heads of each layer")
         sets = layers + len(self.sets)
-        some = Kind("set", slice(layers, sets), ("head_set",), "without each set of heads")
-        less = Kind("skipped", slice(sets, None), ("skipped", "layer"), "where a part of a layer is skipped")
+        some, less = Kind("set", slice(layers, sets)), Kind("skipped", slice(sets, None))
         asked = [kind for kind, there in ((some, self.sets), (less, self.sweep.skipped is not None)) if there]
-        return [one, of_layers, *asked]
+        return [Kind("head", slice(heads)), Kind("layer", slice(heads, layers)), *asked]
 
     @property
     def coords(self) -> dict[str, Sequence]:
@@ -91,19 +85,14 @@ class Effects:
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The variables of a result; see `studies.ablate`."""
-        variables, gains = Variables(self.coords, SOURCE, **PAIRED), self.gains
+        variables, gains = Variables(self.coords, STUDY.source, STUDY.labels, **PAIRED), self.gains
         variables.add(
             "baseline",
             gains.scores[0],
-            ("metric",),
-            long_name="score with all heads",
-            units="score",
             interval=intervals(self.metrics, gains.scores[0], gains.resampled_scores[:, 0], equal_units(gains.units)),
             count=len(self.targets),
         )
-        by_chance = chance(self.task, self.targets, self.metrics)
-        words = "score of always the same answer, or of a choice at random"
-        variables.add("chance", by_chance, ("metric",), long_name=words, units="score")
+        variables.add("chance", chance(self.task, self.targets, self.metrics))
         for kind in self.kinds:
             self._add_scores(variables, kind)
             if self.task.kind in ("classification", "cloze", "shortcuts"):
@@ -119,29 +108,22 @@ class Effects:
         rows, ranks = self.kinds[0].rows, rankdata(values, axis=0)
         lost = rankdata(-self.gains.gains[rows], axis=0)
         resampled_ranks = rankdata(-self.gains.resampled_gains[:, rows], axis=1)
-        variables = Variables(self.coords | {"estimator": importance["estimator"].values.tolist()}, SOURCE, **PAIRED)
+        coords = self.coords | {"estimator": importance["estimator"].values.tolist()}
+        variables = Variables(coords, STUDY.source, STUDY.labels, **PAIRED)
         variables.add(
             "rank_correlation",
             _correlation(ranks, lost),
-            ("estimator", "metric"),
-            long_name="rank correlation of importance and the loss of score without a head",
-            units="Spearman's correlation",
             interval=interval(_correlation(ranks, resampled_ranks), equal_units(self.gains.units)),
             count=len(self.targets),
         )
         return variables.arrays
 
     def _add_scores(self, variables: Variables, kind: Kind) -> None:
-        rows, dims, long_name = kind.rows, (*kind.dims, "metric"), f"score {kind.without}"
-        scores = self._placed(kind, self.gains.scores[1:][rows])
-        variables.add(f"{kind.name}_score", scores, dims, long_name=long_name, units="score")
+        variables.add(f"{kind.name}_score", self._placed(kind, self.gains.scores[1:][kind.rows]))
         variables.add(
             f"{kind.name}_gain",
-            self._placed(kind, self.gains.gains[rows]),
-            dims,
-            long_name=f"gain of {long_name}",
-            units="score",
-            interval=self._placed(kind, self.gains.interval[rows]),
+            self._placed(kind, self.gains.gains[kind.rows]),
+            interval=self._placed(kind, self.gains.interval[kind.rows]),
             count=len(self.targets),
         )
 
@@ -149,12 +131,8 @@ class Effects:
         """Add the p-value and the false discovery rate of a change of the accuracy, for each variant."""
         before = self.sweep.plain.argmax(-1) == self.targets
         p = self._placed(kind, mcnemar(self.gains.outputs[kind.rows].argmax(-1) == self.targets, before))
-        change, corrected = f"a change of accuracy {kind.without}", f"{MCNEMAR}; Benjamini and Hochberg 1995"
-        for name, values, long_name, units, source in (
-            ("p_value", p, f"p-value of {change}", "probability", MCNEMAR),
-            ("q_value", benjamini_hochberg(p), f"false discovery rate of {change}", "rate", corrected),
-        ):
-            variables.add(f"{kind.name}_{name}", values, kind.dims, long_name=long_name, units=units, source=source)
+        variables.add(f"{kind.name}_p_value", p)
+        variables.add(f"{kind.name}_q_value", benjamini_hochberg(p))
 
     def _add_random(self, variables: Variables) -> None:
         """The gain that is expected of disabling one head, drawn at random."""
@@ -162,9 +140,6 @@ class Effects:
         variables.add(
             "random_head_gain",
             self.gains.gains[rows].mean(0),
-            ("metric",),
-            long_name="gain of score without a head drawn at random, the mean over heads",
-            units="score",
             interval=interval(self.gains.resampled_gains[:, rows].mean(1), equal_units(self.gains.units)),
             count=len(self.targets),
         )
@@ -184,19 +159,10 @@ class Effects:
             other.append(confirmed.gains[numbers, numbers])
             bounds.append(confirmed.interval[numbers, numbers])
             names.append(["{}-{}".format(*labels[head]) for head in best])
-        dims, words = ("half", "metric"), "gain of score without the head that is best on one half of the examples"
-        variables.add("choosing_gain", own, dims, long_name=f"{words}, on that half", units="score")
-        variables.add(
-            "chosen_gain",
-            other,
-            dims,
-            long_name=f"{words}, on the other half",
-            units="score",
-            interval=bounds,
-            count=min(map(len, halves)),
-        )
+        variables.add("choosing_gain", own)
+        variables.add("chosen_gain", other, interval=bounds, count=min(map(len, halves)))
         for name in ("choosing_gain", "chosen_gain"):
-            variables.arrays[name] = variables.arrays[name].assign_coords(chosen_head=(dims, names))
+            variables.arrays[name] = variables.arrays[name].assign_coords(chosen_head=(("half", "metric"), names))
 
     def _placed(self, kind: Kind, values: np.ndarray) -> np.ndarray:
         if kind.name == "skipped":

@@ -19,13 +19,8 @@ from headscope.studies.attributions.sample_sizes import BY_HEAD, SETS, SampleSiz
 from headscope.studies.attributions.targets import DISTANCES, target_of
 from headscope.studies.attributions.variables import shown_inputs, to_variables
 
-ABOUT = "words"
-SURVEY = {"needs": "text", "cost": {"passes": 10, "own": 0, "shared": False, "scored": 50}}
-# One layer's maps of a batch, with their gradients, are in memory.
-OPTIONS = {"batch_tokens": 1024}
 # Few enough inputs to score while a user waits.
 FIRST_LOOK = 10
-REQUIRED = ("importance_share",)
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -72,11 +67,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     `altered_distance` how far attention is (Jensen-Shannon divergence, at most .69), by `alteration`: keys erased, the
     largest or random ones as many; weights permuted in each row; even weights; and `other`, the farthest attention of
     the same output that a search by gradient finds.
-
-    * `effective_share`, `effective_correlation[layer, head]`: the part of attention outside of the null space of the
-      values, in inputs with more tokens than a head is wide.
-    * `importance_share[attribution, layer, token_class]`: share of importance of classes of tokens, over all inputs.
-    * `attention_to`, `norm_to[layer, head, token_class]`: attention, and lengths |a f(x)|, of each head.
 
     Arguments:
 

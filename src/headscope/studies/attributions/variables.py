@@ -6,78 +6,24 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Count, Label, Variable, Variables, label
+from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.attributions import altered_variables
+from headscope.studies.attributions import STUDY, altered_variables
 from headscope.studies.attributions.altered_inputs import AlteredInputs
 from headscope.studies.attributions.explaining_pass import Explained
 from headscope.studies.attributions.faithfulness import SHARES, Faithfulness, comprehensiveness, sufficiency
 from headscope.studies.attributions.methods import METHODS
 
-SOURCE = "DeYoung et al. 2020, section 4; Abnar and Zuidema 2020, section 4"
-KOBAYASHI = "Kobayashi et al. 2020, section 2"
-BRUNNER = "Brunner et al. 2020, section 3"
 ENDS = (0.0, *SHARES, 1.0)
 COORDS = {"attribution": METHODS, "token_class": TOKEN_CLASSES, "token_share": ENDS}
-OF_HEADS = {
-    name: Variable(name, words, f"share of {unit}", KOBAYASHI, {"token_class": TOKEN_CLASSES})
-    for name, words, unit in (
-        ("attention_to", "attention to each class of token", "attention"),
-        ("norm_to", "share of the lengths of what a head moves, |a f(x)|, that comes from each class of token", "norm"),
-    )
-}
-EFFECTIVE = {
-    name: Variable(name, f"{words}, in inputs with more tokens than a head is wide", units, BRUNNER)
-    for name, words, units in (
-        ("effective_share", "share of the squared length of a row of attention outside of the null space", "share"),
-        ("effective_correlation", "correlation of attention with its part outside of the null space", "Pearson"),
-    )
-}
-UNITS, SPEARMAN = "difference of the target", "Spearman correlation"
-BY_LAYER, OF_METHODS = ("attribution", "layer"), ("attribution",)
-BY_CLASS, BY_SHARE = ("attribution", "layer", "token_class"), ("attribution", "layer", "token_share")
-RANDOM = "in random order"
-FALL = "fall of the target without the most important tokens, averaged over shares of tokens"
-FALL_ALONE = "fall of the target with the most important tokens alone, averaged over shares of tokens"
-WITHOUT = "target without the most important share of tokens"
-WITH = "target with the most important share of tokens alone"
-CHOSEN = "of the layer chosen on one half of the scored inputs, on the other half"
-BLANK_OUT = "rank correlation of importance with blank-out, over the tokens of an input"
-LABELS = {
-    "comprehensiveness": Label(FALL, UNITS, BY_LAYER),
-    "comprehensiveness_random": Label(f"{FALL}, {RANDOM}", UNITS),
-    "comprehensiveness_gain": Label(f"{FALL}, more than {RANDOM}", UNITS, BY_LAYER),
-    "sufficiency": Label(FALL_ALONE, UNITS, BY_LAYER),
-    "sufficiency_random": Label(f"{FALL_ALONE}, {RANDOM}", UNITS),
-    "sufficiency_gain": Label(f"{FALL_ALONE}, less than {RANDOM}", UNITS, BY_LAYER),
-    "rank_correlation": Label(BLANK_OUT, SPEARMAN, BY_LAYER),
-    "deletion": Label(WITHOUT, "target", BY_SHARE),
-    "deletion_random": Label(f"{WITHOUT}, {RANDOM}", "target", ("token_share",)),
-    "insertion": Label(WITH, "target", BY_SHARE),
-    "insertion_random": Label(f"{WITH}, {RANDOM}", "target", ("token_share",)),
-    "best_layer": Label("layer of the largest comprehensiveness on one half of the scored inputs", "layer", OF_METHODS),
-    "chosen_comprehensiveness": Label(f"comprehensiveness {CHOSEN}", UNITS, OF_METHODS),
-    "chosen_comprehensiveness_gain": Label(f"comprehensiveness, more than {RANDOM}, {CHOSEN}", UNITS, OF_METHODS),
-    "chosen_sufficiency": Label(f"sufficiency {CHOSEN}", UNITS, OF_METHODS),
-    "chosen_sufficiency_gain": Label(f"sufficiency, less than {RANDOM}, {CHOSEN}", UNITS, OF_METHODS),
-    "chosen_rank_correlation": Label(f"rank correlation with blank-out {CHOSEN}", SPEARMAN, OF_METHODS),
-    "best_method_lead": Label(
-        "comprehensiveness of the method that has most on one half of the scored inputs, less that of this one, "
-        "on the other half",
-        UNITS,
-        OF_METHODS,
-    ),
-    "importance_share": Label(
-        "share of the size of importance that tokens of each class have", "share of importance", BY_CLASS, KOBAYASHI
-    ),
-} | altered_variables.LABELS
+OF_HEADS = ("attention_to", "norm_to", "effective_share", "effective_correlation")
 
 
 def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamples: int) -> dict[str, xr.DataArray]:
     """The variables; those of faithfulness only where inputs were scored."""
-    variables = Variables(COORDS | altered_variables.COORDS, SOURCE, LABELS)
+    variables = Variables(COORDS | altered_variables.COORDS, STUDY.source, STUDY.labels)
     if explained.rows:
         rows = Faithfulness.concatenate(explained.rows)
         rows = rows[np.argsort(rows.index)]
@@ -93,11 +39,13 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
             if np.isfinite(values).any():  # numbers and representations have no decision
                 _add(variables, name, values, draws)
     shares = explained.tallies["importance_share"]
-    classes = Count(shares.count, "examples with importance of each class of token", dims=BY_CLASS)
+    classes = Count(
+        shares.count, "examples with importance of each class of token", dims=variables.labels["importance_share"].dims
+    )
     # The tally has one row in the place of heads.
     variables.add("importance_share", shares.mean[0], interval=shares.interval[0], count=classes)
-    for name, variable in (OF_HEADS | EFFECTIVE).items():
-        variables.arrays.update(label(variable, explained.tallies[name], heads))
+    for name in OF_HEADS:
+        variables.add_tally(name, explained.tallies[name], heads)
     return variables.arrays
 
 
@@ -158,7 +106,7 @@ def _add(
     draws: Float[np.ndarray, "resample input"],
 ) -> None:
     """Add the mean over inputs of a score, with its interval; NaN is no value."""
-    score, words = tally(values[:, None], np.isfinite(values), draws), LABELS[name]
+    score, words = tally(values[:, None], np.isfinite(values), draws), variables.labels[name]
     count = Count(score.count, f"inputs with {words.long_name}", "inputs", words.dims)
     variables.add(name, score.mean[0], interval=score.interval[0], count=count)
 

@@ -21,33 +21,16 @@ from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.results.files import without_intervals
-from headscope.results.variables import Label, Variable, Variables, label
+from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.hashes import sha256_of
+from headscope.studies.patterns import STUDY
 from headscope.studies.patterns.classifier import network
 from headscope.studies.patterns.classifier.grid import MOST_TOKENS
 from headscope.studies.patterns.exemplars import Clearest, Picks, clearest_of_both
 from headscope.studies.patterns.observer import PatternObserver, PatternState, pattern_pass
 
-ABOUT = "heads"
-SURVEY = {"needs": "text", "cost": {"passes": 1, "own": 0.9, "fixed": 2}, "several": True}
-OPTIONS = {"limit": 1000}  # as in the paper
-REQUIRED = ("share",)
-
-_LABELS = {"source": "Kovaleva et al. 2019, section 4.1", "coords": {"pattern": PATTERNS}}
-SHARE = Variable(name="share", long_name="share of maps with each pattern", units="share of maps", **_LABELS)
-TOTAL = Variable(
-    name="share_total", long_name="share of all heads' maps with each pattern", units="share of maps", **_LABELS
-)
-COUNTED = Variable(
-    name="counted",
-    long_name="share of maps of which each pattern is the most probable",
-    units="share of maps",
-    **_LABELS,
-)
 Read = dict[str, Any]
-SOURCE = "Kovaleva et al. 2019, section 4.1"
-SAME = Label("share of heads that have the same most frequent pattern in all corpora", "share of heads")
 
 
 def run(
@@ -58,12 +41,10 @@ def run(
     shown: Annotated[int, Range(0, 100)] = 3,
     weights: Path | None = None,
 ) -> xr.Dataset:
-    """`share[layer, head, pattern]` and `share_total[pattern]` of each corpus (dimension `task` if there are several).
+    """The share of each pattern among the maps of each head, and of all heads.
 
     A share is the mean probability of a pattern over examples, at the natural rate of patterns: nearer to labels given
-    by eye than `counted`, the share of maps of which it is the most probable pattern, which a rare one seldom is. The
-    coordinate `dominant` names the pattern with the largest share of a head's maps. `map` has the clearest maps of each
-    pattern, `head_map` those of each head, of the two patterns that it has most often.
+    by eye than counts of the most probable pattern, which a rare one seldom is.
 
     Arguments:
 
@@ -132,10 +113,12 @@ def _of(planned: PlannedPass[PatternState]) -> tuple[xr.Dataset, Picks, Read]:
     """Returns: the shares of one corpus, its clearest maps, and the attributes of its pass."""
     result = planned.read()
     tallies, heads = result.value.tallies, planned.model.capture.heads
-    total = label(TOTAL, tallies["share_total"], (1,))
-    variables = {name: array.isel(layer=0, head=0, drop=True, missing_dims="ignore") for name, array in total.items()}
-    variables = label(SHARE, tallies["share"], heads) | variables | label(COUNTED, tallies["counted"], heads)
-    shares = xr.Dataset(variables)
+    variables, total = Variables({"pattern": PATTERNS}, STUDY.source, STUDY.labels), tallies["share_total"]
+    cases = Count(total.count, f"examples with {STUDY.labels['share_total'].what}", dims=("pattern",))
+    variables.add_tally("share", tallies["share"], heads)
+    variables.add("share_total", total.mean[0], interval=total.interval[0], count=cases)
+    variables.add_tally("counted", tallies["counted"], heads)
+    shares = xr.Dataset(variables.arrays)
     shares = without_intervals(shares) if planned.corpus.has_few_documents else shares
     return shares, result.value.picks, result.attributes
 
@@ -175,6 +158,6 @@ def same_in_all(main: xr.DataArray) -> dict[str, xr.DataArray]:
     known = main.isel(task=0) != ""
     same, heads = int(((main == main.isel(task=0)).all("task") & known).sum()), int(known.sum())
     bounds = binomtest(same, heads).proportion_ci(method="wilson")
-    variables = Variables({}, SOURCE, {"same_pattern": SAME}, cases="heads behind", resampled="heads")
+    variables = Variables({}, STUDY.source, STUDY.labels, cases="heads behind", resampled="heads")
     variables.add("same_pattern", same / heads, interval=[bounds.low, bounds.high], count=heads)
     return variables.arrays

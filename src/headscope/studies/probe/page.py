@@ -1,6 +1,7 @@
 """The page of `probe`: dependency parsing from attention, beside its baselines (Clark et al. 2019, section 5)."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -209,7 +210,7 @@ def by_relation(numbers: Numbers) -> Table:
     """The recall of each relation."""
     names, result = scored(numbers, BY_RELATION), numbers.result
     columns = (Column("words", "Words"), *(Column(name, NAMES[name].capitalize()) for name in names))
-    rows = [
+    rows: list[Any] = [
         (
             (relation,),
             [

@@ -10,33 +10,22 @@ from scipy.stats import norm
 
 from headscope.figures.labels import label
 from headscope.report.claims import POINT, Claim, above, apart, examples_wanted, no_worse, tied
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import least_found
-from headscope.report.wording import estimate, layers_named, measured, n_examples, number, of_array, several, strongest
+from headscope.report.wording import layers_named, n_examples, number, of_array, several, strongest
 from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
 from headscope.statistics.significance import RATE
-from headscope.studies.ablate.page.card import q_values
+from headscope.studies.ablate.card import main_metric, q_values
 
 MOST_HEADS_NAMED = 4
 # Of these few changed answers of a rare class make a large difference: others count the heads.
 OF_CLASSES = ("f1", "macro_f1", "matthews")
 
 
-def claims(result: xr.Dataset, metric: str) -> list[Finding]:
-    """The heads and layers that the main metric needs, the heads that it does not, and the held-out gain."""
-    return [
-        *_needed(result, metric),
-        *_free(result),
-        *_worst_layer(result, metric),
-        *_phenomena(result),
-        *_unconfirmed(result, metric),
-    ]
-
-
-def _needed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "head_gain", metric=metric)
-    if gains is None:
-        return
+def needed(numbers: Numbers) -> Iterator[Finding]:
+    result, metric = numbers.result, main_metric(numbers.result)
+    gains = numbers.array("head_gain", metric=metric)
     q, worst, name = q_values(result, metric, gains), strongest(gains)[-1], label("metric", metric)
     sure = _lost(gains, q)
     count = int(sure.sum())
@@ -70,12 +59,13 @@ def _loss(gains: xr.DataArray, q: xr.DataArray | None) -> Claim:
     return above(-of_array(flat[first]), 0.0, (n_examples(flat[first]) or (0, 0))[0], rate)
 
 
-def _free(result: xr.Dataset) -> Iterator[Finding]:
+def free_heads(numbers: Numbers) -> Iterator[Finding]:
     """The heads whose loss is surely smaller than a point, by a metric that few changed answers do not move much."""
+    result = numbers.result
     metric = next((name for name in result["metric"].values.tolist() if name not in OF_CLASSES), None)
-    gains = None if metric is None else measured(result, "head_gain", metric=metric)
-    if gains is None:
+    if metric is None:
         return
+    gains = numbers.array("head_gain", metric=metric)
     n, name = (n_examples(gains) or (0, 0))[0], label("metric", str(metric))
     q, flat, total = q_no_worse(gains, POINT, n, of_answers=metric == "accuracy"), _flat(gains), int(gains.count())
     rates = None if q is None else _flat(q)
@@ -122,23 +112,22 @@ def least(gains: xr.DataArray, metric: str) -> str:
     return least_found(gains, metric, counts[1], int(gains.notnull().sum())) if counts else ""
 
 
-def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "layer_gain", metric=metric)
-    if gains is None:
-        return
+def worst_layer(numbers: Numbers) -> Iterator[Finding]:
+    result, metric = numbers.result, main_metric(numbers.result)
+    gains = numbers.array("layer_gain", metric=metric)
     losses = {int(part["layer"]): -of_array(part) for part in gains.dropna("layer")}
     worst = max(losses, key=lambda layer: losses[layer].value)
     name, loss, n = label("metric", metric), losses[worst], (n_examples(gains) or (0, 0))[0]
-    q = measured(result, "layer_q_value") if metric == "accuracy" else q_changed(gains)
-    needed = _loss(gains, q)
+    q = result.get("layer_q_value") if metric == "accuracy" else q_changed(gains)
+    fall = _loss(gains, q)
     if loss.value <= 0:
         text = f"Without the heads of any layer {name} is as high or higher. This is no test that none is needed."
         yield Finding("No fall without the heads of a layer", text)
-    elif needed.verdict != "holds" or len(losses) == 1:
-        chance = "" if needed.verdict == "holds" else ", which may be chance"
+    elif fall.verdict != "holds" or len(losses) == 1:
+        chance = "" if fall.verdict == "holds" else ", which may be chance"
         none = "No layer alone is needed for sure"
         yield Finding.judged(
-            needed,
+            fall,
             f"Without the heads of layer {worst} {name} falls by {loss.text}{chance}.",
             holds=f"The task needs layer {worst}",
             fails=none,
@@ -159,17 +148,15 @@ def _worst_layer(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         )
 
 
-def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
+def phenomena(numbers: Numbers) -> Iterator[Finding]:
     """The head that each phenomenon needs most, and whether that is more than chance."""
-    gains, q = measured(result, "phenomenon_gain"), measured(result, "phenomenon_q_value")
-    if gains is None or q is None:
-        return
+    gains, q = numbers.array("phenomenon_gain"), numbers.array("phenomenon_q_value")
     texts, sure = [], int(_lost(gains, q).any(["layer", "head"]).sum())
     for phenomenon in gains["phenomenon"].values.tolist():
         own = gains.sel(phenomenon=phenomenon, drop=True)
-        needed = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
-        heads = [reading for reading in needed[::-1] if reading.value == reading.value]
-        baseline = estimate(result, "phenomenon_baseline", phenomenon=phenomenon).percent
+        falls = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
+        heads = [reading for reading in falls[::-1] if reading.value == reading.value]
+        baseline = f"{numbers('phenomenon_baseline', phenomenon=phenomenon):%}"
         texts.append(
             f"{phenomenon} ({baseline}): {', '.join(head.head for head in heads[:MOST_HEADS_NAMED]) or 'none'}"
         )
@@ -184,11 +171,10 @@ def _phenomena(result: xr.Dataset) -> Iterator[Finding]:
     )
 
 
-def _unconfirmed(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+def unconfirmed(numbers: Numbers) -> Iterator[Finding]:
     """The held-out gain of the head with the largest gain on one half of the examples: the lower of both halves."""
-    chosen = measured(result, "chosen_gain", metric=metric)
-    if chosen is None:
-        return
+    metric = main_metric(numbers.result)
+    chosen = numbers.array("chosen_gain", metric=metric)
     lower = of_array(chosen.isel(half=int(chosen["lower"].fillna(-np.inf).argmin("half"))))
     text = f"The head with the largest gain was chosen on one half of the examples; on the other it gains {lower.text}."
     yield Finding.judged(

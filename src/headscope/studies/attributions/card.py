@@ -6,6 +6,7 @@ import xarray as xr
 
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.parts import Finding
 from headscope.report.wording import number
 
@@ -37,3 +38,6 @@ def _attention(result: xr.Dataset, row: Row) -> str:
         return ""
     share = result["attention_to"].sel(layer=row.layer, head=row.head, token_class=row.labels[0])
     return f"; attention {number(float(share))}"
+
+
+CARD = StudyCard(hidden=HIDDEN, main_numbers=main_numbers, sentences=sentences)

@@ -1,6 +1,5 @@
 """What was asked beside single heads: special heads of other results, pairs, one head of a layer, skipped layers."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,29 +9,23 @@ import xarray as xr
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name, label
 from headscope.report.claims import POINT, Claim, no_worse, over_heads
+from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import agree, estimate, examples, measured, number, of_array, rate, several
 from headscope.statistics.interval_tests import q_no_worse
 from headscope.statistics.significance import RATE
+from headscope.studies.ablate.card import main_metric
 
 MOST_PAIRS = 8
 SKIPPED = {"attention": "attention", "layer": "attention and feed-forward part"}
 
 
-def beside_heads(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    """The findings of all that was asked."""
-    yield from _special(result, metric)
-    yield from _pairs(result, metric)
-    yield from _one_head(result, metric)
-    yield from _skipped(result, metric)
-    yield from _across_tasks(result, metric)
-
-
-def _special(result: xr.Dataset, metric: str) -> Iterator[Finding]:
+def special(numbers: Numbers) -> Iterator[Finding]:
     """Whether the task needs the special heads of a result more than others, and whether it can do without."""
+    result, metric = numbers.result, main_metric(numbers.result)
     name = label("metric", metric)
-    for source in result["head_source"].values.tolist() if "special_gain" in result else ():
+    for source in numbers.labels("special_gain", "head_source"):
         at = {"head_source": source, "metric": metric}
         lost, random = (-estimate(result, part, **at) for part in ("special_gain", "special_random_gain"))
         heads, n = int(result["special_heads"].sel(head_source=source)), int(result["special_gain_n_examples"].sel(at))
@@ -64,17 +57,16 @@ def _harmless(result: xr.Dataset, source: str, metric: str, n: int) -> Claim:
     return claim if q is None else replace(claim, q=float(q.sel(head_source=source)))
 
 
-def _pairs(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    excess = measured(result, "pair_excess", metric=metric)
-    if excess is None:
-        return
+def pairs(numbers: Numbers) -> Iterator[Finding]:
+    result, metric = numbers.result, main_metric(numbers.result)
+    excess = numbers.array("pair_excess", metric=metric)
     name, q = label("metric", metric), result["pair_q_value"].sel(metric=metric)
     sure = excess.where((q < RATE) & (excess["lower"] > 0))
     count, total = int(sure.notnull().sum()), excess.sizes["head_pair"]
     first = int((sure if count else excess).fillna(-np.inf).argmax("head_pair"))
     most, pair = excess.isel(head_pair=first), _named(excess["head_pair"][first].item())
     mean = estimate(result, "mean_pair_excess", metric=metric)
-    which = "alike heads" if json.loads(result.attrs["options"])["pairs"] == "alike" else "any heads"
+    which = "alike heads" if numbers.attribute("options")["pairs"] == "alike" else "any heads"
     bounds = of_array(most)
     yield Finding.judged(
         Claim(bounds.value, 0.0, bounds, int(result["pair_excess_n_examples"]), float(q[first])),
@@ -87,10 +79,9 @@ def _pairs(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     )
 
 
-def _one_head(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "one_head_gain", metric=metric)
-    if gains is None:
-        return
+def one_head(numbers: Numbers) -> Iterator[Finding]:
+    result, metric = numbers.result, main_metric(numbers.result)
+    gains = numbers.array("one_head_gain", metric=metric)
     there, n = gains.dropna("layer"), int(result["one_head_gain_n_examples"])
     q, name, total = q_no_worse(there, POINT, n, of_answers=metric == "accuracy"), label("metric", metric), there.size
     rates = np.ones(total) if q is None else q.values
@@ -110,18 +101,19 @@ def _one_head(result: xr.Dataset, metric: str) -> Iterator[Finding]:
     )
 
 
-def _skipped(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    gains = measured(result, "skipped_gain", metric=metric)
-    for part in gains["skipped"].values.tolist() if gains is not None else ():
-        own = gains.sel(skipped=part) if gains is not None else xr.DataArray()
+def skipped(numbers: Numbers) -> Iterator[Finding]:
+    metric = main_metric(numbers.result)
+    gains = numbers.array("skipped_gain", metric=metric)
+    for part in gains["skipped"].values.tolist():
+        own = gains.sel(skipped=part)
         texts = "; ".join(f"layer {int(one['layer'])} {of_array(one).signed}" for one in own)
         words = SKIPPED[part]
         yield Finding(f"Skipped {words}", f"Change of {label('metric', metric)} without it: {texts}.{examples(own)}")
 
 
-def _across_tasks(result: xr.Dataset, metric: str) -> Iterator[Finding]:
-    correlations = measured(result, "task_correlation", metric=metric)
-    for other in correlations["other_task"].values.tolist() if correlations is not None else ():
+def across_tasks(numbers: Numbers) -> Iterator[Finding]:
+    result, metric = numbers.result, main_metric(numbers.result)
+    for other in numbers.labels("task_correlation", "other_task"):
         at, this = {"other_task": other, "metric": metric}, result.attrs["task"]
         correlation = estimate(result, "task_correlation", **at)
         heads = int(result["head_gain"].sel(metric=metric).notnull().sum())
@@ -140,13 +132,8 @@ def _across_tasks(result: xr.Dataset, metric: str) -> Iterator[Finding]:
         )
 
 
-def tables(result: xr.Dataset, metric: str) -> list[Table]:
-    """Special heads beside random ones; pairs with the largest excess; layers with one head, and skipped."""
-    made = (_special_table(result, metric), _pair_table(result, metric), _layer_table(result, metric))
-    return [table for table in made if table.rows]
-
-
-def _special_table(result: xr.Dataset, metric: str) -> Table:
+def special_table(numbers: Numbers) -> Table:
+    result, metric = numbers.result, main_metric(numbers.result)
     rows: list[tuple[str, Cells]] = [
         (source, [
             (str(int(result["special_heads"].sel(head_source=source))), ""),
@@ -154,7 +141,7 @@ def _special_table(result: xr.Dataset, metric: str) -> Table:
               for name in ("special_gain", "special_random_gain", "special_lead")),
             (rate(float(result["special_q_value"].sel(head_source=source, metric=metric))), ""),
         ])
-        for source in (result["head_source"].values.tolist() if "special_gain" in result else ())
+        for source in numbers.labels("special_gain", "head_source")
     ]  # fmt: skip
     caption = (
         f"Change of {label('metric', metric)} without the special heads of a result, and without as many random heads "
@@ -164,15 +151,15 @@ def _special_table(result: xr.Dataset, metric: str) -> Table:
     return titled("special", caption, "Result", ("Heads", "Special", "Random", "Lead", "q"), rows)
 
 
-def _pair_table(result: xr.Dataset, metric: str) -> Table:
-    excess = measured(result, "pair_excess", metric=metric)
+def pair_table(numbers: Numbers) -> Table:
+    result, metric = numbers.result, main_metric(numbers.result)
+    excess = numbers.array("pair_excess", metric=metric)
     rows: list[tuple[str, Cells]] = []
-    if excess is not None:
-        order = np.argsort(-excess.values, kind="stable")[:MOST_PAIRS]
-        for pair in excess["head_pair"].values[order].tolist():
-            at = {"head_pair": pair, "metric": metric}
-            cells: Cells = [estimate(result, name, **at).cell("+.3f") for name in ("pair_gain", "pair_excess")]
-            rows.append((_named(pair), [*cells, (rate(float(result["pair_q_value"].sel(at))), "")]))
+    order = np.argsort(-excess.values, kind="stable")[:MOST_PAIRS]
+    for pair in excess["head_pair"].values[order].tolist():
+        at = {"head_pair": pair, "metric": metric}
+        cells: Cells = [estimate(result, name, **at).cell("+.3f") for name in ("pair_gain", "pair_excess")]
+        rows.append((_named(pair), [*cells, (rate(float(result["pair_q_value"].sel(at))), "")]))
     caption = (
         f"Pairs of heads: change of {label('metric', metric)} without both, and the fall beyond the sum of the falls "
         "without each, with 95% intervals; the largest. q: false discovery rate among all pairs."
@@ -180,12 +167,15 @@ def _pair_table(result: xr.Dataset, metric: str) -> Table:
     return titled("pairs", caption, "Heads", ("Change without both", "Beyond the sum", "q"), rows)
 
 
-def _layer_table(result: xr.Dataset, metric: str) -> Table:
+def layer_table(numbers: Numbers) -> Table:
+    result, metric = numbers.result, main_metric(numbers.result)
     arrays = {"One head": measured(result, "one_head_gain", metric=metric)}
     skipped = measured(result, "skipped_gain", metric=metric)
     if skipped is not None:
         arrays |= {f"Without {words}": skipped.sel(skipped=part) for part, words in SKIPPED.items()}
     there = {words: array for words, array in arrays.items() if array is not None}
+    if not there:
+        raise MissingNumber("one_head_gain")
     heads = {"Heads": result["one_head"].sel(metric=metric)} if "one_head" in result else {}
     rows: list[tuple[str, Cells]] = [
         (
@@ -195,7 +185,7 @@ def _layer_table(result: xr.Dataset, metric: str) -> Table:
                 *(of_array(array.sel(layer=layer)).known_cell("+.3f") for array in there.values()),
             ],
         )
-        for layer in (result["layer"].values.tolist() if there else ())
+        for layer in result["layer"].values.tolist()
     ]
     caption = (
         f"Change of {label('metric', metric)}, with 95% intervals: with one head of a layer, chosen on the other half "

@@ -5,17 +5,25 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.figures import attention_maps
+from headscope.figures import attention_maps, with_interval
 from headscope.figures.labels import label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import COLOURS, where_true
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, HeadKind
-from headscope.studies.patterns.page.figures import over_corpora
 
-HIDDEN = ("counted",)
-SOME = 0.05
-HALF = 0.5
+SOME, HALF = 0.05, 0.5
+
+
+def over_corpora(result: xr.Dataset, name: str) -> xr.DataArray:
+    """A variable with its interval; of several corpora the mean, which has none."""
+    array = with_interval(result, name)
+    if "task" not in array.dims:
+        return array
+    attributes = array.attrs | {"long_name": f"{array.attrs['long_name']}, mean over corpora"}
+    return result[name].mean("task").assign_attrs(attributes)
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
@@ -46,7 +54,11 @@ def maps(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
     head_labels = {"layer": layer, "head": head}
     maps, share = result["head_map"].sel(head_labels), over_corpora(result, "share").sel(head_labels)
     order = share["pattern"].values[(-share.values).argsort(kind="stable")].tolist()
-    examples = [_with_tokens(maps.sel(pattern=name)) for name in order if maps.sel(pattern=name).notnull().any()]
+    examples = [
+        clear_map(maps.sel(pattern=name), "head_map", label("pattern", name))
+        for name in order
+        if maps.sel(pattern=name).notnull().any()
+    ]
     if examples:
         caption = (
             "For each frequent pattern of the head, the input of 12 to 40 tokens whose map shows it most clearly, with "
@@ -55,15 +67,22 @@ def maps(result: xr.Dataset, layer: int, head: int) -> Iterator[Figure]:
         yield Figure("maps", "Clearest maps", attention_maps(examples, "Clearest maps"), caption, "share")
 
 
-def _with_tokens(one: xr.DataArray) -> tuple[xr.DataArray, list[str]]:
-    tokens = [token for token in one["head_map_token"].values.tolist() if token]
-    name = f"{label('pattern', one['pattern'].item())} ({float(one['head_map_confidence']):.2f})"
-    return xr.DataArray(one.values[: len(tokens), : len(tokens)], dims=("query", "key"), name=name), tokens
+def clear_map(array: xr.DataArray, variable: str, name: str) -> tuple[xr.DataArray, list[str]]:
+    """A map without its padding, named with its probability, and its tokens.
+
+    * `variable`: map or head_map.
+    """
+    tokens = [token for token in array["token" if variable == "map" else "head_map_token"].values.tolist() if token]
+    name = f"{name} ({float(array[f'{variable}_confidence']):.2f})"
+    return xr.DataArray(array.values[: len(tokens), : len(tokens)], dims=("query", "key"), name=name), tokens
 
 
-def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """A pattern in more than half of the maps of a head; heterogeneous maps have none."""
-    share = over_corpora(result, "share")
+    share = over_corpora(numbers.result, "share")
     for pattern in share["pattern"].values.tolist():
         if pattern in COLOURS:
             yield from where_true(share.sel(pattern=pattern) > HALF, pattern, label("pattern", pattern))
+
+
+CARD = StudyCard(hidden=("counted",), main_numbers=main_numbers, badges=badges, sentences=sentences, maps=maps)

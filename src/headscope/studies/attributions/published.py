@@ -23,8 +23,6 @@ PAPER = {
 
 def figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
     """Attention, rollout and flow at the layers that the two models have in common."""
-    if "rank_correlation" not in result or "layer" not in result["rank_correlation"].dims:
-        return
     layers = result["layer"].values.tolist()
     for method, values in PAPER.items():
         for layer, paper in zip(layers, _beside(values, len(layers)), strict=True):

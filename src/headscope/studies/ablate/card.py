@@ -5,16 +5,17 @@ from collections.abc import Iterator
 import pandas as pd
 import xarray as xr
 
-from headscope.figures.labels import label
+from headscope.figures.labels import head_name, label
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name, where_true
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.shared_findings import least_found, unlearned
-from headscope.report.wording import Estimate, measured, number, rate
+from headscope.report.wording import Estimate, estimate, measured, number, rate, several
 from headscope.statistics.interval_tests import q_changed
 from headscope.statistics.significance import RATE
-from headscope.studies.ablate.page.head_sets import together
 
 HIDDEN = ("head_score", "importance_normalised")
 
@@ -90,20 +91,66 @@ def _least(result: xr.Dataset, gain: Row) -> str:
     return least_found(change, label("metric", name), int(gain.n), gain.heads)
 
 
-def kinds(result: xr.Dataset) -> Iterator[HeadKind]:
+def together(result: xr.Dataset, layer: int, head: int) -> Iterator[Finding]:
+    """The pair with the head that loses most beyond the sum, and whether halves of the examples choose it alone."""
+    metric = str(result["metric"].values[0])
+    yield from _pairs(result, metric, layer, head)
+    yield from _alone(result, metric, layer, head)
+
+
+def _pairs(result: xr.Dataset, metric: str, layer: int, head: int) -> Iterator[Finding]:
+    excess = measured(result, "pair_excess", metric=metric)
+    named = [] if excess is None else excess["head_pair"].values.tolist()
+    mine = [pair for pair in named if {head_name(layer, head), f"{layer}-*"} & set(pair.split(","))]
+    if excess is None or not mine:
+        return
+    own, q = excess.sel(head_pair=mine), result["pair_q_value"].sel(metric=metric, head_pair=mine)
+    sure = int(((q < RATE) & (own["lower"] > 0)).sum())
+    most = mine[int(own.fillna(float("-inf")).argmax("head_pair"))]
+    beyond = estimate(result, "pair_excess", head_pair=most, metric=metric)
+    yield Finding(
+        "Replaced by another head",
+        f"{sure} of {several(len(mine), 'pair')} with it surely lose more {label('metric', metric)} together than each "
+        f"head alone (q < {RATE}, corrected over {several(len(named), 'pair')}). Most beyond the sum: heads "
+        f"{most.replace(',', ' and ')}, {beyond.signed} (q {rate(float(q.sel(head_pair=most)))}).",
+    )
+
+
+def _alone(result: xr.Dataset, metric: str, layer: int, head: int) -> Iterator[Finding]:
+    if "one_head" not in result:
+        return
+    chosen = result["one_head"].sel(layer=layer, metric=metric).values.tolist()
+    if times := chosen.count(head):
+        gain = estimate(result, "one_head_gain", layer=layer, metric=metric)
+        halves = "both halves" if times == len(chosen) else "one half"
+        yield Finding(
+            "As the only head of its layer",
+            f"It is the best one by {halves} of the examples. With the head that each half chose, "
+            f"{label('metric', metric)} of the other half changes by {gain.signed}.",
+        )
+
+
+def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """A lower score by the first metric without the head, or a lower accuracy of a phenomenon, q < 0.05."""
+    result = numbers.result
     if unlearned(result):
         return
-    metric = str(result["metric"].values[0])
-    gains = measured(result, "head_gain", metric=metric)
-    q = None if gains is None else q_values(result, metric, gains)
-    if gains is not None and q is not None:
+    metric = main_metric(result)
+    gains = numbers.array("head_gain", metric=metric)
+    if (q := q_values(result, metric, gains)) is not None:
         yield from where_true((gains < 0) & (q < RATE), "needed", "needed")
-    if "phenomenon_q_value" in result:
-        loss = -result["phenomenon_gain"]
-        yield from by_name(loss.where((loss > 0) & (result["phenomenon_q_value"] < RATE)), "phenomenon", "needed")
+    loss = -numbers.array("phenomenon_gain")
+    yield from by_name(loss.where((loss > 0) & (result["phenomenon_q_value"] < RATE)), "phenomenon", "needed")
+
+
+def main_metric(result: xr.Dataset) -> str:
+    """The first metric."""
+    return str(result["metric"].values[0])
 
 
 def q_values(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:
     """The false discovery rate of a change: by McNemar's test for accuracy, else by the intervals."""
     return result["head_q_value"] if metric == "accuracy" and "head_q_value" in result else q_changed(gains)
+
+
+CARD = StudyCard(hidden=HIDDEN, main_numbers=main_numbers, rates=rates, sentences=sentences)

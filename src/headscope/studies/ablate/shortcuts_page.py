@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from headscope.figures import with_interval
 from headscope.figures.dot_rows import dot_rows
 from headscope.report.claims import above, apart
+from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import Estimate, Reading, estimate, measured, of_array, several, strongest
 from headscope.statistics.significance import RATE
@@ -26,23 +26,23 @@ def is_of_shortcuts(result: xr.Dataset) -> bool:
     return "case_score" in result
 
 
-def findings(result: xr.Dataset) -> Iterator[Finding]:
+def shortcuts(numbers: Numbers) -> Iterator[Finding]:
     """Whether each heuristic is taken for entailment, and the heads without which it is less."""
-    if is_of_shortcuts(result):
-        heuristics = [name.removesuffix(NOT) for name in _phenomena(result) if name.endswith(NOT) and name != OTHER]
-        made = {heuristic: _taken(result, heuristic) for heuristic in heuristics}
-        yield from made.values()
-        # without a head a model that follows no shortcut may say no more often, too
-        if taken := [heuristic for heuristic, finding in made.items() if finding.verdict == "holds"]:
-            yield _carriers(result, taken)
+    numbers.array("case_score")
+    result = numbers.result
+    heuristics = [name.removesuffix(NOT) for name in _phenomena(result) if name.endswith(NOT) and name != OTHER]
+    findings = {heuristic: _taken(result, heuristic) for heuristic in heuristics}
+    yield from findings.values()
+    # without a head a model that follows no shortcut may say no more often, too
+    if taken := [heuristic for heuristic, finding in findings.items() if finding.verdict == "holds"]:
+        yield _carriers(result, taken)
 
 
-def figures(result: xr.Dataset) -> Iterator[Figure]:
+def cases(numbers: Numbers) -> Figure:
     """The cases, one row each."""
-    if is_of_shortcuts(result):
-        array = with_interval(result, "case_score").drop_vars("n_examples", errors="ignore")
-        array = array.expand_dims(series=["model"], axis=1).assign_attrs(result["case_score"].attrs)
-        yield Figure("cases", CASES, dot_rows(array), CAPTION, "case_score")
+    array = numbers.array("case_score").drop_vars("n_examples", errors="ignore")
+    array = array.expand_dims(series=["model"], axis=1).assign_attrs(numbers.result["case_score"].attrs)
+    return Figure("cases", CASES, dot_rows(array), CAPTION, "case_score")
 
 
 def _taken(result: xr.Dataset, heuristic: str) -> Finding:

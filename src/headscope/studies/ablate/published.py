@@ -6,9 +6,12 @@ import xarray as xr
 
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.figures.labels import label
-from headscope.report.published import PublishedFigure
+from headscope.report.numbers import Numbers
+from headscope.report.published import PublishedFigure, published_table
+from headscope.report.tables import Table
 from headscope.report.wording import Cell, estimate, measured
 from headscope.statistics.significance import RATE
+from headscope.studies.ablate.card import main_metric
 
 MICHEL, TRANSLATION = "Michel et al. 2019, Table 6, MNLI", "Michel et al. 2019, section 3.2, translation, p < 0.01"
 KOVALEVA = "Kovaleva et al. 2019, section 4.6"
@@ -18,6 +21,11 @@ CAPTION = (
     "Fine-tuned BERT-base (uncased, 12 layers) beside this model, in points. Highest and lowest are of all heads on "
     "the same examples, as in the papers, and too good for what was chosen so; they are of other tasks unless named."
 )
+
+
+def published(numbers: Numbers) -> list[Table]:
+    """The published losses and gains beside those here."""
+    return published_table(figures(numbers.result, main_metric(numbers.result)), CAPTION)
 
 
 def figures(result: xr.Dataset, metric: str) -> Iterator[PublishedFigure]:

@@ -1,1 +1,0 @@
-"""The page of `attributions` for report, cards and viewer; never imports torch."""

@@ -1,1 +1,0 @@
-"""The page of `patterns` for report, cards and viewer; never imports torch."""
