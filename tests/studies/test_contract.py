@@ -83,6 +83,7 @@ def written(
     folder = tmp_path_factory.mktemp("contract")
     save_tiny(folder / "model")
     found = {study: [ended(study, WHOLE_RESULTS)] for study in STUDIES}
+    found["shrink"].append(ended("shrink", "not annotated"))
     for source in ((gap(folder), "--kind", "gap"), (winobias(folder), "--kind", "winobias", "--task", "type1")):
         words = ("coreference", folder / "model", *source, "--resamples", "20")
         found["coreference"].append(run(*words, out=folder / f"out-{source[2]}", page=False))

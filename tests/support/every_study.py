@@ -73,9 +73,11 @@ WHOLE = {
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
     "profile": ("--predicted-frequency",),
-    "shrink": ("--task", "made", "--data", "{folder}/task"),
+    "shrink": ("--task", "made", "--data", "{folder}/task", "--fine", "--eight-bit", "--heads-of", "{folder}/profile"),
     "structure": ("--tensor-products",),
 }
+# Options of further cases, for numbers that the first cannot have.
+FURTHER = {("shrink", "not annotated"): ("--fine", "--method", "gates")}
 # What makes a study quick.
 QUICK = {
     "attributions": ("--scored", "4", "--flow", "2", "--shown", "1", "--altered", "2"),
@@ -144,6 +146,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if several else source
     options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
+    options += FURTHER.get((study, case), ())
     options = [option.format(folder=folder, model=folder / model) for option in options] + (
         ["--json"] if case == JSON else []
     )
@@ -203,6 +206,7 @@ def prepare(folder: Path) -> Path:
     for number in (*FEW.values(), len(ITEMS)):
         (folder / f"items-{number}.jsonl").write_text("\n".join([*ITEMS[:number], ""]), encoding="utf-8")
     marked(folder / "marked", (1, 1), of=(2, 2))
+    assert run("profile", folder / "bert", "sample", "--limit", "4", out=folder / "profile", page=False).status == 0
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
     assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
     return folder

@@ -55,7 +55,6 @@ DIMENSIONS = {
     "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
     "probe": Dimension("parser that is scored"),
-    "head_kind": Dimension("kind of heads, by other results: positional, syntactic, semantic, for rare words"),
     "estimator": Dimension("how the importance of a head is estimated"),
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
@@ -70,10 +69,6 @@ DIMENSIONS = {
         "place of a dimension of hidden states by its share, from 1 for the largest", "whole", 1
     ),
     "phenomenon": Dimension("class of the items of a suite"),
-    "choice": Dimension("how the parts that a smaller model keeps are chosen"),
-    "kept": Dimension("what of a layer stays in a smaller model: parts, or what they add to the states"),
-    "input_group": Dimension("group of inputs of a smaller model: by length, by pieces that are gone, by class"),
-    "within": Dimension("whether inputs are those of a group, or all others"),
     "condition": Dimension("finer class of the items of a phenomenon"),
     "suite": Dimension("set of cloze items"),
     "corpus": Dimension("corpus, such as the treebank of a language"),
@@ -89,7 +84,6 @@ TYPICAL = ("typical_input", "typical_query")
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),
-    "part": ("U", ("step",)),
     "token": ("U", ("pattern", "example", "query")),
 }
 
@@ -118,7 +112,7 @@ KINDS: dict[str, str] = {
         "number",
     ),
     **dict.fromkeys(
-        "left_out options recipe settings shrinking suites training versions".split(),
+        "left_out options recipe settings suites training versions".split(),
         "object",
     ),
     **dict.fromkeys("counted skipped".split(), "counts"),

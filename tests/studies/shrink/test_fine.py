@@ -32,7 +32,7 @@ from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.timing import Timing
 from headscope.studies.shrink.verification import verified
-from support.findings import texts_of
+from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
 from support.killed import Killed, kill
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -189,7 +189,7 @@ def test_folder_is_that_of_the_result(made: tuple[Path, xr.Dataset]) -> None:
 
 def test_page_names_parts_of_layers_and_what_an_ordinary_model_costs(made: tuple[Path, xr.Dataset]) -> None:
     _, result = made
-    said = texts_of(result)
+    said = all_texts_of(result)
     assert "by the code in its folder" in said["What was removed"] and "nan" not in " ".join(said.values())
     assert "The search for an ordinary model at the same target" in said["What an ordinary model costs"]
     known = json.loads(result.attrs["shrinking"])["portable"]

@@ -24,7 +24,7 @@ from headscope.studies.shrink.sizes import Size
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.verification import verified
 from models.test_embedding_width import outputs, planted
-from support.findings import texts_of
+from support.findings import all_texts_of
 from support.idle_neurons import TEXTS
 from support.killed import Killed, kill
 from support.narrow_embeddings import may_be_narrower
@@ -95,7 +95,7 @@ def test_embeddings_become_as_narrow_as_their_rank_and_then_parts_of_single_laye
     assert any(" of layer " in part for part in parts) and known["model_class"] == ["BertModel", "AlbertModel"]
     assert known["megabytes"][1] == pytest.approx(float(result["megabytes"][-1]))
     np.testing.assert_allclose(result["reloaded_score"], result["shrunk_score"], atol=1e-5)
-    removed = texts_of(result)["What was removed"]
+    removed = all_texts_of(result)["What was removed"]
     assert "numbers of each embedding" in removed and "the rest, an AlbertModel, by the code in its folder" in removed
     model, corpus = planted(9), headscope.read(TEXTS)
     assert verified(result, folder / "model", model, corpus, None, QUICK)["same"]

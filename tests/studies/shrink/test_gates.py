@@ -14,13 +14,14 @@ from headscope.models.gated import GateValues, gated
 from headscope.models.removable_parts import Kept
 from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
+from headscope.report.numbers import Numbers
 from headscope.studies.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
+from headscope.studies.shrink.figures import open_gates
 from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.shrink.gates import Gates, gate_shapes, variables
 from headscope.studies.shrink.hard_concrete import drawn, expected, open_probability, sampled
 from headscope.studies.shrink.judging import answers_of
 from headscope.studies.shrink.original import Original, original_of
-from headscope.studies.shrink.page.gates import figures
 from headscope.studies.shrink.plan import SizeTarget
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.sizes import Size
@@ -193,9 +194,8 @@ def test_heads_that_stay_are_those_of_the_saved_model(original: Original) -> Non
 
 def test_the_page_shows_the_gates_that_there_are() -> None:
     """Those of neurons alone, too: without gates of layers."""
-    facts = {"gates": {"epochs": 1, "steps": 2, "expected_price": 1.0}}
     neurons, layers = {"neurons": np.zeros((3, 8))}, {"layers": np.zeros(3)}
     for log_alphas, name in ((neurons, "open_neurons"), (layers, "layer_gate"), (neurons | layers, "layer_gate")):
         result = xr.Dataset(variables(log_alphas, even((0, 2), 4, 4)))
-        (figure,) = figures(result, facts)
+        (figure,) = open_gates(Numbers(result))
         assert figure.name == figure.variable == name and figure.variable in result

@@ -14,12 +14,13 @@ from headscope import Settings
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.studies.shrink import groups
 from headscope.studies.shrink.answers import LETTERS, text_of
 from headscope.studies.shrink.embeddings import Embeddings
 from headscope.studies.shrink.groups import changed_share
-from headscope.studies.shrink.page.held_out import changed, lossier_groups
+from headscope.studies.shrink.page import changed, lossier_groups
 from headscope.studies.shrink.removed import share_added
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.task_answers import TaskAnswers
@@ -87,7 +88,7 @@ def test_the_group_that_loses_is_named_and_others_are_not() -> None:
     result = result_of(losses, {"long inputs": planted, "inputs of class no": other})
     np.testing.assert_allclose(result["group_loss"].sel(input_group="long inputs"), [0.5, 0.05])
     assert result["group_loss_n_examples"].sel(input_group="long inputs").values.tolist() == [60, 140]
-    found = [finding for finding in lossier_groups(result) if finding.topic.startswith("Long")]
+    found = [finding for finding in lossier_groups(Numbers(result)) if finding.topic.startswith("Long")]
     assert found[0].topic == "Long inputs lose more than others" and found[0].verdict == "holds"
     assert "over 2 groups" in found[0].text
 
@@ -97,9 +98,9 @@ def test_nothing_is_said_of_groups_that_cannot_be_told_apart() -> None:
     for seed in range(20):
         random = np.random.default_rng(seed)
         masks = {f"group {number}": random.random(100) < 0.4 for number in range(6)}
-        said += len(list(lossier_groups(result_of((random.random(100) < 0.1).astype(float), masks))))
+        said += len(list(lossier_groups(Numbers(result_of((random.random(100) < 0.1).astype(float), masks)))))
     assert said <= 2  # of 120 groups
-    assert not list(lossier_groups(result_of(np.zeros(60), {"one": np.arange(60) < 20})))
+    assert not list(lossier_groups(Numbers(result_of(np.zeros(60), {"one": np.arange(60) < 20}))))
 
 
 def test_changed_predictions_are_kept_with_the_surest_first() -> None:
@@ -142,7 +143,7 @@ def test_share_of_changed_predictions() -> None:
     assert float(made["changed_share"]) == 0.25
     lower, upper = made["changed_share_ci"].values
     assert 0.1 < lower < 0.25 < upper < 0.4
-    assert "25.0%" in next(iter(changed(made))).text
+    assert "25.0%" in changed(Numbers(made)).text
     none = changed_share(np.zeros(40, bool), range(40), 0, 200)["changed_share_ci"].values
     assert none[0] == 0 < none[1]
 
@@ -163,4 +164,4 @@ def test_page_has_all_models_in_its_first_figure_and_what_stays_of_each_layer(tm
     assert {row["model"] for row in records} == {
         *("each step, untrained", "saved model", "longest weights, untrained", "random parts, untrained"),
     }
-    assert [table.name for table in page.tables()] == ["steps"]  # no similarity moved
+    assert [table.name for table in page.tables()] == ["steps", "scores"]  # no similarity moved

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 import headscope
 from headscope import HeadscopeError, Settings, results
+from headscope.report.declared import parts_of
 from headscope.report.kinds import head_kinds
+from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.studies.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
 from headscope.studies.shrink.original import original_of
-from headscope.studies.shrink.page.kinds import kept_kinds, kinds_table
+from headscope.studies.shrink.page import PAGE, kept_kinds
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from support.findings import texts_of
@@ -70,18 +72,18 @@ def test_kept_heads_that_are_exactly_the_positional_ones_are_found() -> None:
     assert made["kept_kind_share"].values.tolist() == [1, 0]
     assert made["random_kind_share"].values[0] == pytest.approx(2 / 12)
     assert made["kept_kind_p_value"].values[0] == pytest.approx((1 / 66) ** 6)
-    findings = list(kept_kinds(made))
+    findings = list(kept_kinds(Numbers(made)))
     assert [one.verdict for one in findings] == ["holds", "undecided"]
     assert findings[0].topic == "More heads that stay are positional than of random ones"
     assert "100% are positional" in findings[0].text and "17% on average" in findings[0].text
-    (table,) = kinds_table(made)
+    (table,) = parts_of(PAGE.tables, made)
     assert len(table.rows) == 2
 
 
 def test_heads_that_avoid_a_kind_fail() -> None:
     most = heads([range(8)] * 6)
     made = result_of(heads([(8, 9, 10)] * 6), {"positional": most})
-    assert [one.verdict for one in kept_kinds(made)] == ["fails"]
+    assert [one.verdict for one in kept_kinds(Numbers(made))] == ["fails"]
 
 
 def test_heads_of_a_kind_in_layers_that_stay_as_they_are_say_nothing() -> None:
@@ -90,7 +92,7 @@ def test_heads_of_a_kind_in_layers_that_stay_as_they_are_say_nothing() -> None:
         heads([range(12), range(12), (), (), (), ()]), {"positional": heads([(0, 1), (2,), (), (), (), ()])}
     )
     assert made["kept_kind_excess"].values == pytest.approx(0) and made["kept_kind_p_value"].values == pytest.approx(1)
-    assert [one.verdict for one in kept_kinds(made)] == ["undecided"]
+    assert [one.verdict for one in kept_kinds(Numbers(made))] == ["undecided"]
 
 
 @pytest.mark.always
@@ -104,7 +106,7 @@ def test_random_heads_that_stay_claim_nothing_beyond_the_rate_of_errors() -> Non
         lower, upper = made["kept_kind_excess_ci"].values[0]
         fewer = by_chance(stays, marked, COUNTS)[: int((stays & marked).sum()) + 1].sum()
         assert (lower > 0) == (float(made["kept_kind_p_value"][0]) <= 0.025) and (upper <= 0) == (fewer < 0.025)
-        (found,) = kept_kinds(made)
+        (found,) = kept_kinds(Numbers(made))
         wrong += found.verdict != "undecided"
     assert wrong <= 8  # of 80, where 4 are the most that are expected
 

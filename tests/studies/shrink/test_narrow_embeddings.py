@@ -12,13 +12,13 @@ from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
-from headscope.report.study_page import study_page
 from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
 from headscope.studies.shrink.original import original_of
 from headscope.studies.shrink.splits import encode
 from headscope.studies.shrink.study import run
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from models.test_embedding_width import planted
+from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, even
 
 QUICK = Settings(resamples=50)
@@ -37,7 +37,7 @@ def test_embeddings_become_as_narrow_as_their_rank_and_no_other_part_goes(tmp_pa
     assert facts["megabytes"][1] == pytest.approx(float(result["megabytes"][-1])) == pytest.approx(size, abs=3e-6)
     assert float(result["output_change"][-1]) < 1e-9 and abs(float(result["estimated_change"][-1])) < 1e-9
     assert float(result["reloaded_score"][0]) == pytest.approx(1, abs=1e-5)
-    said = " ".join(one.text for one in study_page(result).findings())
+    said = " ".join(all_texts_of(result).values())
     assert "16 of 24 numbers of each embedding" in said and "ordinary AlbertModel" in said
 
 

@@ -11,12 +11,13 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, BertMod
 import headscope
 from headscope import Settings
 from headscope.outputs.size_and_speed import megabytes
+from headscope.report.study_page import study_page
 from headscope.studies.shrink import found_search, study
 from headscope.studies.shrink.plan import plan_of
 from headscope.studies.shrink.prices import Prices
 from headscope.studies.shrink.study import run
 from models.test_embedding_width import made, planted
-from support.findings import texts_of
+from support.findings import all_texts_of, texts_of
 from support.idle_neurons import TEXTS, idle_halves
 
 PRICES = Prices(((1, 8),), 3, 4, (0.3,), (32, 16), ((3.0,), (2.0,)), (0.05,))
@@ -69,7 +70,7 @@ def test_a_target_of_ones_own_keeps_the_class_and_given_options_stay() -> None:
 
 @pytest.mark.thorough
 def test_the_default_has_60_percent_of_the_parameters_and_the_page_says_what_loads_it(default: xr.Dataset) -> None:
-    known, said = json.loads(default.attrs["shrinking"]), texts_of(default)
+    known, said = json.loads(default.attrs["shrinking"]), all_texts_of(default)
     assert known["parameters"][1] <= 0.6 * known["parameters"][0] and known["speeds"][-1] >= 1.5
     assert known["model_class"] == ["BertModel", "AlbertModel"] and known["pieces"][0] == known["pieces"][1]
     assert (
@@ -84,8 +85,11 @@ def test_the_page_says_that_no_epoch_was_better_and_where_sizes_end(default: xr.
     known = json.loads(default.attrs["shrinking"])
     changed = default.assign_attrs(shrinking=json.dumps(known | {"trained": True, "method": "magnitude"}))
     assert untrained not in texts_of(changed)["How it was trained"]
-    assert "of the search (here, too, the longest weights), " in texts_of(changed)["Other choices of parts"]
-    assert "of the search, " in texts_of(default)["Other choices of parts"]
+    captions = [
+        next(part for part in study_page(one).figures() if part.name == "choice_score").caption
+        for one in (changed, default)
+    ]
+    assert ["chose the longest weights, too" in caption for caption in captions] == [True, False]
     sizes = default["megabytes"].values
     for share, ends in ((sizes[-1] / sizes[0], True), (1.0, False)):
         shown = default.assign(needed_share=default["needed_share"].copy(data=np.float64(share)))

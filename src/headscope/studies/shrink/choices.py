@@ -8,8 +8,9 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope.models import Model
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.statistics.intervals import equal_units, interval
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.moments import ranked, written
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.scores import Scores
@@ -18,16 +19,6 @@ from headscope.studies.shrink.sizes import Size
 SEARCH, WEIGHTS, RANDOM = "search", "weights", "random"
 CHOICES = (SEARCH, WEIGHTS, RANDOM)
 DRAWS = 5
-SOURCE = "models of the saved size, whose parts are chosen in three ways"
-HELD_OUT = f"held-out examples, before any training, with the whole vocabulary; of random parts the mean of {DRAWS}"
-LABELS = {
-    "choice_score": Label(
-        "score of a model of the saved size, by how its parts are chosen", "score", ("choice", "metric"), HELD_OUT
-    ),
-    "choice_gain": Label(
-        "gain of the main metric by the parts of the search over others", "score", ("choice",), HELD_OUT
-    ),
-}
 
 
 def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
@@ -101,7 +92,7 @@ def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:
     drawn = np.stack([scores.drawn[:, 1], scores.drawn[:, 2], scores.drawn[:, 3:].mean(1)], axis=1)
     gain, gain_drawn = (scores.sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
     gain[0], gain_drawn[:, 0] = np.nan, np.nan
-    made = Variables({"choice": CHOICES, "metric": scores.metrics}, SOURCE, LABELS)
+    made = Variables({"choice": CHOICES, "metric": scores.metrics}, STUDY.source, STUDY.labels)
     made.add("choice_score", by_choice, interval=interval(drawn, few), count=len(units))
     made.add("choice_gain", gain, interval=interval(gain_drawn, few), count=len(units))
     return made.arrays

@@ -16,7 +16,8 @@ from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.passes.settings import Settings
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.answers import change
 from headscope.studies.shrink.judging import Evidence, Judging
 from headscope.studies.shrink.original import Original
@@ -30,16 +31,6 @@ FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
 MOST_CHANGE = 0.01
 # Options are chosen on at most so many texts: some twenty files are tried.
 MOST_TEXTS = 128
-SOURCE, HELD_OUT = (
-    "the ONNX file of the saved model with weights of eight bits",
-    "held-out examples, which the search never saw",
-)
-LABELS = {
-    "eight_bit_score": Label("score of the saved model in eight bits", "score", ("metric",), HELD_OUT),
-    "eight_bit_gain": Label(
-        "gain of the main metric by the saved model in eight bits, below 0 where it is worse", "score", (), HELD_OUT
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -127,7 +118,7 @@ def scored(
     after = file_answers(answers, session_of(folder / EIGHT), files.model, evidence.inputs, settings)
     outputs = [evidence.before, after]
     scores = judging.scores(outputs)
-    gain, arrays = judging.gains(outputs, scores)[-1], Variables({"metric": scores.metrics}, SOURCE, LABELS)
+    gain, arrays = judging.gains(outputs, scores)[-1], Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
     arrays.add("eight_bit_score", scores.values[-1], interval=scores.bounds[-1], count=len(after))
     arrays.add("eight_bit_gain", gain[0], interval=gain[1:], count=len(after))
     return arrays.arrays, {"eight_bit": files.facts(timing)}

@@ -13,20 +13,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.models.gated import GateValues
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.hard_concrete import open_probability
 from headscope.studies.shrink.moments import ranked_by_layer
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.sizes import Size
-
-SOURCE = "gates that are trained together with the model (Voita et al. 2019; Louizos et al. 2018)"
-HEADS = ("layer", "head")
-LABELS = {
-    "layer_gate": Label("probability that the gate of a layer is open", "probability", ("layer",)),
-    "open_neurons": Label("expected share of a layer's neurons whose gate is open", "share", ("layer",)),
-    "head_gate": Label("probability that the gate of a head is open", "probability", HEADS),
-    "head_stays": Label("whether a head stays, 1 or 0", "share", HEADS),
-}
 
 # At the start gates are open nearly always.
 START = 4.0
@@ -76,7 +68,7 @@ def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
 def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: Size) -> dict[str, xr.DataArray]:
     """The probability of each gate by its kind, of neurons the mean, and which heads the size keeps."""
     stays = {kind: open_probability(torch.from_numpy(values)).double().numpy() for kind, values in log_alphas.items()}
-    made = Variables({}, SOURCE, LABELS)
+    made = Variables({}, STUDY.source, STUDY.labels)
     if "layers" in stays:
         made.add("layer_gate", stays["layers"])
     if "neurons" in stays:

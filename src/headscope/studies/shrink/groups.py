@@ -9,9 +9,10 @@ from jaxtyping import Bool, Float
 
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.intervals import equal_units, interval, of_differences, of_shares
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.scores import Outputs
 from headscope.studies.shrink.splits import Splits
 from headscope.studies.shrink.task_answers import Answers
@@ -24,9 +25,6 @@ THIRD = 1 / 3
 # A group or its rest has so many inputs at least.
 LEAST = 10
 WITHIN = ("group", "others")
-SOURCE = "held-out examples by group, in the whole model and in the saved one"
-LOSS = Label("what inputs lose in the saved model", "accuracy", ("input_group", "within"))
-CHANGED = {"changed_share": Label("share of examples whose predicted class changed", "share")}
 
 
 def variables(
@@ -103,8 +101,8 @@ def group_losses(
     values = np.broadcast_to(np.nan_to_num(losses)[:, None, None, None], (len(losses), 1, *valid.shape[1:]))
     sums = tally(values, valid, poisson_draws(units, seed, resamples))
     bounds = of_differences(sums.interval[0], sums.units) if answers.classes else sums.interval[0]
-    label = replace(LOSS, units=answers.unit)
-    arrays = Variables({"input_group": list(groups), "within": WITHIN}, SOURCE, {"group_loss": label})
+    label = replace(STUDY.labels["group_loss"], unit=answers.unit)
+    arrays = Variables({"input_group": list(groups), "within": WITHIN}, STUDY.source, {"group_loss": label})
     count = Count(sums.count, "examples of each group and of the others", dims=label.dims)
     arrays.add("group_loss", sums.mean[0], interval=bounds, count=count)
     return arrays.arrays
@@ -120,6 +118,6 @@ def changed_share(
     draws, few = poisson_draws(units, seed, resamples), equal_units(units)
     drawn: Float[np.ndarray, " resample"] = draws @ changed / np.maximum(draws.sum(1), 1)
     share = np.asarray(changed.mean())
-    arrays = Variables({}, "held-out examples, in the whole model and in the saved one", CHANGED)
+    arrays = Variables({}, STUDY.source, STUDY.labels)
     arrays.add("changed_share", share, interval=of_shares(interval(drawn, few), share, few), count=len(changed))
     return arrays.arrays

@@ -15,8 +15,9 @@ from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.models.heads import existing
 from headscope.report.kinds import head_kinds
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.original import Original
 
 Heads = Bool[np.ndarray, "layer head"]
@@ -32,17 +33,6 @@ PAPER, ANY = ("positional", "syntactic", "rare words"), "positional, syntactic o
 # Quantiles of random choices between which 95% of them lie.
 TAILS = 0.025, 0.975
 REMEDY = "add --fine, and heads to --parts"
-SOURCE = "after Voita et al. 2019, section 5"
-DIMS = ("head_kind",)
-RANDOM = "as many random heads of the same layers"
-LABELS = {
-    "kind_heads": Label("heads of the model that are of a kind", "heads", DIMS),
-    "kept_kind_share": Label("share of the heads that stay that are of a kind", "share", DIMS),
-    "random_kind_share": Label(f"share of {RANDOM} that are of a kind, on average", "share", DIMS),
-    "kept_kind_excess": Label("share of the heads that stay that are of a kind, beyond random ones", "share", DIMS),
-    "kept_kind_p_value": Label(f"chance that {RANDOM} have as many of a kind, or more", "probability", DIMS),
-    "kept_kind_q_value": Label("false discovery rate of this test, over kinds", "rate", DIMS),
-}
 
 
 @dataclass(frozen=True)
@@ -71,9 +61,8 @@ class KindsOfHeads:
             beyond = [found, expected, found - expected, found - high, found - low + 1]
             rows.append([heads.sum(), *(number / kept for number in beyond), chances[found:].sum()])
         number, share, random, excess, lower, upper, p = np.array(rows).T
-        made = Variables(
-            {"head_kind": [*self.marked]}, SOURCE, LABELS, interval="bounds by 95% of random choices of the"
-        )
+        bounds = "bounds by 95% of random choices of the"
+        made = Variables({"head_kind": [*self.marked]}, STUDY.source, STUDY.labels, interval=bounds)
         made.add("kind_heads", number)
         made.add("kept_kind_share", share)
         made.add("random_kind_share", random)

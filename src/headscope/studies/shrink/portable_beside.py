@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 
 from headscope.models.removable_parts import parts_of
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.answers import quiet
 from headscope.studies.shrink.found_search import FoundSearch
 from headscope.studies.shrink.judging import Evidence, Judging
@@ -16,14 +17,6 @@ from headscope.studies.shrink.record import SearchRecord
 from headscope.studies.shrink.scores import Outputs
 from headscope.studies.shrink.search import found_steps
 
-SOURCE = "the search for an ordinary model at the same target"
-HELD_OUT = "held-out examples, before any training, with the whole vocabulary"
-LABELS = {
-    "portable_score": Label("score of an ordinary model at the same target", "score", ("metric",), HELD_OUT),
-    "fine_gain": Label(
-        "gain of the main metric by the model whose layers differ beside the ordinary one", "score", (), HELD_OUT
-    ),
-}
 FILE = "portable.json"
 
 
@@ -64,7 +57,7 @@ def variables(judging: Judging, outputs: list[Outputs]) -> dict[str, xr.DataArra
     """
     scores = judging.scores(outputs)
     gain = judging.answers.last_gain(outputs, scores, judging.tolerance, judging.settings)
-    arrays = Variables({"metric": scores.metrics}, SOURCE, LABELS)
+    arrays = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
     arrays.add("portable_score", scores.values[1], interval=scores.bounds[1], count=len(outputs[0]))
     arrays.add("fine_gain", np.float64(gain[0]), interval=gain[1:], count=len(outputs[0]))
     return arrays.arrays

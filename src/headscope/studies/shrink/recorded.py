@@ -1,5 +1,6 @@
 """What a result says of the model that was saved beside it, checked: somebody else may have written it."""
 
+import json
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -8,7 +9,6 @@ import numpy as np
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.studies.shrink.page.findings import facts
 from headscope.studies.shrink.timing import Timing
 
 # At most so many tokens are timed at a time, and so many shapes.
@@ -52,7 +52,7 @@ def recorded(result: xr.Dataset, name: str) -> SavedFacts:
 
 
 def _recorded(result: xr.Dataset) -> SavedFacts:
-    known = facts(result)
+    known = json.loads(result.attrs["shrinking"])
     timed, eight_bit = known["timed"], "eight_bit" in known
     shapes = tuple((_count(one["examples"]), _count(one["tokens"])) for one in timed)
     if not 0 < len(shapes) <= MOST_SHAPES or any(examples * tokens > MOST_TOKENS for examples, tokens in shapes):

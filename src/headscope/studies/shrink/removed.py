@@ -7,16 +7,12 @@ import xarray as xr
 from jaxtyping import Bool, Float
 
 from headscope.models.removable_parts import Kept, Numbers
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.original import Original
 from headscope.studies.shrink.sizes import Size
 
 KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
-SOURCE = "parts of the saved model, and what they add to the states of texts of the search"
-LABELS = {
-    "kept_share": Label("share of a layer that stays, 0 of a removed layer", "share", ("layer", "kept")),
-    "head_stays": Label("whether a head stays, 1 or 0", "share", ("layer", "head")),
-}
 
 
 def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataArray]:
@@ -35,7 +31,7 @@ def variables(original: Original, size: Size, kept: Kept) -> dict[str, xr.DataAr
         heads,
         share_added(original.of_heads, kept.heads) if kept.heads else heads,
     ]
-    made = Variables({"kept": KEPT}, SOURCE, LABELS)
+    made = Variables({"kept": KEPT}, STUDY.source, STUDY.labels)
     made.add("kept_share", np.stack(columns, axis=1) * stays[:, None])
     if original.fine:
         made.add("head_stays", heads_that_stay(original, size, kept).astype(float))

@@ -6,7 +6,6 @@ from typing import Any
 import xarray as xr
 
 from headscope.results.hub import plain
-from headscope.studies.shrink.page.own_texts import of_answers
 
 ANSWERS = (
     "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "
@@ -20,7 +19,7 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
     * `facts`: see `study.run`, the attribute `shrinking`.
     """
     lines = ["## Held-out scores", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
-    lines += [ANSWERS, ""] if of_answers(facts) else []
+    lines += [ANSWERS, ""] if "pseudo_labels" in facts else []
     lines += [*_table(["metric", "before", "after", "change with 95% interval"], _scores(result)), ""]
     lines += ["## Size and speed", "", *_table(["", "before", "after"], _sizes(facts))]
     if facts["busy"]:

@@ -32,11 +32,6 @@ from headscope.studies.shrink.timing import Timing, shapes_of, sizes_and_times
 from headscope.studies.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
-ABOUT = "size"
-SURVEY = "training: headscope shrink MODEL TEXT"
-EXAMPLE = "headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk"
-REQUIRED = ("path_score",)
-WITHOUT = ("engine", "address", "gpus_per_worker")  # shared options that have no effect
 FOLDER = ".headscope.shrink"
 LEARNING_RATE = 5e-4
 
@@ -92,9 +87,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `best_effort`: Save the smallest model that was found, if none reaches the target.
     * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
 
-    Returns: `path_score[step, metric]` and its change, with intervals; what each removed part costs; and of the saved
-    model `shrunk_score[metric]`, and its sizes and milliseconds in the attribute `shrinking`. `choice_score[choice]`
-    has models of the saved size whose parts are chosen by the search, by the length of their weights, and at random.
+    Returns: scores after each step and of the saved model, with intervals; what each removed part costs; and sizes and
+    milliseconds in the attribute `shrinking`.
 
     Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place, or
     a model that cannot lose any part.

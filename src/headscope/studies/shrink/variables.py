@@ -7,57 +7,10 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
+from headscope.studies.shrink import STUDY
 from headscope.studies.shrink.record import Step
 from headscope.studies.shrink.scores import Scores
-
-SOURCE = "the search for a smaller model"
-STEP, LAYERS = ("step",), ("step", "layer")
-HELD_OUT = "held-out examples, which the search never saw"
-LABELS = {
-    "path_score": Label(
-        "score after each step, before the training of the rest", "score", ("step", "metric"), HELD_OUT
-    ),
-    "path_change": Label(
-        "change of the score from the whole model after each step", "score", ("step", "metric"), HELD_OUT
-    ),
-    "output_change": Label(
-        "squared change of the outputs by their squared distance from their mean",
-        "share",
-        STEP,
-        "examples of the search; outputs are embeddings, or those of the task head",
-    ),
-    "exact_change": Label("what each step adds to the change of the outputs", "share", STEP, "examples of the search"),
-    "estimated_change": Label(
-        "change of the outputs if the part alone is silenced in the whole model",
-        "share",
-        STEP,
-        "examples of the search, without a fit",
-    ),
-    "megabytes": Label(
-        "size of the parameters",
-        "megabytes",
-        STEP,
-        "without the pieces that go in any case",
-    ),
-    "layer_neurons": Label("neurons of the feed-forward part", "neurons", LAYERS, "0 for a layer that is removed"),
-    "layer_heads": Label("heads that stay", "heads", LAYERS, "0 for a layer that is removed"),
-    "whole_score": Label("score of the whole model", "score", ("metric",), HELD_OUT),
-    "untrained_score": Label("score of the saved model before its training", "score", ("metric",), HELD_OUT),
-    "shrunk_score": Label("score of the saved model", "score", ("metric",), HELD_OUT),
-    "shrunk_change": Label("change of the score from the whole model to the saved one", "score", ("metric",), HELD_OUT),
-    "shrunk_gain": Label(
-        "gain of the main metric by the saved model, below 0 where it is worse", "score", (), HELD_OUT
-    ),
-    "needed_share": Label(
-        "smallest share of the size at which the main metric falls by less than the tolerance",
-        "share",
-        (),
-        "held-out examples; models of the path, and the saved one; the bounds: where it may, and where it surely does",
-    ),
-    "reloaded_score": Label("score of the saved model", "score", ("metric",), "loaded from its folder"),
-    "chance": Label("score of always the same answer", "score", ("metric",), "the commonest class of dev, or 0"),
-}
 
 
 @dataclass(frozen=True)
@@ -82,7 +35,7 @@ class ShrinkOutcome:
     def to_variables(self) -> dict[str, xr.DataArray]:
         """The result variables."""
         steps, scores = self.steps, self.scores
-        variables = Variables({"step": range(len(steps)), "metric": scores.metrics}, SOURCE, LABELS)
+        variables = Variables({"step": range(len(steps)), "metric": scores.metrics}, STUDY.source, STUDY.labels)
         path = slice(0, len(steps))
         self._add(variables, "path", scores.values[path], scores.bounds[path])
         variables.add("path_change", scores.changes[path], interval=scores.change_bounds[path])
@@ -110,8 +63,8 @@ class ShrinkOutcome:
         }
 
     def _add(self, variables: Variables, name: str, values: np.ndarray, bounds: np.ndarray) -> None:
-        label = LABELS[f"{name}_score"]
-        count = Count(np.full(values.shape, self.examples), f"examples behind {label.long_name}", dims=label.dims)
+        label = STUDY.labels[f"{name}_score"]
+        count = Count(np.full(values.shape, self.examples), f"examples behind {label.what}", dims=label.dims)
         variables.add(f"{name}_score", values, interval=bounds, count=count)
 
     def _by_layer(self, numbers: Sequence[Sequence[int]]) -> np.ndarray:

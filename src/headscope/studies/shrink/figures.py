@@ -1,0 +1,136 @@
+"""Figures of the page: the score against speed and size of all models of a run, what is left of each layer, gates."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import curve, matrix
+from headscope.figures.dot_rows import dot_rows
+from headscope.figures.labels import label
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Figure
+from headscope.report.wording import Estimate, estimate
+
+PATH, REMOVED, GATES = "Score against speed and size", "What was removed", "Trained gates"
+CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
+# How a search chooses parts, where it is one of the other choices.
+METHODS = {
+    "magnitude": " The search chose the longest weights, too.",
+    "random": " The search has one draw of random parts.",
+}
+
+
+def facts(numbers: Numbers) -> dict[str, Any]:
+    """The sizes, timings and options of the result."""
+    return numbers.attribute("shrinking")
+
+
+def main_metric(numbers: Numbers) -> str:
+    """The score that the tolerance is of."""
+    return str(numbers.result["metric"].values[0])
+
+
+def times_as_fast(numbers: Numbers) -> float:
+    """How many times as fast the saved model is: the mean over the timed shapes of the share of time, turned over."""
+    timed = facts(numbers)["timed"]
+    return len(timed) / sum(shape["after"] / shape["before"] for shape in timed)
+
+
+class Point(NamedTuple):
+    """A model of the first figure: to which line it belongs, its score, how many times as fast it is, and its size."""
+
+    line: str
+    score: Estimate
+    speed: float
+    megabytes: float
+
+
+def points(numbers: Numbers) -> Iterator[Point]:
+    """All models of a run, the steps first."""
+    known, result, metric = facts(numbers), numbers.result, main_metric(numbers)
+    sizes, speeds = result["megabytes"].values.tolist(), known["speeds"]
+    line = "by gates, trained with them" if "gates" in known else "each step, untrained"
+    for step, (speed, size) in enumerate(zip(speeds, sizes, strict=True)):
+        yield Point(line, estimate(result, "path_score", step=step, metric=metric), speed, size)
+    score = estimate(result, "shrunk_score", metric=metric)
+    yield Point("saved model", score, times_as_fast(numbers), known["megabytes"][1])
+    if files := known.get("eight_bit"):
+        both = zip(known["timed"], files["milliseconds"], strict=True)
+        shares = [after / timed["before"] for timed, (_, after) in both]
+        score = estimate(result, "eight_bit_score", metric=metric)
+        yield Point("saved model in eight bits", score, len(shares) / sum(shares), files["megabytes"][1])
+    if "choice_score" in result:
+        for choice, words in CHOICES.items():
+            score = estimate(result, "choice_score", choice=choice, metric=metric)
+            yield Point(words, score, speeds[-1], sizes[-1])
+
+
+def path_figures(numbers: Numbers) -> Iterator[Figure]:
+    """The main score by speed and by size."""
+    caption = (
+        f"Held-out {label('metric', main_metric(numbers))} after each step of the search from the whole model on, and "
+        "of the saved model. Beside them models of its size whose parts are chosen otherwise. The band is the 95% "
+        "interval of the steps; the table of the values has those of single models. "
+    )
+    speed = "Speed: times the whole model; of the saved model as measured, of others as expected."
+    size = "Megabytes of the parameters; of all but the saved model without the pieces that go in any case."
+    models = [*points(numbers)]
+    for along, name, note in (("speed", "path_score", speed), ("megabytes", "path_size", size)):
+        yield Figure(name, PATH, curve(_scores(numbers, models, along), along), caption + note, "path_score")
+
+
+def _scores(numbers: Numbers, models: list[Point], along: str) -> xr.DataArray:
+    """The scores of all models over their speed or size; NaN where a line has no model."""
+    lines, dims = list(dict.fromkeys(point.line for point in models)), ("model", along)
+    values = np.full((3, len(lines), len(models)), np.nan)
+    for index, point in enumerate(models):
+        values[:, lines.index(point.line), index] = point.score.value, point.score.lower, point.score.upper
+    words = {"long_name": "score of each model, and after each step of the search"}
+    coords = {"model": lines, along: [getattr(point, along) for point in models]}
+    array = xr.DataArray(values[0], coords, dims, "score", numbers.result["path_score"].attrs | words)
+    bounds = {"lower": (dims, values[1]), "upper": (dims, values[2])}
+    return array.assign_coords(bounds if "path_score_ci" in numbers.result else {})
+
+
+def output_change(numbers: Numbers) -> Figure:
+    """The change of the outputs along the speed of each step."""
+    array = numbers.array("output_change").drop_vars(["part", "n_examples"], errors="ignore")
+    array = array.assign_coords(step=facts(numbers)["speeds"]).rename(step="speed")
+    trained = "before the training after that of gates" if "gates" in facts(numbers) else "before any training"
+    caption = f"Change of the outputs on examples of the search, {trained}."
+    return Figure("output_change", REMOVED, curve(array, "speed"), caption, "output_change")
+
+
+def layer_neurons(numbers: Numbers) -> Figure:
+    """The neurons of each layer after each step."""
+    chart = matrix(numbers.array("layer_neurons").drop_vars("part", errors="ignore").transpose("layer", "step"))
+    caption = "Neurons of each layer's feed-forward part after each step; 0 where the layer is gone."
+    return Figure("layer_neurons", REMOVED, chart, caption, "layer_neurons")
+
+
+def open_gates(numbers: Numbers) -> Iterator[Figure]:
+    """The expected share of open gates by layer."""
+    words = {"layer_gate": "the layer", "open_neurons": "its neurons"}
+    names = [name for name in words if name in numbers.result]
+    if names:
+        columns = [numbers.array(name).expand_dims(gate_of=[words[name]]) for name in names]
+        array = xr.concat(columns, "gate_of", combine_attrs="drop").rename("gates").transpose("layer", "gate_of")
+        array.attrs = {"long_name": "expected share of open gates", "units": "share"}
+        caption = "Expected share of open gates: of each layer as a whole, and of its neurons."
+        yield Figure(names[0], GATES, matrix(array), caption, names[0])
+
+
+def choices(numbers: Numbers) -> Figure | None:
+    """The scores of models of the saved size whose parts are chosen otherwise."""
+    metric = main_metric(numbers)
+    scores = numbers.array("choice_score", metric=[metric]).rename(metric="series")
+    scores = scores.drop_vars("n_examples", errors="ignore").transpose("choice", "series")
+    caption = (
+        f"Held-out {label('metric', metric)} of models of the saved size, by how their parts are chosen. With 95% "
+        "intervals, before any training; of random parts the mean over draws."
+        f"{METHODS.get(facts(numbers)['method'], '')}"
+    )
+    figure = Figure("choice_score", "Other choices of parts", dot_rows(scores), caption, "choice_score")
+    return figure if bool((scores >= 0).all()) else None
