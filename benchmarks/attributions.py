@@ -22,10 +22,10 @@ from headscope import Settings, load, read
 from headscope.corpora import Options
 from headscope.encoding.encoder import Words
 from headscope.passes.batches import by_length, collator
-from headscope.studies.attributions.explaining_pass import explainer
-from headscope.studies.attributions.maps import flows
-from headscope.studies.attributions.study import OPTIONS, run
-from headscope.studies.attributions.targets import target_of
+from headscope.studies.words.attributions.explaining_pass import explainer
+from headscope.studies.words.attributions.maps import flows
+from headscope.studies.words.attributions.study import OPTIONS, run
+from headscope.studies.words.attributions.targets import target_of
 
 ROUNDS, INPUTS, SCORED, LONG = 5, 60, 4, 512
 

@@ -34,7 +34,7 @@ from headscope.encoding.encoder import Words, offsets_of
 from headscope.models.checkpoint import locate
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collate
-from headscope.studies.clusters import study as clusters
+from headscope.studies.heads.clusters import study as clusters
 
 TOGETHER, BATCH_TOKENS = 16, 512
 FEW = 2

@@ -28,9 +28,9 @@ from headscope.encoding.encoder import Words
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
 from headscope.passes.forward import hidden_states
-from headscope.studies.geometry.hidden_pass import is_word
-from headscope.studies.geometry.similarity import LEAST_CONTEXTS
-from headscope.studies.geometry.study import run
+from headscope.studies.layers.geometry.hidden_pass import is_word
+from headscope.studies.layers.geometry.similarity import LEAST_CONTEXTS
+from headscope.studies.layers.geometry.study import run
 
 SAMPLE = 4096
 NAMES = ("self_similarity", "anisotropy", "intra_sentence")

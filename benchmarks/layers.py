@@ -24,12 +24,12 @@ from sklearn.linear_model import LogisticRegression
 from headscope import load, read
 from headscope.corpora import Options
 from headscope.passes import Settings
-from headscope.studies.layers.features import ClassifierSettings, standard, vectors
-from headscope.studies.layers.groups import Answers, CaseGroup, Units, grouped, with_vectors
-from headscope.studies.layers.sampling import TASKS, sample
-from headscope.studies.layers.texts import split
-from headscope.studies.layers.train import train
-from headscope.studies.layers.unit_states import captured_units
+from headscope.studies.layers.layers.features import ClassifierSettings, standard, vectors
+from headscope.studies.layers.layers.groups import Answers, CaseGroup, Units, grouped, with_vectors
+from headscope.studies.layers.layers.sampling import TASKS, sample
+from headscope.studies.layers.layers.texts import split
+from headscope.studies.layers.layers.train import train
+from headscope.studies.layers.layers.unit_states import captured_units
 
 PENALTIES = (10.0, 100.0, 1000.0)  # the default of the study
 

@@ -22,9 +22,9 @@ from benchmarks.profile import LENGTH, model_of, plain, profile, segments, talli
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.network import load
-from headscope.studies.patterns.exemplars import Clearest
-from headscope.studies.patterns.observer import Classify, PatternObserver
+from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.exemplars import Clearest
+from headscope.studies.heads.patterns.observer import Classify, PatternObserver
 
 
 def reading(classify: Classify) -> Callable[[Model, Sequence[Encoded]], object]:

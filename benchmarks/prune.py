@@ -27,8 +27,8 @@ from headscope.models import Model
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.size_and_speed import multiplications, pass_seconds, random_tokens
 from headscope.outputs.task_inputs import task_inputs
-from headscope.studies.prune.ranking import HeadRanking
-from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
+from headscope.studies.size.prune.ranking import HeadRanking
+from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
 
 LENGTH = 128
 BATCHES = {"latency, batch 1": 1, "throughput, batch 32": 32}

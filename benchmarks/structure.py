@@ -24,8 +24,8 @@ from headscope import load, read
 from headscope.corpora import Options
 from headscope.passes import Settings
 from headscope.passes.captured_treebanks import capture_treebanks
-from headscope.studies.structure.train import FittedProbes, ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, states_pass
+from headscope.studies.layers.structure.train import FittedProbes, ProbeRecipe, fit
+from headscope.studies.layers.structure.treebank_states import TreebankStates, states_pass
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Sentence
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collate
-from headscope.studies.syntax import study as syntax
+from headscope.studies.heads.syntax import study as syntax
 
 Scores = dict[tuple[int, int, str], Counter[str]]
 Batches = Iterator[tuple[list[Encoded], dict[str, torch.Tensor]]]

@@ -31,9 +31,9 @@ from headscope.encoding.parsed_sentences import ROOT, Parsed, sentences_of
 from headscope.passes import Settings
 from headscope.passes.batches import by_length, collator
 from headscope.passes.passes import Pass
-from headscope.studies.trees.observer import TreeObserver
-from headscope.studies.trees.parses import scored
-from headscope.studies.trees.scores import TreeRows, joined
+from headscope.studies.heads.trees.observer import TreeObserver
+from headscope.studies.heads.trees.parses import scored
+from headscope.studies.heads.trees.scores import TreeRows, joined
 
 
 def streamed(model: Model, corpus: Corpus, settings: Settings) -> TreeRows:

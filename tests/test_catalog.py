@@ -25,8 +25,8 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_module_can_be_loaded_and_says_in_one_line_what_it_is(folder: str) -> None:
     assert catalog.names(folder)
     for name in catalog.names(folder):
-        end = ".study" if folder == "studies" else ""
-        assert catalog.load(folder, name).__name__ == f"headscope.{folder.replace('/', '.')}.{name}{end}"
+        module = catalog.load(folder, name).__name__
+        assert module.startswith(f"headscope.{folder.replace('/', '.')}.") and name in module.split(".")
         assert catalog.summary(folder, name).endswith((".", ")", "?"))
 
 

@@ -38,7 +38,7 @@ def test_the_site_is_built_strictly_and_asks_no_other_host(copied):
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in OFFLINE["faults"](site) if EXAMPLE not in line] == []
     reference = (site / "api.html").read_text(encoding="utf-8")
-    assert 'id="headscope.studies.syntax.study.run"' in reference and "subtypes" in reference
+    assert 'id="headscope.studies.heads.syntax.study.run"' in reference and "subtypes" in reference
     assert "Option(" not in reference
     assert not (site / "tools").exists()
 

@@ -15,9 +15,9 @@ from packaging.utils import canonicalize_name
 
 from headscope import HeadscopeError, load, open_result, read
 from headscope.catalog import ROOT, parsed
-from headscope.studies.patterns import labelled_maps
-from headscope.studies.patterns.classifier import network
-from headscope.studies.probe.word_vectors import read_vectors
+from headscope.studies.heads.patterns import labelled_maps
+from headscope.studies.heads.patterns.classifier import network
+from headscope.studies.heads.probe.word_vectors import read_vectors
 from support.evil import evil
 from support.tiny import save_tiny
 

@@ -154,10 +154,15 @@ def upward(graph: dict[Path, set[Path]]) -> int:
     return sum(floor[start] > floor[end] >= 0 for start, ends in graph.items() for end in ends)
 
 
+def folder(study: str) -> Path:
+    """The folder of a study, in that of what it is about."""
+    return next(STUDIES.glob(f"*/{study}"))
+
+
 def naming(studies: list[str]) -> list[int]:
     """For each study the files outside of its folder that name it: in quotes, as a module, a command or a page."""
     name = f"({'|'.join(studies)})"
-    word = re.compile(rf"[\"'`]{name}[\"'`]|(?:studies[./]|headscope[. ]){name}\b|\b{name}\.md")
+    word = re.compile(rf"[\"'`]{name}[\"'`]|(?:studies[./]\w+[./]|headscope[. ]){name}\b|\b{name}\.md")
     paths = [*files(SRC, TESTS / "support", ROOT / "benchmarks"), *DOCS.glob("**/*.md"), *ROOT.glob("*.*ml")]
     named = Counter(
         study
@@ -176,13 +181,13 @@ def promised(study: str) -> set[str]:
     """The variables `name[dimensions]` of the docstring of `run` that are no word of a literal of the study."""
     run = function(study, "run")
     names = set(re.findall(r"`([a-z_0-9]+)\[", ast.get_docstring(run) or ""))
-    literals = (node.value for node in every(files(STUDIES / study), ast.Constant) if isinstance(node.value, str))
+    literals = (node.value for node in every(files(folder(study)), ast.Constant) if isinstance(node.value, str))
     return names - {word for value in literals if "`" not in value for word in re.split(r"\W+", value)}
 
 
 def function(study: str, name: str) -> ast.FunctionDef:
     """A function of the file `study.py` of a study."""
-    return next(node for node in every([STUDIES / study / "study.py"], ast.FunctionDef) if node.name == name)
+    return next(node for node in every([folder(study) / "study.py"], ast.FunctionDef) if node.name == name)
 
 
 def of_source() -> dict[str, int]:
@@ -206,15 +211,15 @@ def of_source() -> dict[str, int]:
         "pages: lines": lines(pages),
         "pages: guards": guards(pages),
         "pages: json.loads": calls(pages, "json.loads"),
-        "shrink: files": len(files(STUDIES / "shrink")),
-        "shrink: lines": lines(files(STUDIES / "shrink")),
+        "shrink: files": len(files(folder("shrink"))),
+        "shrink: lines": lines(files(folder("shrink"))),
         "shrink: arguments of run": arguments(function("shrink", "run")),
     }
 
 
 def of_studies() -> dict[str, int]:
     """How many places name a study or its variables."""
-    studies = sorted(path.parent.name for path in STUDIES.glob("[!_]*/study.py"))
+    studies = sorted(path.parent.name for path in STUDIES.glob("*/*/study.py"))
     named = naming(studies)
     by_hand = [re.sub("<!-- numbers.*?<!-- end -->", "", text(path), flags=re.DOTALL) for path in DOCS.glob("**/*.md")]
     rows = [len(re.findall("^[|] `", page, re.MULTILINE)) for page in by_hand]

@@ -22,14 +22,14 @@ from headscope.passes.batches import by_length, collator
 from headscope.passes.forward import observing
 from headscope.passes.observing import MeasureObserver
 from headscope.results.vocabulary import TOKEN_CLASSES
-from headscope.studies.clusters.observer import DivergenceObserver
-from headscope.studies.gradients.attention_gradients import Sizes
-from headscope.studies.gradients.objectives import objective_of
-from headscope.studies.relations.link_kinds import links_of
-from headscope.studies.relations.observer import LinkObserver
-from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.trees.observer import TreeObserver
-from headscope.studies.trees.scores import DISTANCES, ROOTS, SPECIAL_TOKENS
+from headscope.studies.heads.clusters.observer import DivergenceObserver
+from headscope.studies.heads.relations.link_kinds import links_of
+from headscope.studies.heads.relations.observer import LinkObserver
+from headscope.studies.heads.syntax.observer import DependencyObserver
+from headscope.studies.heads.trees.observer import TreeObserver
+from headscope.studies.heads.trees.scores import DISTANCES, ROOTS, SPECIAL_TOKENS
+from headscope.studies.words.gradients.attention_gradients import Sizes
+from headscope.studies.words.gradients.objectives import objective_of
 
 RELATIONS = ("det", "nsubj", "obj", "advmod")
 CLASSES = ("sep", "other")

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.coverage.numbers import Estimate, Sample, Values
 from jaxtyping import Float, Int
 
-from headscope.studies.geometry.mean_cosine import mean_cosine_score
+from headscope.studies.layers.geometry.mean_cosine import mean_cosine_score
 
 
 @dataclass(frozen=True)

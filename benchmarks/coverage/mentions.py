@@ -9,9 +9,9 @@ from headscope import Corpus, Model, Settings
 from headscope.encoding.encoder import Words
 from headscope.models.tokenizer import piece_counts
 from headscope.passes.passes import Pass
-from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.scores import joined
-from headscope.studies.coreference.segments import plan
+from headscope.studies.heads.coreference.observer import MentionObserver
+from headscope.studies.heads.coreference.scores import joined
+from headscope.studies.heads.coreference.segments import plan
 
 TOKENS = 128
 

@@ -8,8 +8,8 @@ from benchmarks.coverage.numbers import Number, Numbers, Sums, from_zero
 
 from headscope import Corpus, Model
 from headscope.passes.forward import Forward
-from headscope.studies.geometry.hidden_pass import averages, is_word
-from headscope.studies.geometry.samples import of_length_one
+from headscope.studies.layers.geometry.hidden_pass import averages, is_word
+from headscope.studies.layers.geometry.samples import of_length_one
 
 
 @torch.inference_mode()

@@ -10,20 +10,20 @@ from headscope import Corpus, Model, Settings
 from headscope.models.tokenizer import piece_counts
 from headscope.passes.captured_treebanks import capture_treebanks, of_two_minutes
 from headscope.statistics.intervals import Score
-from headscope.studies.layers.features import ClassifierSettings
-from headscope.studies.layers.groups import Units, grouped, with_vectors
-from headscope.studies.layers.sampling import named, sample
-from headscope.studies.layers.texts import split, windows
-from headscope.studies.layers.train import train
-from headscope.studies.layers.unit_states import captured_units
-from headscope.studies.probe.experiments import KINDS, RANDOM, Experiments
-from headscope.studies.probe.lexicon import from_model
-from headscope.studies.probe.observer import Treebank, attention_pass
-from headscope.studies.probe.scores import Gold
-from headscope.studies.probe.train import ParserRecipe
-from headscope.studies.structure.scores import SentenceScores, score, scores
-from headscope.studies.structure.train import ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, states_pass
+from headscope.studies.heads.probe.experiments import KINDS, RANDOM, Experiments
+from headscope.studies.heads.probe.lexicon import from_model
+from headscope.studies.heads.probe.observer import Treebank, attention_pass
+from headscope.studies.heads.probe.scores import Gold
+from headscope.studies.heads.probe.train import ParserRecipe
+from headscope.studies.layers.layers.features import ClassifierSettings
+from headscope.studies.layers.layers.groups import Units, grouped, with_vectors
+from headscope.studies.layers.layers.sampling import named, sample
+from headscope.studies.layers.layers.texts import split, windows
+from headscope.studies.layers.layers.train import train
+from headscope.studies.layers.layers.unit_states import captured_units
+from headscope.studies.layers.structure.scores import SentenceScores, score, scores
+from headscope.studies.layers.structure.train import ProbeRecipe, fit
+from headscope.studies.layers.structure.treebank_states import TreebankStates, states_pass
 
 BYTES, SETTINGS, TRAINED = int(4e9), Settings(), 2_000
 TASKS, CASES, PENALTY, HELD_OUT = "part_of_speech,dependency_label,parent,tense", 3000, 100.0, 0.1

@@ -32,9 +32,9 @@ from headscope import load
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.size_and_speed import megabytes
 from headscope.outputs.task_inputs import task_inputs
-from headscope.studies.finetune.layer_changes import over_seeds
-from headscope.studies.shrink.scores import of_task
-from headscope.studies.shrink.splits import encode
+from headscope.studies.size.shrink.scores import of_task
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.training.finetune.layer_changes import over_seeds
 
 ALONE = ("eight-bit", "layers", "vocabulary", "heads", "static")
 BESIDE = ("both", "gates", "magnitude", "random", "narrow", "fast", *ALONE)

@@ -15,7 +15,7 @@ from benchmarks.shrink.ways import METHODS, Row
 
 from headscope.figures.curve import curve
 from headscope.figures.export import save
-from headscope.studies.finetune.layer_changes import over_seeds
+from headscope.studies.training.finetune.layer_changes import over_seeds
 
 
 def rows_of(path: Path) -> list[Row]:

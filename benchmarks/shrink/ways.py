@@ -22,12 +22,12 @@ from headscope.outputs.outputs import task_outputs
 from headscope.outputs.size_and_speed import megabytes
 from headscope.outputs.task_inputs import task_inputs
 from headscope.storage.files import write_atomically
-from headscope.studies.prune.ranking import HeadRanking
-from headscope.studies.prune.removal import PrunedModel, PruningPlan, smaller
-from headscope.studies.shrink.prices import layer_megabytes
-from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.study import run
-from headscope.studies.shrink.task_answers import TaskAnswers, file_answers
+from headscope.studies.size.prune.ranking import HeadRanking
+from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
+from headscope.studies.size.shrink.prices import layer_megabytes
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.task_answers import TaskAnswers, file_answers
 
 METHODS = ("estimate", "gates", "magnitude", "random")
 HEADS = PruningPlan(share=0.75, step=0.25)

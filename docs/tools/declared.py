@@ -67,7 +67,11 @@ def table(name: str) -> str:
 
 def everything() -> str:
     """The numbers of all studies."""
-    titles = {name: f"## The study `{command_name(name)}`\n\n{study.source}." for name, study in declared().items()}
+    titles = {
+        name: f"## The study `{command_name(name)}`\n\n{study.source}."
+        for name, study in declared().items()
+        if any(numbers(study))
+    }
     return "\n" + "".join(f"{title}\n\n{table(name)}\n" for name, title in titles.items())
 
 
@@ -87,7 +91,8 @@ def questions(file: Path) -> str:
 def functions(file: Path) -> str:
     """The functions of the studies, as mkdocstrings reads them."""
     return "\n" + "".join(
-        f"::: headscope.studies.{name}.study.run\n    options: {{heading: headscope.{name}, toc_label: {name}}}\n\n"
+        f"::: {catalog.module_of(catalog.study_folder(name))}.study.run\n"
+        f"    options: {{heading: headscope.{name}, toc_label: {name}}}\n\n"
         for name in declared()
     )
 

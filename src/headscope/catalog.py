@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.study import Cost, InSurvey, Study
+from headscope.study import Study
 
 ROOT = Path(__file__).parent
-# What studies are about, as a literal `ABOUT` of their `study.py` says, with a question for each.
+# What studies are about, which are folders of `studies`, with a question for each.
 QUESTIONS = {
     "heads": "Heads: what does each head do?",
     "layers": "Layers: what do the states of each layer hold?",
@@ -52,20 +52,36 @@ def names(folder: str) -> list[str]:
 @cache
 def _names(folder: Path) -> tuple[str, ...]:
     """The modules and studies of a folder, which is read once."""
-    modules = [path.stem for path in folder.glob("*.py")]
-    studies = [path.parent.name for path in folder.glob("*/study.py")]
-    return tuple(sorted(name for name in modules + studies if not name.startswith("_")))
+    files = folder.glob("*/*/study.py") if folder.name == "studies" else folder.glob("*.py")
+    named = [file.parent.name if file.name == "study.py" else file.stem for file in files]
+    return tuple(sorted(name for name in named if not name.startswith("_")))
+
+
+def study_folder(name: str) -> Path:
+    """The folder of a study, in that of what it is about.
+
+    >>> study_folder("lens").parent.name
+    'layers'
+    """
+    return next((file.parent for file in (ROOT / "studies").glob(f"**/{name}/study.py")), ROOT / "studies" / name)
+
+
+def module_of(file: Path) -> str:
+    """The name of the module of a file of the package.
+
+    >>> module_of(study_folder("lens") / "page.py")
+    'headscope.studies.layers.lens.page'
+    """
+    return ".".join(("headscope", *file.relative_to(ROOT).with_suffix("").parts))
 
 
 def studies_by_question() -> dict[str, list[str]]:
     """The names of the studies by the question that they answer, in the order of `QUESTIONS`.
 
-    A study that names none is about heads.
-
     >>> studies_by_question()[QUESTIONS["size"]]
     ['ablate', 'prune', 'shrink']
     """
-    about = {name: study(name).about for name in names("studies")}
+    about = {name: study_folder(name).parent.name for name in names("studies")}
     return {title: [name for name in about if about[name] == topic] for topic, title in QUESTIONS.items()}
 
 
@@ -98,42 +114,27 @@ def summary(folder: str, name: str) -> str:
     >>> summary("measures", "entropy")
     'Entropy of the attention of a token, in nats.'
     """
-    path = ROOT / folder / name
-    file = path.with_suffix(".py")
-    return (ast.get_docstring(parsed(file if file.is_file() else path / "__init__.py")) or "").partition("\n")[0]
+    file = study_folder(name) / "__init__.py" if folder == "studies" else ROOT / folder / f"{name}.py"
+    return (ast.get_docstring(parsed(file)) or "").partition("\n")[0]
 
 
 @cache
 def study(name: str) -> Study:
     """What a study declares of itself, which needs no torch.
 
-    >>> study("lens").about
-    'layers'
+    >>> study("lens").required
+    ('final_first',)
     """
-    package = importlib.import_module(f"headscope.studies.{name}")
-    return package.STUDY if hasattr(package, "STUDY") else _by_constants(name)
-
-
-def _by_constants(name: str) -> Study:
-    """A study whose declaration is not written yet, from the constants of its `study.py`."""
-    fields = ("about", "example", "required", "options", "survey")
-    read = {field: constant("studies", name, field.upper()) for field in fields}
-    if isinstance(read["survey"], dict):
-        read["survey"] = InSurvey(**read["survey"] | {"cost": Cost(**read["survey"]["cost"])})
-    without, shared = constant("studies", name, "WITHOUT"), constant("studies", name, "SHARED_FOLDER")
-    found: dict[str, Any] = {field: value for field, value in read.items() if value} | {"without": without or ()}
-    return Study(**{"about": "heads", "source": "", "required": ()} | found, shared_folder=bool(shared))
+    return importlib.import_module(module_of(study_folder(name))).STUDY
 
 
 def constant(folder: str, name: str, constant: str) -> Any:
-    """The value of a literal constant of a module or a study, read without importing it; None if it has none.
+    """The value of a literal constant of a module, read without importing it; None if it has none.
 
-    >>> constant("studies", "patterns", "OPTIONS")
-    {'limit': 1000}
+    >>> constant("corpora/suites/readers", "facts", "SUITES") is None
+    False
     """
-    path = ROOT / folder / name
-    file = path / "study.py" if path.is_dir() else path.with_suffix(".py")
-    for part in parsed(file).body:
+    for part in parsed(ROOT / folder / f"{name}.py").body:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == constant:
             return ast.literal_eval(part.value)
     return None
@@ -159,11 +160,10 @@ def load(folder: str, name: str) -> ModuleType:
 
     Raises `HeadscopeError` with near-miss names if there is none of that name.
     """
-    study, module = ROOT / folder / name / "study.py", ROOT / folder / f"{name}.py"
-    if not study.is_file() and not module.is_file():
+    file = study_folder(name) / "study.py" if folder == "studies" else ROOT / folder / f"{name}.py"
+    if not file.is_file():
         raise HeadscopeError(f"{folder}: no '{name}'; {suggest(name, names(folder))}")
-    end = ".study" if study.is_file() else ""
-    return importlib.import_module(f"headscope.{folder.replace('/', '.')}.{name}{end}")
+    return importlib.import_module(module_of(file))
 
 
 def require(module: str) -> Any:

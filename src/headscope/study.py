@@ -97,8 +97,7 @@ class InSurvey:
 class Study:
     """A study.
 
-    * `about`: what it is about: heads, layers, words, training or size, by which `headscope list` groups it;
-      `question`: what it answers, and `page`: its page in docs/, by default NAME.md, for the lists in the docs.
+    * `question`: what it answers, and `page`: its page in docs/, by default NAME.md, for the lists in the docs.
     * `source`: paper and section of numbers that name no other.
     * `numbers`: all numbers that its results may have, in the order of the docs, and `required` those that every
       result has, and no other study has together. Of a family of numbers, a number for each of some names, the name
@@ -114,7 +113,6 @@ class Study:
     * `quick`: options that make it quick, for tests.
     """
 
-    about: Literal["heads", "layers", "words", "training", "size"]
     source: str
     required: tuple[str, ...]
     numbers: tuple[Number, ...] = ()
@@ -136,7 +134,7 @@ class Study:
         """The numbers by name.
 
         >>> score = Number("score", "share of right answers", "share")
-        >>> Study("words", "Goldberg 2019", ("score",), (score,)).labels["score"].unit
+        >>> Study("Goldberg 2019", ("score",), (score,)).labels["score"].unit
         'share'
         """
         return {number.name: number for number in self.numbers}

@@ -186,7 +186,7 @@ def test_sets_of_one_head_or_layer_are_as_alone(planted: TaskInputs) -> None:
 
 
 def test_layers_with_fewer_heads_than_others() -> None:
-    from headscope.studies.prune.cut_heads import prune
+    from headscope.studies.size.prune.cut_heads import prune
 
     model = inputs_of("bert", layers=3).model
     remove = parse("1-1,1-3,2-*", model.capture.heads)

@@ -14,8 +14,8 @@ from headscope.encoding.parsed_sentences import LEAST_TO_SPLIT, Parsed, every_fi
 from headscope.linguistics.sentence import number_of
 from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.passes.kept_arrays import ArrayStore
-from headscope.studies.layers.texts import split
-from headscope.studies.probe.observer import Treebank
+from headscope.studies.heads.probe.observer import Treebank
+from headscope.studies.layers.layers.texts import split
 
 
 def made(documents: int) -> Corpus:

@@ -13,14 +13,19 @@ from typing import Any, Literal
 import pytest
 from typer.testing import Result
 
-from headscope import catalog, studies
+from headscope import catalog
 from headscope.front.signatures import annotated, documented, names, read
 from headscope.ranges import Range
+from headscope.studies import heads
 from support.cli import run_command
 
-STUDY = '''"""Run the study."""
+DECLARED = '''"""Made up."""
 
-OPTIONS = {"limit": 1000}
+from headscope.study import Study
+
+STUDY = Study(source="", required=(), options={"limit": 1000})
+'''
+STUDY = '''"""Run the study."""
 
 
 def run(corpora: tuple[Corpus, ...], settings: Settings = DEFAULTS, *, deep: Annotated[int, Range(1, 3)] | None = None):
@@ -62,13 +67,13 @@ def show(checkpoint: ModelName) -> dict:
 @pytest.fixture
 def invoke(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
     """The commands of a study of one's own."""
-    folder = tmp_path / "headscope" / "studies" / "made"
+    folder = tmp_path / "headscope" / "studies" / "heads" / "made"
     folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text('"""Made up."""\n', encoding="utf-8")
+    (folder / "__init__.py").write_text(DECLARED, encoding="utf-8")
     (folder / "study.py").write_text(STUDY, encoding="utf-8")
     (folder / "commands.py").write_text(COMMANDS, encoding="utf-8")
     monkeypatch.setattr(catalog, "ROOT", tmp_path / "headscope")
-    monkeypatch.setattr(studies, "__path__", [str(folder.parent)])
+    monkeypatch.setattr(heads, "__path__", [str(folder.parent)])
     return lambda *options: run_command("made", *options)
 
 

@@ -12,10 +12,10 @@ from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, READING, ModelShape, StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import CorpusFacts, in_survey, planned
 from headscope.passes import captured_treebanks
-from headscope.studies.attributions import sample_sizes
-from headscope.studies.attributions import study as attributions
-from headscope.studies.attributions.explaining_pass import ALTERED_PASSES
-from headscope.studies.layers import study as layers
+from headscope.studies.layers.layers import study as layers
+from headscope.studies.words.attributions import sample_sizes
+from headscope.studies.words.attributions import study as attributions
+from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES
 
 CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")

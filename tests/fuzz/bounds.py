@@ -41,7 +41,7 @@ from headscope.report.cards.model_results import MeasuredModel
 from headscope.results import saved_check
 from headscope.results.netcdf import hostile
 from headscope.storage import limits
-from headscope.studies.probe import word_vectors
+from headscope.studies.heads.probe import word_vectors
 from headscope.viewer import text_tokens, view_state
 from headscope.web import serve
 from support.profile_result import profile_result

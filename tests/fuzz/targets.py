@@ -44,9 +44,9 @@ from headscope.report.cards import gather
 from headscope.report.study_page import study_page
 from headscope.storage.codec import decode, encode
 from headscope.storage.lines import line_of
-from headscope.studies.cloze.item_scores import ItemScores
-from headscope.studies.patterns import labelled_maps
-from headscope.studies.probe.word_vectors import read_vectors
+from headscope.studies.heads.patterns import labelled_maps
+from headscope.studies.heads.probe.word_vectors import read_vectors
+from headscope.studies.words.cloze.item_scores import ItemScores
 from headscope.training.run_record import RunRecord, TrainedOutputs
 from headscope.viewer import server as viewer
 from headscope.viewer.example_index import example_index

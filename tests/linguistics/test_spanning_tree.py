@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from headscope.linguistics.spanning_tree import cycle, tree
-from headscope.studies.probe.experiments import at_offset, best_offset
+from headscope.studies.heads.probe.experiments import at_offset, best_offset
 from support.parsed_maps import sentence
 
 

@@ -19,8 +19,8 @@ import headscope
 from headscope.errors import HeadscopeError
 from headscope.models.words_head import is_causal, no_words, refuse_without_words_head
 from headscope.outputs.words.predictor import WordPredictor
-from headscope.studies.attributions.targets import target_of
-from headscope.studies.lens.reading import layer_reader
+from headscope.studies.layers.lens.reading import layer_reader
+from headscope.studies.words.attributions.targets import target_of
 from headscope.viewer.interventions import Interventions
 from support.tiers import in_turn
 from support.tiny import tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary

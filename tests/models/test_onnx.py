@@ -14,7 +14,7 @@ from headscope.models import onnx
 from headscope.models.pruned_folder import save
 from headscope.outputs.onnx_outputs import first_output, session_of
 from headscope.outputs.size_and_speed import random_tokens
-from headscope.studies.prune.cut_heads import prune
+from headscope.studies.size.prune.cut_heads import prune
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config
 

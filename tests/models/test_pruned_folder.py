@@ -23,7 +23,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.models.heads import existing
 from headscope.models.pruned_folder import save
 from headscope.models.words_head import no_words, with_words_head
-from headscope.studies.prune.cut_heads import prune
+from headscope.studies.size.prune.cut_heads import prune
 from support import tiny_families
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_family

@@ -7,7 +7,7 @@ import torch
 import headscope
 from headscope.errors import HeadscopeError
 from headscope.models.random_weights import untrained
-from headscope.studies.prune.cut_heads import prune
+from headscope.studies.size.prune.cut_heads import prune
 from support.planted import looks_at_piece, planted
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.tiny_families import tiny_family

@@ -18,7 +18,7 @@ from headscope.models.checkpoint import locate
 from headscope.models.segment_ids import NAME, SegmentReading, segment_reading
 from headscope.outputs.words.predictor import WordPredictor, text_scores
 from headscope.report.facts import summary
-from headscope.studies.induction.made_inputs import maker
+from headscope.studies.heads.induction.made_inputs import maker
 from headscope.training.initialisation import initial
 from support.claim_texts import corpus
 from support.cli import run_command

@@ -20,7 +20,7 @@ from headscope.models.pruned_folder import save
 from headscope.models.removable_parts import Kept, parts_of, position_rows
 from headscope.models.smaller import cut
 from headscope.models.smaller_vocabulary import kept_pieces, needed_pieces, with_pieces
-from headscope.studies.prune.cut_heads import prune
+from headscope.studies.size.prune.cut_heads import prune
 from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 TEXTS = ["The cat slept.", "He was not very old, and she said it at night in the garden."]

@@ -19,9 +19,9 @@ from headscope.models.bpe_merges import Merges, merges_of
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
 from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, needed_pieces, with_pieces
-from headscope.studies.shrink import vocabulary
-from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.vocabulary import held_out_counts, pieces_to_keep
+from headscope.studies.size.shrink import vocabulary
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.vocabulary import held_out_counts, pieces_to_keep
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 TEXTS = [

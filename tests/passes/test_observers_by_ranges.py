@@ -27,15 +27,15 @@ from headscope.passes.batches import collate
 from headscope.passes.forward import RowObservers
 from headscope.passes.observing import MeasureObserver
 from headscope.passes.typical_inputs import _MapKeeper
-from headscope.studies.clusters.observer import DivergenceObserver
-from headscope.studies.coreference.cases import anaphoric, mentions
-from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.induction.observer import AttentionObserver, ReachObserver
-from headscope.studies.patterns.observer import PatternObserver
-from headscope.studies.probe.observer import TreebankObserver
-from headscope.studies.relations.observer import LinkObserver
-from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.trees.observer import TreeObserver
+from headscope.studies.heads.clusters.observer import DivergenceObserver
+from headscope.studies.heads.coreference.cases import anaphoric, mentions
+from headscope.studies.heads.coreference.observer import MentionObserver
+from headscope.studies.heads.induction.observer import AttentionObserver, ReachObserver
+from headscope.studies.heads.patterns.observer import PatternObserver
+from headscope.studies.heads.probe.observer import TreebankObserver
+from headscope.studies.heads.relations.observer import LinkObserver
+from headscope.studies.heads.syntax.observer import DependencyObserver
+from headscope.studies.heads.trees.observer import TreeObserver
 from headscope.training.head_numbers import _BatchMaps
 from headscope.viewer.focus_observer import FocusObserver
 from headscope.viewer.text_maps import _MapWriter

@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labelled_maps import labels, read
+from headscope.studies.heads.patterns.labelled_maps import labels, read
 from pattern_workshop.annotators import agreement, kappa, opened
 from support.unlabelled import folder
 

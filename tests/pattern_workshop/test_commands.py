@@ -10,9 +10,9 @@ import pytest
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.run_lock import run_lock
-from headscope.studies.patterns.classifier.network import Classifier, load
-from headscope.studies.patterns.commands import evaluate
-from headscope.studies.patterns.labelled_maps import Map, write
+from headscope.studies.heads.patterns.classifier.network import Classifier, load
+from headscope.studies.heads.patterns.commands import evaluate
+from headscope.studies.heads.patterns.labelled_maps import Map, write
 from pattern_workshop import __main__ as workshop
 from pattern_workshop import server
 from pattern_workshop.annotators import Session

@@ -9,7 +9,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.studies.patterns.labelled_maps import labels
+from headscope.studies.heads.patterns.labelled_maps import labels
 from pattern_workshop.annotators import opened
 from pattern_workshop.server import application
 from support.served import served_app

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop.scorecard import fitted, numbers, predict
 from support.planted_maps import planted_maps
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop.examples import HELD_OUT
 from pattern_workshop.scorecard import scorecard, shares
 

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.limits import LARGEST_BODY
-from headscope.studies.patterns.labelled_maps import labels
+from headscope.studies.heads.patterns.labelled_maps import labels
 from headscope.web.serve import HEADERS
 from pattern_workshop.annotators import Session, opened
 from pattern_workshop.server import application

@@ -6,9 +6,9 @@ import torch
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labelled_maps import Map
-from headscope.studies.patterns.scores import text
+from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.scores import text
 from pattern_workshop.calibration import at_rates, rates, softened, temperature
 from pattern_workshop.curriculum import ClassifierRecipe
 from pattern_workshop.examples import FOLDS, HELD_OUT, fold, targets, view, views

@@ -11,11 +11,11 @@ from headscope.report.published_attention import attention_figures
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
 from headscope.report.wording import LEVELS, number
-from headscope.studies.ablate import published as of_ablate
-from headscope.studies.attributions import published as of_attributions
-from headscope.studies.gradients.page import first_small
-from headscope.studies.induction.page import delimiters, previous
-from headscope.studies.prune.published import no_clear_loss
+from headscope.studies.heads.induction.page import delimiters, previous
+from headscope.studies.size.ablate import published as of_ablate
+from headscope.studies.size.prune.published import no_clear_loss
+from headscope.studies.words.attributions import published as of_attributions
+from headscope.studies.words.gradients.page import first_small
 from support.profile_result import profile_result
 
 LOSS = next(iter(LOWER_IS_BETTER))

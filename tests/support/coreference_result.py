@@ -11,7 +11,7 @@ import xarray as xr
 
 from headscope.results.variables import Label, Variables
 from headscope.results.vocabulary import ATTRIBUTES
-from headscope.studies.coreference.variables import COORDS
+from headscope.studies.heads.coreference.variables import COORDS
 
 KINDS = ("all", "pronoun", "proper")
 # Nearest, head match, rules, random.

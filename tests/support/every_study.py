@@ -23,9 +23,9 @@ from headscope import catalog
 from headscope.corpora.readers import sample
 from headscope.front.cli.app import application
 from headscope.front.time_needed import TimeNeeded
-from headscope.studies.attributions import altered_inputs
-from headscope.studies.layers import scalar_mix
-from headscope.studies.shrink import groups
+from headscope.studies.layers.layers import scalar_mix
+from headscope.studies.size.shrink import groups
+from headscope.studies.words.attributions import altered_inputs
 from support.marked_result import marked
 from support.pages import WITHOUT_FILES, not_written
 from support.reference_rates import rates_compared

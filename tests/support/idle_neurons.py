@@ -7,7 +7,7 @@ from transformers import EuroBertConfig
 
 import headscope
 from headscope import Model
-from headscope.studies.shrink.sizes import Size
+from headscope.studies.size.shrink.sizes import Size
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 WORDS = ("cat", "dog", "house", "river", "story", "town")

@@ -8,8 +8,8 @@ from torch import Tensor
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.syntax.scores import HeadPredictions
+from headscope.studies.heads.syntax.observer import DependencyObserver
+from headscope.studies.heads.syntax.scores import HeadPredictions
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_inputs import batch_of, spaced

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Link
-from headscope.studies.relations.link_attention import LinkAttention, baselines
-from headscope.studies.relations.observer import LinkObserver
+from headscope.studies.heads.relations.link_attention import LinkAttention, baselines
+from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_inputs import batch_of

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Mention, Question, Sentence
-from headscope.studies.coreference.cases import Case, Headed
-from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.scores import AntecedentPredictions
+from headscope.studies.heads.coreference.cases import Case, Headed
+from headscope.studies.heads.coreference.observer import MentionObserver
+from headscope.studies.heads.coreference.scores import AntecedentPredictions
 from headscope.testing.hand_made import padded
 from support.made_inputs import batch_of, spaced
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import headscope
 from headscope import Settings
-from headscope.studies.shrink.narrow_embeddings import narrow_embeddings
-from headscope.studies.shrink.original import Original, original_of
-from headscope.studies.shrink.splits import encode
+from headscope.studies.size.shrink.narrow_embeddings import narrow_embeddings
+from headscope.studies.size.shrink.original import Original, original_of
+from headscope.studies.size.shrink.splits import encode
 from models.test_embedding_width import planted
 from support.idle_neurons import TEXTS
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from headscope.studies.patterns.labelled_maps import Map, write
+from headscope.studies.heads.patterns.labelled_maps import Map, write
 
 EVIL = "<img src=x onerror=window.ran=1>"
 

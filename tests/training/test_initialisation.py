@@ -14,7 +14,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.models.checkpoint import locate
 from headscope.models.heads import existing
 from headscope.models.pruned_folder import save, write
-from headscope.studies.prune.cut_heads import prune
+from headscope.studies.size.prune.cut_heads import prune
 from headscope.training import initial
 from headscope.training.initialisation import set_for_training
 from support.adapted import adapted

@@ -26,7 +26,7 @@ from headscope.models.checkpoint import locate
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.storage.hashes import add_digest
-from headscope.studies.finetune.table1 import TableRow
+from headscope.studies.training.finetune.table1 import TableRow
 from headscope.training import (
     InitialModel,
     RunRecord,

@@ -10,7 +10,7 @@ import torch
 
 from headscope import HeadscopeError, Settings
 from headscope.outputs.outputs import logits
-from headscope.studies.finetune.table1 import TableRow
+from headscope.studies.training.finetune.table1 import TableRow
 from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
 from headscope.training.beginning import Beginning, WayOptions, begin, way_names
 from headscope.training.environment import run_environment

@@ -11,7 +11,7 @@ from headscope.errors import HeadscopeError
 from headscope.passes import Settings
 from headscope.storage.files import remove_unfinished
 from headscope.storage.run_lock import run_lock
-from headscope.studies.patterns import labelled_maps
+from headscope.studies.heads.patterns import labelled_maps
 from pattern_workshop import annotators, model_card, server
 from pattern_workshop import train as training
 from pattern_workshop.curriculum import RECIPE

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float
 
-from headscope.studies.patterns.labelled_maps import Map
-from headscope.studies.patterns.scores import Labels, Probabilities
+from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.scores import Labels, Probabilities
 from pattern_workshop.examples import is_boundary
 
 # Maps of the classifier's own mixture that are counted beside those of the labels: a pattern without maps keeps a rate.

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
-from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.labelled_maps import Map
 from pattern_workshop.examples import FOLDS, Batch, Examples, synthetic_examples, views
 
 # Of the old average, in each step; less in the first ones.

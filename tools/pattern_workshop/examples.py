@@ -13,11 +13,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.results.vocabulary import PATTERNS, TOKEN_CLASSES
-from headscope.studies.patterns.classifier.grid import SIZE, pool
-from headscope.studies.patterns.classifier.line_features import numbers
-from headscope.studies.patterns.classifier.picture import channels, pictures
-from headscope.studies.patterns.labelled_maps import Map
-from headscope.studies.patterns.scores import text
+from headscope.studies.heads.patterns.classifier.grid import SIZE, pool
+from headscope.studies.heads.patterns.classifier.line_features import numbers
+from headscope.studies.heads.patterns.classifier.picture import channels, pictures
+from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.scores import text
 from pattern_workshop.synthetic import synthetic
 
 FOLDS, HELD_OUT = 6, 4

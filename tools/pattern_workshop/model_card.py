@@ -9,7 +9,7 @@ from safetensors.torch import save
 
 from headscope.results.vocabulary import PATTERNS
 from headscope.storage.files import write_atomically
-from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier
+from headscope.studies.heads.patterns.classifier.network import WEIGHTS, Classifier
 from pattern_workshop.examples import FOLDS
 from pattern_workshop.scorecard import main_scores
 

@@ -18,9 +18,17 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from headscope.results.vocabulary import OFFSETS, PATTERNS, TOKEN_CLASSES
-from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labelled_maps import Map
-from headscope.studies.patterns.scores import Labels, Probabilities, frequent, labels_of, probabilities_of, scores, text
+from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.scores import (
+    Labels,
+    Probabilities,
+    frequent,
+    labels_of,
+    probabilities_of,
+    scores,
+    text,
+)
 from pattern_workshop.calibration import at_rates, natural_maps, rates
 from pattern_workshop.examples import HELD_OUT, is_boundary
 

@@ -13,9 +13,9 @@ from jaxtyping import Int
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labelled_maps import Map
-from headscope.studies.patterns.scores import Probabilities, check, labels_of, probabilities_of, text
+from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.scores import Probabilities, check, labels_of, probabilities_of, text
 from pattern_workshop.calibration import loss, natural_maps, rates, softened, temperature
 from pattern_workshop.curriculum import RECIPE, ClassifierRecipe, Curriculum
 from pattern_workshop.examples import FOLDS, HELD_OUT, fold

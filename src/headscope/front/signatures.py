@@ -66,7 +66,7 @@ def read(study: str, file: str, name: str) -> Function:
     >>> list(read("syntax", "study", "run").options)
     ['subtypes', 'as_coded']
     """
-    return _function(f"headscope.studies.{study}.{file}", _definitions(_path(study, file))[name])
+    return _function(catalog.module_of(_path(study, file)), _definitions(_path(study, file))[name])
 
 
 def read_from(file: str, name: str) -> Function:
@@ -101,7 +101,7 @@ def documented(docstring: str) -> dict[str, str]:
 
 
 def _path(study: str, file: str) -> Path:
-    return catalog.ROOT / "studies" / study / f"{file}.py"
+    return catalog.study_folder(study) / f"{file}.py"
 
 
 def _definitions(path: Path) -> dict[str, ast.FunctionDef]:

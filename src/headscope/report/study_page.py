@@ -1,6 +1,6 @@
 """The page of a result's study: its findings, figures and tables, and what the card of a head says of it.
 
-They are `PAGE` in `studies/NAME/page.py`, the `StudyParts` of `report/declared`. A study without findings or figures
+They are `PAGE` in the study's `page.py`, the `StudyParts` of `report/declared`. A study without findings or figures
 gets those of `report/default_parts`. A study that has a folder `page/` instead has the same by hooks: functions of a
 result, of these names, in `findings.py`, `figures.py` (also `layer_numbers` and `layer_figures`), `tables.py` (also
 `BY_LAYER`) and `card.py`.
@@ -152,13 +152,13 @@ class StudyPage:
     def _part(self, name: str) -> ModuleType | None:
         if "corpus" in self.result.dims and name != "card":
             return importlib.import_module("headscope.report.joined_page")
-        return None if self.study is None else _page_file(catalog.ROOT / "studies" / self.study / "page", name)
+        return None if self.study is None else _page_file(catalog.study_folder(self.study) / "page", name)
 
 
 @cache
 def _declared(file: Path) -> StudyParts | None:
     """The page of a file, which is looked for once; None where there is none."""
-    return importlib.import_module(f"headscope.studies.{file.parent.name}.page").PAGE if file.is_file() else None
+    return importlib.import_module(catalog.module_of(file)).PAGE if file.is_file() else None
 
 
 @cache
@@ -166,7 +166,7 @@ def _page_file(folder: Path, name: str) -> ModuleType | None:
     """A file of a study's page, which is looked for once; None where there is none."""
     if not (folder / f"{name}.py").is_file():
         return None
-    return importlib.import_module(f"headscope.studies.{folder.parent.name}.page.{name}")
+    return importlib.import_module(catalog.module_of(folder / name))
 
 
 def unchecked() -> AbstractContextManager[None]:

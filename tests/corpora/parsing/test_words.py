@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from headscope.corpora.parsing.words import words
 from headscope.encoding.pair_words import copies, with_words
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.finetune.baselines import words_of
+from headscope.studies.training.finetune.baselines import words_of
 from headscope.viewer.text_tokens import text_tokens
 from support.tiny import byte_tokenizer
 

@@ -364,7 +364,7 @@ def test_a_file_of_the_system_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_other_input_files_that_are_pipes_are_refused(tmp_path: Path):
-    from headscope.studies.probe.word_vectors import read_vectors
+    from headscope.studies.heads.probe.word_vectors import read_vectors
 
     os.mkfifo(tmp_path / "vectors.txt")
     with pytest.raises(HeadscopeError, match=r"vectors '.*' is a named pipe; name a plain file"):

@@ -58,7 +58,7 @@ def test_workers_of_a_cluster_give_the_bits_of_one_process(
     monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 8)
     monkeypatch.setattr(array_files, "PIECE", 1000)
-    monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 4)
+    monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 4)
     monkeypatch.chdir(tmp_path)
     items = [{"good": f"the {noun} sat", "bad": "the cat ran"} for noun in NOUNS[:5]]
     Path("items.jsonl").write_text("".join(f"{json.dumps(item)}\n" for item in items))

@@ -3,7 +3,7 @@
 import pytest
 
 from headscope import catalog
-from headscope.studies.layers.sampling import TASKS
+from headscope.studies.layers.layers.sampling import TASKS
 from support.cli import run_command
 
 

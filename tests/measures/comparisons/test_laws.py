@@ -10,7 +10,7 @@ from headscope import catalog
 from headscope.encoding.batch import Rows, Values
 from headscope.encoding.encoded import Encoded
 from headscope.statistics.bootstrap import poisson_draws, tally
-from headscope.studies.compare import STUDY
+from headscope.studies.training.compare import STUDY
 from headscope.testing.hand_made import WHOLE, BlockSize, Map, batch_of, compared, padded, tokens
 
 COMPARISONS = {name: catalog.load("measures/comparisons", name) for name in catalog.names("measures/comparisons")}

@@ -16,11 +16,11 @@ from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import model_of
 from headscope.report.study_page import study_page
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.ablate.gains import Gains
-from headscope.studies.ablate.head_pairs import pairs_of
-from headscope.studies.ablate.one_head import variables as one_head
-from headscope.studies.ablate.special_heads import special_heads
-from headscope.studies.ablate.study import run
+from headscope.studies.size.ablate.gains import Gains
+from headscope.studies.size.ablate.head_pairs import pairs_of
+from headscope.studies.size.ablate.one_head import variables as one_head
+from headscope.studies.size.ablate.special_heads import special_heads
+from headscope.studies.size.ablate.study import run
 from support.marked_result import ATTRIBUTES, marked
 from support.planted import PIECES, WIDTH, looks_at_piece, planted
 from support.planted_task import DECIDES, PIECE, SEEN, planted_classifier, planted_task

@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from headscope.corpora.tasks import score
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.significance import mcnemar
-from headscope.studies.ablate.gains import Gains
+from headscope.studies.size.ablate.gains import Gains
 from support.reference import levels
 
 RANDOM = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from headscope.report.declared import parts_of
-from headscope.studies.ablate.page import PAGE
+from headscope.studies.size.ablate.page import PAGE
 from support.snapshot import assert_page
 
 METRICS = ["accuracy", "cross_entropy"]

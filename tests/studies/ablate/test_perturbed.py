@@ -15,7 +15,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example
 from headscope.report.study_page import study_page
-from headscope.studies.ablate.perturbed import by_perturbation
+from headscope.studies.size.ablate.perturbed import by_perturbation
 from support.findings import texts_of
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -14,7 +14,7 @@ from headscope.ablation.sweep import Sweep
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.statistics.significance import mcnemar
-from headscope.studies.ablate.variables import Effects
+from headscope.studies.size.ablate.variables import Effects
 
 N, HEADS = 60, (3, 2)
 TARGETS = (np.arange(N) % 2).astype(float)

@@ -12,13 +12,13 @@ from transformers import BertForSequenceClassification, GPT2LMHeadModel
 
 from headscope import Settings, wrap
 from headscope.corpora import read
-from headscope.studies.attributions import study
-from headscope.studies.attributions.altered_attention import OneHead, Replaced, divergence, erased, even, permuted
-from headscope.studies.attributions.altered_copies import Copies
-from headscope.studies.attributions.altered_inputs import ALTERATIONS
-from headscope.studies.attributions.explaining_pass import explainer
-from headscope.studies.attributions.other_attention import search
-from headscope.studies.attributions.targets import target_of
+from headscope.studies.words.attributions import study
+from headscope.studies.words.attributions.altered_attention import OneHead, Replaced, divergence, erased, even, permuted
+from headscope.studies.words.attributions.altered_copies import Copies
+from headscope.studies.words.attributions.altered_inputs import ALTERATIONS
+from headscope.studies.words.attributions.explaining_pass import explainer
+from headscope.studies.words.attributions.other_attention import search
+from headscope.studies.words.attributions.targets import target_of
 from support.cat_reader import cat_reader
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

@@ -8,9 +8,9 @@ import headscope
 from headscope.corpora import read
 from headscope.passes import Settings
 from headscope.report.study_page import study_page
-from headscope.studies.attributions import altered_variables, study, variables
-from headscope.studies.attributions.altered_inputs import ALTERATIONS, AlteredInputs
-from headscope.studies.attributions.altered_page import NAMES
+from headscope.studies.words.attributions import altered_variables, study, variables
+from headscope.studies.words.attributions.altered_inputs import ALTERATIONS, AlteredInputs
+from headscope.studies.words.attributions.altered_page import NAMES
 from support.tiny import tiny_bert, tiny_tokenizer
 
 

@@ -11,10 +11,10 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMH
 
 from headscope import Settings, wrap
 from headscope.corpora import read
-from headscope.studies.attributions.blanking import Blanking, Shortcut, blank_token, fastest, full_network
-from headscope.studies.attributions.explaining_pass import ALTERED_PASSES, PASSES, explainer
-from headscope.studies.attributions.study import run
-from headscope.studies.attributions.targets import Pooling, target_of
+from headscope.studies.words.attributions.blanking import Blanking, Shortcut, blank_token, fastest, full_network
+from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES, PASSES, explainer
+from headscope.studies.words.attributions.study import run
+from headscope.studies.words.attributions.targets import Pooling, target_of
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 
@@ -76,7 +76,7 @@ class Announced(Exception):
 
 
 def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.attributions.study.explain_corpus", Mock(side_effect=Announced))
+    monkeypatch.setattr("headscope.studies.words.attributions.study.explain_corpus", Mock(side_effect=Announced))
     model, lines, totals = wrap(tiny_bert(), tiny_tokenizer()), list[str](), list[int]()
     corpus = read(["the cat saw it.", *["the dog ran"] * 14])  # of 7 and 5 tokens
     settings = Settings(resamples=20, on_notice=lines.append, on_total=totals.append)
@@ -86,13 +86,13 @@ def test_of_long_inputs_fewer_are_scored_and_one_line_says_so(monkeypatch: pytes
         (10**6, False, 15),
         (100, True, 15),
     ):
-        monkeypatch.setattr("headscope.studies.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
+        monkeypatch.setattr("headscope.studies.words.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
         with pytest.raises(Announced):
             run(model, corpus, settings, flow=0, altered=0, full=full)
         assert totals.pop() == 15 + PASSES * expected
         assert (f"{expected} of 15 inputs are scored" in lines[-1]) == (expected < 15)
     budget = ALTERED_PASSES * (7 + 10 * 5)
-    monkeypatch.setattr("headscope.studies.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
+    monkeypatch.setattr("headscope.studies.words.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", budget)
     with pytest.raises(Announced):
         run(model, corpus, settings, scored=0, flow=0, altered=15)
     assert totals.pop() == 15 + ALTERED_PASSES * 11

@@ -7,15 +7,15 @@ from transformers import BertForSequenceClassification
 
 from headscope import wrap
 from headscope.capture.attention_switch import switchable
-from headscope.studies.attributions.blanking import Blanking, blank_token
-from headscope.studies.attributions.faithfulness import (
+from headscope.studies.words.attributions.blanking import Blanking, blank_token
+from headscope.studies.words.attributions.faithfulness import (
     SHARES,
     comprehensiveness,
     faithfulness,
     sufficiency,
     top_counts,
 )
-from headscope.studies.attributions.targets import Target
+from headscope.studies.words.attributions.targets import Target
 from support.tiny import tiny_bert, tiny_tokenizer
 
 WEIGHTS = np.array([4.0, 1.0, 3.0, 0.0, 2.0, 9.0, 6.0, 5.0, 8.0, 7.0])

@@ -16,10 +16,10 @@ from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collator
-from headscope.studies.attributions.descent import descend
-from headscope.studies.attributions.explaining_pass import explainer, importance_shares
-from headscope.studies.attributions.methods import METHODS, Importance
-from headscope.studies.attributions.targets import Target, target_of
+from headscope.studies.words.attributions.descent import descend
+from headscope.studies.words.attributions.explaining_pass import explainer, importance_shares
+from headscope.studies.words.attributions.methods import METHODS, Importance
+from headscope.studies.words.attributions.targets import Target, target_of
 from support.reference_attributions import TARGET, Naive
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

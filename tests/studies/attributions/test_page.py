@@ -8,9 +8,9 @@ import headscope
 from headscope.corpora import read
 from headscope.passes import Settings
 from headscope.report.study_page import study_page
-from headscope.studies.attributions import study, variables
-from headscope.studies.attributions.faithfulness import SHARES, Faithfulness
-from headscope.studies.attributions.methods import METHODS
+from headscope.studies.words.attributions import study, variables
+from headscope.studies.words.attributions.faithfulness import SHARES, Faithfulness
+from headscope.studies.words.attributions.methods import METHODS
 from support.tiny import tiny_bert, tiny_tokenizer
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import headscope
 from headscope import Settings
 from headscope.corpora import read
-from headscope.studies.attributions import study
-from headscope.studies.attributions.sample_sizes import (
+from headscope.studies.words.attributions import study
+from headscope.studies.words.attributions.sample_sizes import (
     HEAD_PASSES,
     LEAST,
     SETS,
@@ -64,8 +64,8 @@ class Begun(Exception):
 @pytest.mark.parametrize("full", [False, True])
 def test_a_smaller_sample_is_taken_and_said(monkeypatch: pytest.MonkeyPatch, full: bool) -> None:
     explain = Mock(side_effect=Begun)
-    monkeypatch.setattr("headscope.studies.attributions.study.explain_corpus", explain)
-    monkeypatch.setattr("headscope.studies.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", 1)
+    monkeypatch.setattr("headscope.studies.words.attributions.study.explain_corpus", explain)
+    monkeypatch.setattr("headscope.studies.words.attributions.sample_sizes.TOKENS_OF_TWO_MINUTES", 1)
     model, lines = headscope.wrap(tiny_bert(0), tiny_tokenizer()), list[str]()
     with pytest.raises(Begun):
         study.run(model, read(TEXTS), Settings(on_notice=lines.append), flow=0, full=full)

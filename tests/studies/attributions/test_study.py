@@ -13,9 +13,9 @@ from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.study_page import study_page
-from headscope.studies.attributions import study
-from headscope.studies.attributions.explaining_pass import sample_of
-from headscope.studies.attributions.methods import METHODS
+from headscope.studies.words.attributions import study
+from headscope.studies.words.attributions.explaining_pass import sample_of
+from headscope.studies.words.attributions.methods import METHODS
 from support.cat_reader import cat_reader
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.tiny_families import tiny_family

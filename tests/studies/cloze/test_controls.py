@@ -4,7 +4,7 @@ from headscope import Settings
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.outputs.words.predictor import WordPredictor
-from headscope.studies.cloze.controls import name_guesses
+from headscope.studies.words.cloze.controls import name_guesses
 from support.planted_words import causal_table
 
 WORDS = ("river", "house", "book", "tree")

@@ -8,8 +8,8 @@ from headscope import Settings
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import filled
 from headscope.figures import with_interval
-from headscope.studies.cloze.fact_variables import fact_variables, most_frequent
-from headscope.studies.cloze.item_scores import ItemScores
+from headscope.studies.words.cloze.fact_variables import fact_variables, most_frequent
+from headscope.studies.words.cloze.item_scores import ItemScores
 
 
 def test_facts_over_wordings_and_without_names() -> None:

@@ -19,9 +19,9 @@ from headscope.errors import HeadscopeError
 from headscope.passes.pass_journal import PassJournal
 from headscope.report.study_page import study_page
 from headscope.report.wording import Estimate
-from headscope.studies.cloze.controls import controlled
-from headscope.studies.cloze.page.accuracies import Phenomenon
-from headscope.studies.cloze.variables import by_group
+from headscope.studies.words.cloze.controls import controlled
+from headscope.studies.words.cloze.page.accuracies import Phenomenon
+from headscope.studies.words.cloze.variables import by_group
 from support.planted_words import SIZE, causal_table, copying_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -225,7 +225,7 @@ def test_items_that_are_all_right_or_all_wrong_are_tested(value: int, lemmas: in
 
 
 def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 2)
+    monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 2)
     model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
     source, notices, steps = written(tmp_path, PAIRS), list[str](), list[int]()
 
@@ -256,7 +256,7 @@ def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkey
 
 
 def test_workers_have_the_scores_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.cloze.scoring.ITEMS", 2)
+    monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 2)
     model = headscope.wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
     source, rows = written(tmp_path, [*PAIRS, *COPIES]), []
     for workers in (1, 2, 3):

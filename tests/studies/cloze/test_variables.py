@@ -6,8 +6,8 @@ import pytest
 from headscope import Settings
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.suites.item import gap, pair
-from headscope.studies.cloze.item_scores import ItemScores
-from headscope.studies.cloze.variables import to_variables
+from headscope.studies.words.cloze.item_scores import ItemScores
+from headscope.studies.words.cloze.variables import to_variables
 
 SETTINGS = Settings(resamples=20)
 

@@ -13,8 +13,8 @@ from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.clusters import observer as module
-from headscope.studies.clusters.observer import NAME, DivergenceObserver, divergences, entropies_of_means
+from headscope.studies.heads.clusters import observer as module
+from headscope.studies.heads.clusters.observer import NAME, DivergenceObserver, divergences, entropies_of_means
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -11,7 +11,7 @@ import xarray as xr
 import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.results.vocabulary import attribute_kinds
-from headscope.studies.clusters import study
+from headscope.studies.heads.clusters import study
 from support.cli import run_command
 from support.planted import looks_at_offset, looks_at_piece, planted
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

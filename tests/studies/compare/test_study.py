@@ -19,7 +19,7 @@ from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import read
 from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.measures import SURFACE
-from headscope.studies.compare import study
+from headscope.studies.training.compare import study
 from support.planted import looks_at_piece, planted
 from support.planted_task import planted_classifier, planted_task
 from support.reference_pairs import compared, padded_cosine
@@ -247,7 +247,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_computed(
     three: tuple[Model, ...], options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "headscope.studies.compare.measure.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun")
+        "headscope.studies.training.compare.measure.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun")
     )
     with pytest.raises(HeadscopeError, match=message):
         study.run(three, some(4), QUICK, **options)

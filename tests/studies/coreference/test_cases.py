@@ -3,7 +3,7 @@
 import pytest
 
 from headscope.linguistics.sentence import Question
-from headscope.studies.coreference.cases import anaphoric, mentions, question_case
+from headscope.studies.heads.coreference.cases import anaphoric, mentions, question_case
 from support.made_mentions import headed, said
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
-from headscope.studies.coreference.cases import Case, anaphoric, mentions, question_case
-from headscope.studies.coreference.observer import MentionObserver
-from headscope.studies.coreference.scores import joined
+from headscope.studies.heads.coreference.cases import Case, anaphoric, mentions, question_case
+from headscope.studies.heads.coreference.observer import MentionObserver
+from headscope.studies.heads.coreference.scores import joined
 from support.any_examples import overlapping, sentences, spoken
 from support.made_inputs import inputs_of, maps_of
 from support.made_mentions import answered, said

@@ -6,9 +6,9 @@ from scipy.stats import binomtest, ttest_rel
 
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import effective_units, interval
-from headscope.studies.coreference import variables
-from headscope.studies.coreference.question_scores import GENDER_NAMES, Pairs, f1, pairs, pronoun_counts
-from headscope.studies.coreference.scores import AntecedentPredictions
+from headscope.studies.heads.coreference import variables
+from headscope.studies.heads.coreference.question_scores import GENDER_NAMES, Pairs, f1, pairs, pronoun_counts
+from headscope.studies.heads.coreference.scores import AntecedentPredictions
 from support.made_mentions import rows
 
 NUMBER, WAYS = 60, 3

@@ -11,9 +11,9 @@ from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.coreference import variables
-from headscope.studies.coreference.baselines import NAMES
-from headscope.studies.coreference.scores import AntecedentPredictions, best, score
+from headscope.studies.heads.coreference import variables
+from headscope.studies.heads.coreference.baselines import NAMES
+from headscope.studies.heads.coreference.scores import AntecedentPredictions, best, score
 from support.made_mentions import rows
 
 UNITS, HEADS = 40, 4

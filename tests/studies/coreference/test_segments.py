@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from headscope.corpora import read, reading
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
-from headscope.studies.coreference.segments import Context, Plan, parts, plan
+from headscope.studies.heads.coreference.segments import Context, Plan, parts, plan
 from support.made_inputs import corpus_of
 from support.made_mentions import said
 

@@ -11,7 +11,7 @@ from headscope.corpora import Options, read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Mention, Question, Sentence
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.coreference import study
+from headscope.studies.heads.coreference import study
 from support.killed import CtrlC
 from support.made_inputs import corpus_of, spaced
 from support.planted import looks_at_offset, looks_from_to, planted

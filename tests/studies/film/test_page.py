@@ -10,9 +10,9 @@ from headscope.figures.theme import shades
 from headscope.report.cards.head_numbers import numbers, rows
 from headscope.report.claims import Claim
 from headscope.report.declared import parts_of
-from headscope.studies.film import STUDY, card
-from headscope.studies.film.moments import half_change, order_of_layers
-from headscope.studies.film.page import PAGE
+from headscope.studies.training.film import STUDY, card
+from headscope.studies.training.film.moments import half_change, order_of_layers
+from headscope.studies.training.film.page import PAGE
 
 STEPS, LAYERS, HEADS = [0, 10, 20, 30, 40], 6, 4
 ATLAS = Path(__file__).parents[3] / "src" / "headscope" / "report" / "templates" / "atlas.html"

@@ -14,9 +14,9 @@ from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
 from headscope.passes.pass_journal import PassJournal
 from headscope.report.study_page import study_page
-from headscope.studies.film.main_numbers import MainNumbers
-from headscope.studies.film.reading import StepReader
-from headscope.studies.finetune.study import run as finetune
+from headscope.studies.training.film.main_numbers import MainNumbers
+from headscope.studies.training.film.reading import StepReader
+from headscope.studies.training.finetune.study import run as finetune
 from headscope.training.kept_steps import KeptSteps
 from support.killed import Killed, kill
 from support.planted import WIDTH, Head, looks_at_offset, looks_at_piece, planted

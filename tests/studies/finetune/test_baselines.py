@@ -14,8 +14,8 @@ from headscope.corpora.tasks import Task, score
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units
-from headscope.studies.finetune.baseline_scores import baseline_scores, gains
-from headscope.studies.finetune.baselines import baseline_outputs, pairs_of, words_of
+from headscope.studies.training.finetune.baseline_scores import baseline_scores, gains
+from headscope.studies.training.finetune.baselines import baseline_outputs, pairs_of, words_of
 from support.small_tasks import counts
 from support.tiny import WORDS, tiny_bert, tiny_tokenizer
 

@@ -8,9 +8,9 @@ import xarray as xr
 from scipy.stats import t
 
 from headscope.report.numbers import Numbers
-from headscope.studies.finetune import STUDY
-from headscope.studies.finetune.layer_changes import layer_changes, over_seeds
-from headscope.studies.finetune.layer_findings import last_layers
+from headscope.studies.training.finetune import STUDY
+from headscope.studies.training.finetune.layer_changes import layer_changes, over_seeds
+from headscope.studies.training.finetune.layer_findings import last_layers
 from headscope.training import TrainedOutputs
 
 EMPTY = TrainedOutputs(np.zeros((2, 2)), np.zeros((1, 2, 2)), np.zeros(16, np.float32))

@@ -10,7 +10,7 @@ import xarray as xr
 
 from headscope import HeadscopeError, Settings
 from headscope.report.study_page import study_page
-from headscope.studies.finetune.study import run
+from headscope.studies.training.finetune.study import run
 from headscope.training import RunRecord, trainer
 from support.killed import Killed, kill
 from support.small_tasks import birds, counts, tiny_folder

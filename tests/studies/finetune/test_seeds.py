@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from headscope.studies.finetune.seeds import early_correlation, seed_spread
+from headscope.studies.training.finetune.seeds import early_correlation, seed_spread
 
 
 def test_spread_is_in_standard_errors_with_the_interval_of_a_standard_deviation() -> None:

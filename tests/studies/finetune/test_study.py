@@ -17,8 +17,8 @@ from headscope.corpora.tasks.task import limited
 from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.finetune.study import run
-from headscope.studies.finetune.ways import TABLE as INITS
+from headscope.studies.training.finetune.study import run
+from headscope.studies.training.finetune.ways import TABLE as INITS
 from headscope.training import run_record
 from headscope.training.trainer import loss_curve
 from support.reference import levels
@@ -119,13 +119,13 @@ def test_table_that_has_ended_is_read_and_one_that_has_not_goes_on(
 ) -> None:
     result, directory, _ = table
     ran: list[str] = []
-    train = headscope.studies.finetune.table1.train  # type: ignore[attr-defined]
+    train = headscope.studies.training.finetune.table1.train  # type: ignore[attr-defined]
 
     def noted(start: Any, task: Task, *rest: Any, **options: Any) -> Any:
         ran.append(task.name)
         return train(start, task, *rest, **options)
 
-    monkeypatch.setattr("headscope.studies.finetune.table1.train", noted)
+    monkeypatch.setattr("headscope.studies.training.finetune.table1.train", noted)
     kept = directory / "runs" / "cats-random-1"
     (kept / "run.safetensors").unlink()
     again = run(folder, TASKS, QUICK, directory=directory, table=True, seeds=2, **OPTIONS)

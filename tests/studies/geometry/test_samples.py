@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.studies.geometry.samples import CONTEXTS, Occurrences, RandomSample, RepeatedSample, keys
+from headscope.studies.layers.geometry.samples import CONTEXTS, Occurrences, RandomSample, RepeatedSample, keys
 
 Sample = TypeVar("Sample", RandomSample, RepeatedSample)
 

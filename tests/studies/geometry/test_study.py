@@ -13,7 +13,7 @@ from headscope import Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.report.study_page import study_page
-from headscope.studies.geometry import study
+from headscope.studies.layers.geometry import study
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 TEXTS = [

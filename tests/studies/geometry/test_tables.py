@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.numbers import Numbers
-from headscope.studies.geometry.page import table
+from headscope.studies.layers.geometry.page import table
 
 
 def result_of(layers: int) -> xr.Dataset:

@@ -28,8 +28,8 @@ from headscope.encoding.masking import IGNORED
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.outputs.losses import Target
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.gradients.attention_gradients import gradients
-from headscope.studies.gradients.objectives import Objective, objective_of
+from headscope.studies.words.gradients.attention_gradients import gradients
+from headscope.studies.words.gradients.objectives import Objective, objective_of
 from support.passes import pass_over
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer, tiny_vocabulary

@@ -13,7 +13,7 @@ from transformers import BertForMaskedLM, BertForSequenceClassification
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.corpora import Options, read
-from headscope.studies.gradients import study
+from headscope.studies.words.gradients import study
 from support.cli import run_command
 from support.killed import CtrlC
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

@@ -8,8 +8,8 @@ import torch
 from transformers import BertForMaskedLM, GPT2LMHeadModel, PreTrainedModel
 
 from headscope import Settings, read, wrap
-from headscope.studies.induction.copying import Copying, circuit, copying_of
-from headscope.studies.induction.value_norms import value_norms
+from headscope.studies.heads.induction.copying import Copying, circuit, copying_of
+from headscope.studies.heads.induction.value_norms import value_norms
 from support.repeating import with_window
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from headscope import HeadscopeError, Model, wrap
-from headscope.studies.induction.made_inputs import Maker, maker
-from headscope.studies.induction.relations import DUPLICATE, INDUCTION, PREVIOUS, places_of, repeat_links
+from headscope.studies.heads.induction.made_inputs import Maker, maker
+from headscope.studies.heads.induction.relations import DUPLICATE, INDUCTION, PREVIOUS, places_of, repeat_links
 from support.tiny import SPECIAL, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 

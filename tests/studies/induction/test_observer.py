@@ -10,10 +10,10 @@ from headscope.capture.observer import small_blocks
 from headscope.corpora import Options
 from headscope.encoding.encoded import Encoded
 from headscope.passes.passes import Pass
-from headscope.studies.induction.made_inputs import maker
-from headscope.studies.induction.observer import HeadAttention
-from headscope.studies.induction.reading import farthest_seen, gathered, joined, reach_of, read_made
-from headscope.studies.induction.relations import RepeatWords
+from headscope.studies.heads.induction.made_inputs import maker
+from headscope.studies.heads.induction.observer import HeadAttention
+from headscope.studies.heads.induction.reading import farthest_seen, gathered, joined, reach_of, read_made
+from headscope.studies.heads.induction.relations import RepeatWords
 from support.repeating import with_window
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

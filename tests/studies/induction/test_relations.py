@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope.studies.induction.relations import CONTROLS, DUPLICATE, INDUCTION, PREVIOUS, natural_links
+from headscope.studies.heads.induction.relations import CONTROLS, DUPLICATE, INDUCTION, PREVIOUS, natural_links
 
 
 def pairs(links: np.ndarray, relation: int) -> list[list[int]]:

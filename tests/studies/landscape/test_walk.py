@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 from headscope import HeadscopeError
-from headscope.studies.landscape.walk import Walk
-from headscope.studies.landscape.weights import at, between, filter_direction, weights_of
-from headscope.studies.landscape.widths import mean_interval, reach
+from headscope.studies.training.landscape.walk import Walk
+from headscope.studies.training.landscape.weights import at, between, filter_direction, weights_of
+from headscope.studies.training.landscape.widths import mean_interval, reach
 
 
 class Quadratic(nn.Module):

@@ -9,10 +9,10 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from headscope.studies.layers.features import ClassifierSettings, TrainedTask, outputs, principal_axes, standard
-from headscope.studies.layers.groups import ABSENT, Answers, CaseGroup
-from headscope.studies.layers.train import ridge, train
-from headscope.studies.layers.train_classes import fit_logistic, in_span, portions
+from headscope.studies.layers.layers.features import ClassifierSettings, TrainedTask, outputs, principal_axes, standard
+from headscope.studies.layers.layers.groups import ABSENT, Answers, CaseGroup
+from headscope.studies.layers.layers.train import ridge, train
+from headscope.studies.layers.layers.train_classes import fit_logistic, in_span, portions
 
 SPACES, CASES, WIDTH = 3, 240, 12
 PENALTIES = (1.0, 30.0)

@@ -10,11 +10,11 @@ import xarray as xr
 import headscope
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import PIECES
-from headscope.studies.layers import study
-from headscope.studies.layers.errors_by_pieces import errors_by_pieces
-from headscope.studies.layers.measure import UnitDraws, score
-from headscope.studies.layers.sampling import TASKS, named, sample
-from headscope.studies.layers.texts import split
+from headscope.studies.layers.layers import study
+from headscope.studies.layers.layers.errors_by_pieces import errors_by_pieces
+from headscope.studies.layers.layers.measure import UnitDraws, score
+from headscope.studies.layers.layers.sampling import TASKS, named, sample
+from headscope.studies.layers.layers.texts import split
 from support.tiny import tiny_bert, tiny_tokenizer
 
 SETTINGS = headscope.Settings(resamples=30)

@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from headscope.statistics.intervals import Score
-from headscope.studies.layers.groups import Answers, CaseGroup
-from headscope.studies.layers.scalar_mix import (
+from headscope.studies.layers.layers.groups import Answers, CaseGroup
+from headscope.studies.layers.layers.scalar_mix import (
     _loss,
     _Mixes,
     centre_of_gravity,
@@ -13,7 +13,7 @@ from headscope.studies.layers.scalar_mix import (
     expected_layer,
     mixes,
 )
-from headscope.studies.layers.variables import expected_interval
+from headscope.studies.layers.layers.variables import expected_interval
 
 CASES, WIDTH, SPACES = 400, 8, 4
 

@@ -14,11 +14,11 @@ from headscope.errors import HeadscopeError
 from headscope.report.facts import summary
 from headscope.report.study_page import study_page
 from headscope.report.wording import estimate
-from headscope.studies.layers import study
-from headscope.studies.layers.groups import Units, grouped
-from headscope.studies.layers.measure import UnitDraws, score
-from headscope.studies.layers.sampling import TASKS, named, sample
-from headscope.studies.layers.texts import PARTS, Texts, split
+from headscope.studies.layers.layers import study
+from headscope.studies.layers.layers.groups import Units, grouped
+from headscope.studies.layers.layers.measure import UnitDraws, score
+from headscope.studies.layers.layers.sampling import TASKS, named, sample
+from headscope.studies.layers.layers.texts import PARTS, Texts, split
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20)

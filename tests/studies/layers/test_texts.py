@@ -3,8 +3,8 @@
 import numpy as np
 
 from headscope.linguistics.sentence import Mention, Sentence
-from headscope.studies.layers.sampling import TASKS
-from headscope.studies.layers.texts import PARTS, Texts, windows
+from headscope.studies.layers.layers.sampling import TASKS
+from headscope.studies.layers.layers.texts import PARTS, Texts, windows
 
 ROOM = 10
 

@@ -10,7 +10,7 @@ from headscope.corpora import Options, read
 from headscope.models import load
 from headscope.passes import Settings
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns import study
+from headscope.studies.heads.patterns import study
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.labelled_maps import Map, labels, read, write
+from headscope.studies.heads.patterns.labelled_maps import Map, labels, read, write
 
 TOKENS = ("[CLS]", "a", ",", "[SEP]")
 

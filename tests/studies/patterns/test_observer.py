@@ -17,10 +17,10 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.grid import pool
-from headscope.studies.patterns.classifier.network import load
-from headscope.studies.patterns.exemplars import Clearest
-from headscope.studies.patterns.observer import PatternObserver, read_patterns
+from headscope.studies.heads.patterns.classifier.grid import pool
+from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.exemplars import Clearest
+from headscope.studies.heads.patterns.observer import PatternObserver, read_patterns
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

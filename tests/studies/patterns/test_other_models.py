@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.grid import pool
-from headscope.studies.patterns.classifier.network import load
+from headscope.studies.heads.patterns.classifier.grid import pool
+from headscope.studies.heads.patterns.classifier.network import load
 from support.planted_models import KINDS, Planted, attention_of, lightly_trained, planted_model
 
 LENGTHS = (10, 16, 24, 33, 48, 64)

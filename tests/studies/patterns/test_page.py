@@ -11,7 +11,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from headscope import results
 from headscope.report import write
 from headscope.report.study_page import study_page
-from headscope.studies.patterns.study import same_in_all
+from headscope.studies.heads.patterns.study import same_in_all
 from support.patterns_result import patterns_result
 
 TASKS = ("RTE", "MRPC", "QQP")

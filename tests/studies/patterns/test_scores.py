@@ -5,9 +5,9 @@ import pytest
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier.network import Classifier
-from headscope.studies.patterns.labelled_maps import Map
-from headscope.studies.patterns.scores import calibration_error, confusions, evaluate, f1, scores, text
+from headscope.studies.heads.patterns.classifier.network import Classifier
+from headscope.studies.heads.patterns.labelled_maps import Map
+from headscope.studies.heads.patterns.scores import calibration_error, confusions, evaluate, f1, scores, text
 
 
 def certain(predicted: list[int]) -> np.ndarray:

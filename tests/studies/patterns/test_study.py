@@ -19,8 +19,8 @@ from headscope.front.cli.printing import finite
 from headscope.front.cli.terminal import as_json
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.observer import PatternObserver
-from headscope.studies.patterns.study import run, same_in_all
+from headscope.studies.heads.patterns.observer import PatternObserver
+from headscope.studies.heads.patterns.study import run, same_in_all
 from support.cli import run_command
 from support.planted import POSITIONS, Head, looks_at_offset, looks_at_piece, planted
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

@@ -18,8 +18,8 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.masking import IGNORED, Masking
 from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
-from headscope.studies.pretrain_head.text import held_out_text, log_frequencies, piece_counts
-from headscope.studies.pretrain_head.variables import unigram_outputs
+from headscope.studies.training.pretrain_head.text import held_out_text, log_frequencies, piece_counts
+from headscope.studies.training.pretrain_head.variables import unigram_outputs
 from headscope.training import RunRecord, trainer
 from headscope.training.dataset import MaskedTrainingSet
 from support.cli import run_command
@@ -157,7 +157,7 @@ def test_interrupted_run_ends_with_the_same_weights(
 def test_completed_run_is_not_repeated_and_other_settings_are_refused(
     folder: str, finished: tuple[xr.Dataset, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headscope.studies.pretrain_head.study.train", None)
+    monkeypatch.setattr("headscope.studies.training.pretrain_head.study.train", None)
     assert pretrained(folder, finished[1]).equals(finished[0])
     with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, not 0\.15"):
         pretrained(folder, finished[1], mask_share=0.15)

@@ -12,7 +12,7 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, parsed
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
-from headscope.studies.probe.observer import TreebankObserver
+from headscope.studies.heads.probe.observer import TreebankObserver
 from headscope.testing.hand_made import padded
 from support.any_examples import examples, overlapping, spoken
 from support.tiny import tiny_tokenizer

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from headscope.encoding.block_parts import SPECIAL
-from headscope.studies.probe.observer import Treebank, padded
-from headscope.studies.probe.parsers import (
+from headscope.studies.heads.probe.observer import Treebank, padded
+from headscope.studies.heads.probe.parsers import (
     DISTANCES,
     AttentionAndWordsParser,
     AttentionParser,
@@ -18,7 +18,7 @@ from headscope.studies.probe.parsers import (
     distances,
     offsets,
 )
-from headscope.studies.probe.train import loss, scored
+from headscope.studies.heads.probe.train import loss, scored
 from support.parsed_maps import attention_score, lexicon_of, naive_loss, randomised, sentence, treebank_of, words_score
 
 CPU = torch.device("cpu")
@@ -91,7 +91,7 @@ def test_the_gradient_of_the_baseline_is_that_of_torch(monkeypatch: pytest.Monke
     shapes = (5, 2 * 4, 3), (5, 4, 3), (5, 5, 3), (3,)
     inputs = [torch.randn(shape, generator=random, dtype=torch.float64, requires_grad=True) for shape in shapes]
     for cache in (10**6, 2 * 4 * 5 * 3):  # all sentences at once, and two at a time
-        monkeypatch.setattr("headscope.studies.probe.parsers.CACHE", cache)
+        monkeypatch.setattr("headscope.studies.heads.probe.parsers.CACHE", cache)
         assert torch.autograd.gradcheck(UnitScores.apply, inputs)
         at_offset, dependent, candidate, weights = inputs
         plain = (at_offset[:, offsets(4)] + dependent[:, :, None] + candidate[:, None]).tanh() @ weights

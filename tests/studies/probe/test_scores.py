@@ -11,11 +11,11 @@ from headscope.encoding.block_parts import SPECIAL
 from headscope.errors import HeadscopeError
 from headscope.linguistics.spanning_tree import cycle
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.probe.lexicon import Lexicon
-from headscope.studies.probe.observer import Treebank, padded
-from headscope.studies.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
-from headscope.studies.probe.scores import Gold, predict, preferences
-from headscope.studies.probe.train import Fitted, ParserRecipe, fit, hold_out, scored
+from headscope.studies.heads.probe.lexicon import Lexicon
+from headscope.studies.heads.probe.observer import Treebank, padded
+from headscope.studies.heads.probe.parsers import AttentionAndWordsParser, AttentionParser, DistanceParser
+from headscope.studies.heads.probe.scores import Gold, predict, preferences
+from headscope.studies.heads.probe.train import Fitted, ParserRecipe, fit, hold_out, scored
 from support.parsed_maps import attention_score, lexicon_of, randomised, sentence, treebank_of
 
 CPU = torch.device("cpu")
@@ -137,7 +137,7 @@ def test_training_stops_where_no_held_out_loss_falls(monkeypatch: pytest.MonkeyP
         seen.append(fitted[0].parser.get_parameter("weights").detach().clone())
         return np.array([next(losses)])
 
-    monkeypatch.setattr("headscope.studies.probe.train.evaluated", made_up)
+    monkeypatch.setattr("headscope.studies.heads.probe.train.evaluated", made_up)
     done: list[int] = []
     recipe = ParserRecipe(learning_rate=0.2, epochs=5, patience=2)
     fitted = fit({"attention": AttentionParser}, *learnable(), recipe, [0, 1], CPU, done.append)["attention"]
@@ -148,7 +148,7 @@ def test_training_stops_where_no_held_out_loss_falls(monkeypatch: pytest.MonkeyP
 
 
 def test_a_loss_that_is_no_number_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.probe.train.evaluated", lambda *_: np.full((1, 1), np.nan))
+    monkeypatch.setattr("headscope.studies.heads.probe.train.evaluated", lambda *_: np.full((1, 1), np.nan))
     with pytest.raises(HeadscopeError, match="the loss is nan in epoch 1; use a smaller --learning-rate"):
         fit({"attention": AttentionParser}, *learnable(), ParserRecipe(learning_rate=0.2), [0], CPU)
 

@@ -21,9 +21,9 @@ from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS
 from headscope.passes.captured_treebanks import capture_treebanks
 from headscope.report.study_page import study_page
-from headscope.studies.probe import study
-from headscope.studies.probe.experiments import at_offset
-from headscope.studies.probe.observer import Treebank, attention_pass
+from headscope.studies.heads.probe import study
+from headscope.studies.heads.probe.experiments import at_offset
+from headscope.studies.heads.probe.observer import Treebank, attention_pass
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK
@@ -219,7 +219,7 @@ def test_progress_reaches_what_was_expected(model: headscope.Model) -> None:
 def test_samples_of_many_sentences_are_read_and_one_line_says_so(
     model: headscope.Model, monkeypatch: pytest.MonkeyPatch, training: Corpus | None, trained: int, tested: int
 ) -> None:
-    monkeypatch.setattr("headscope.studies.probe.study.TRAINED", 20)
+    monkeypatch.setattr("headscope.studies.heads.probe.study.TRAINED", 20)
     monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
     monkeypatch.setattr("headscope.passes.captured_treebanks.IN_ALL", 50)
     lines: list[str] = []

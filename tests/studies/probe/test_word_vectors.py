@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
-from headscope.studies.probe import word_vectors
-from headscope.studies.probe.word_vectors import read_vectors
+from headscope.studies.heads.probe import word_vectors
+from headscope.studies.heads.probe.word_vectors import read_vectors
 
 WORDS = {"the": [0.5, -1.25, 3e-3], "Katze": [1, 2, 3], "ǆ¹": [0, 0, -7], "-": [4, 5, 6], "12": [7, 8, 9]}
 LINES = [f"{word} {' '.join(map(str, numbers))}" for word, numbers in WORDS.items()]

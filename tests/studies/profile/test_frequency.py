@@ -18,7 +18,7 @@ from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.report.cards import Card
 from headscope.report.study_page import study_page
-from headscope.studies.profile.study import frequencies_of
+from headscope.studies.heads.profile.study import frequencies_of
 from support.claim_texts import corpus
 from support.made_heads import model_of
 from support.planted import CERTAIN, HIDDEN, PIECES, POSITIONS, WIDTH, Head, looks_at_offset, planted

@@ -28,7 +28,7 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.models import head_slicing, wrap
 from headscope.models.heads import existing
 from headscope.models.pruned_checkpoint import KEY
-from headscope.studies.prune.cut_heads import prune
+from headscope.studies.size.prune.cut_heads import prune
 from support import tiny_families
 from support.claim_cases import noisy
 from support.tiers import in_turn

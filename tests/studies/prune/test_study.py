@@ -22,8 +22,8 @@ from headscope.outputs.task_inputs import task_inputs
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.prune import ranking
-from headscope.studies.prune.study import run
+from headscope.studies.size.prune import ranking
+from headscope.studies.size.prune.study import run
 from support.findings import all_texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.reference import levels

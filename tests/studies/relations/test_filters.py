@@ -8,9 +8,9 @@ from headscope import Corpus
 from headscope.corpora import read, reading
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
-from headscope.studies.relations import filters as module
-from headscope.studies.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
-from headscope.studies.relations.link_kinds import link_kind, links_of, of_frames
+from headscope.studies.heads.relations import filters as module
+from headscope.studies.heads.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed
+from headscope.studies.heads.relations.link_kinds import link_kind, links_of, of_frames
 from support.made_inputs import corpus_of as made_corpus
 from support.made_inputs import spaced
 

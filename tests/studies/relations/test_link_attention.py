@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Link, Sentence
-from headscope.studies.relations.link_attention import baselines
+from headscope.studies.heads.relations.link_attention import baselines
 from support.made_inputs import spaced
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Link, Sentence
-from headscope.studies.relations.link_attention import joined
-from headscope.studies.relations.observer import LinkObserver
+from headscope.studies.heads.relations.link_attention import joined
+from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
 from support.made_inputs import inputs_of, maps_of, spaced

@@ -14,8 +14,8 @@ from headscope.report.cards.head_numbers import rows, where
 from headscope.report.kinds import head_kinds, words_of
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS
-from headscope.studies.relations.card import CARD
-from headscope.studies.relations.link_attention import DIRECTIONS
+from headscope.studies.heads.relations.card import CARD
+from headscope.studies.heads.relations.link_attention import DIRECTIONS
 from support.findings import texts_of
 from support.snapshot import assert_page
 

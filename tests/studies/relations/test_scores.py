@@ -10,8 +10,8 @@ from headscope.statistics import bootstrap
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import Selection
-from headscope.studies.relations.link_attention import MOST_RELATIONS, LinkAttention, with_either
-from headscope.studies.relations.scores import best, largest_gain, least_gain, score
+from headscope.studies.heads.relations.link_attention import MOST_RELATIONS, LinkAttention, with_either
+from headscope.studies.heads.relations.scores import best, largest_gain, least_gain, score
 from support.made_links import rows
 
 HEADS, INPUTS = 3, 50

@@ -15,7 +15,7 @@ from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.models.random_weights import untrained as random_weights
-from headscope.studies.relations import study
+from headscope.studies.heads.relations import study
 from support.killed import CtrlC
 from support.made_inputs import corpus_of, spaced
 from support.planted import looks_at_copies, looks_at_offset, looks_at_piece, looks_from_to, planted

@@ -8,9 +8,9 @@ from headscope.results import check
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally_by_input
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.relations.link_attention import LinkAttention, with_either
-from headscope.studies.relations.scores import best, score
-from headscope.studies.relations.variables import to_variables
+from headscope.studies.heads.relations.link_attention import LinkAttention, with_either
+from headscope.studies.heads.relations.scores import best, score
+from headscope.studies.heads.relations.variables import to_variables
 
 LAYERS = (1, 3)
 INPUTS = 120

@@ -9,11 +9,11 @@ import torch
 import headscope
 from headscope import Model, Settings
 from headscope.report.study_page import study_page
-from headscope.studies.shrink.choices import CHOICES, DRAWS, other_choices, variables
-from headscope.studies.shrink.original import Original, original_of
-from headscope.studies.shrink.scores import Scores
-from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.study import run
+from headscope.studies.size.shrink.choices import CHOICES, DRAWS, other_choices, variables
+from headscope.studies.size.shrink.original import Original, original_of
+from headscope.studies.size.shrink.scores import Scores
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.study import run
 from support.idle_neurons import TEXTS, even, idle
 
 QUICK = Settings(resamples=50)

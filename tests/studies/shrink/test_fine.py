@@ -16,22 +16,22 @@ from headscope.models.removable_parts import parts_of
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
 from headscope.storage import codec
-from headscope.studies.shrink import portable_beside
-from headscope.studies.shrink.choices import by_method, other_choices
-from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
-from headscope.studies.shrink.gate_choice import TrainedGates, chosen, opened, smallest
-from headscope.studies.shrink.gates import gate_shapes, stays_of
-from headscope.studies.shrink.judging import answers_of
-from headscope.studies.shrink.original import Original, original_of
-from headscope.studies.shrink.plan import SizeTarget
-from headscope.studies.shrink.prices import Prices, measure
-from headscope.studies.shrink.record import SearchRecord
-from headscope.studies.shrink.search import SizeSearch, found_steps
-from headscope.studies.shrink.sizes import Size
-from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.study import run
-from headscope.studies.shrink.timing import Timing
-from headscope.studies.shrink.verification import verified
+from headscope.studies.size.shrink import portable_beside
+from headscope.studies.size.shrink.choices import by_method, other_choices
+from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
+from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, opened, smallest
+from headscope.studies.size.shrink.gates import gate_shapes, stays_of
+from headscope.studies.size.shrink.judging import answers_of
+from headscope.studies.size.shrink.original import Original, original_of
+from headscope.studies.size.shrink.plan import SizeTarget
+from headscope.studies.size.shrink.prices import Prices, measure
+from headscope.studies.size.shrink.record import SearchRecord
+from headscope.studies.size.shrink.search import SizeSearch, found_steps
+from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.timing import Timing
+from headscope.studies.size.shrink.verification import verified
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
 from support.killed import Killed, kill

@@ -18,11 +18,11 @@ from headscope.models.embedding_width import rows_of, saved_weights
 from headscope.models.pruned_folder import save
 from headscope.outputs.size_and_speed import megabytes
 from headscope.storage.codec import decode, encode
-from headscope.studies.shrink.choices import other_choices
-from headscope.studies.shrink.search import SizeSearch
-from headscope.studies.shrink.sizes import Size
-from headscope.studies.shrink.study import run
-from headscope.studies.shrink.verification import verified
+from headscope.studies.size.shrink.choices import other_choices
+from headscope.studies.size.shrink.search import SizeSearch
+from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.verification import verified
 from models.test_embedding_width import outputs, planted
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS

@@ -17,20 +17,20 @@ from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.cards.head_numbers import numbers
 from headscope.report.study_page import study_page
-from headscope.studies.shrink import gate_training
-from headscope.studies.shrink.choices import by_method
-from headscope.studies.shrink.distillation import DistilledExamples, examples_of
-from headscope.studies.shrink.expected_price import ExpectedPrice, part_megabytes
-from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.gate_training import gated_examples, trained_gates
-from headscope.studies.shrink.gated_set import GatedSet
-from headscope.studies.shrink.gates import gate_shapes
-from headscope.studies.shrink.judging import Judging, answers_of
-from headscope.studies.shrink.original import Original, original_of
-from headscope.studies.shrink.plan import SizeTarget
-from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.splits import Splits, encode
-from headscope.studies.shrink.study import run
+from headscope.studies.size.shrink import gate_training
+from headscope.studies.size.shrink.choices import by_method
+from headscope.studies.size.shrink.distillation import DistilledExamples, examples_of
+from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
+from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, smallest
+from headscope.studies.size.shrink.gate_training import gated_examples, trained_gates
+from headscope.studies.size.shrink.gated_set import GatedSet
+from headscope.studies.size.shrink.gates import gate_shapes
+from headscope.studies.size.shrink.judging import Judging, answers_of
+from headscope.studies.size.shrink.original import Original, original_of
+from headscope.studies.size.shrink.plan import SizeTarget
+from headscope.studies.size.shrink.prices import Prices
+from headscope.studies.size.shrink.splits import Splits, encode
+from headscope.studies.size.shrink.study import run
 from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.findings import texts_of

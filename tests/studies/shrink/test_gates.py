@@ -15,17 +15,17 @@ from headscope.models.removable_parts import Kept
 from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.numbers import Numbers
-from headscope.studies.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
-from headscope.studies.shrink.figures import open_gates
-from headscope.studies.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.shrink.gates import Gates, gate_shapes, variables
-from headscope.studies.shrink.hard_concrete import drawn, expected, open_probability, sampled
-from headscope.studies.shrink.judging import answers_of
-from headscope.studies.shrink.original import Original, original_of
-from headscope.studies.shrink.plan import SizeTarget
-from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.sizes import Size
-from headscope.studies.shrink.splits import encode
+from headscope.studies.size.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
+from headscope.studies.size.shrink.figures import open_gates
+from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, smallest
+from headscope.studies.size.shrink.gates import Gates, gate_shapes, variables
+from headscope.studies.size.shrink.hard_concrete import drawn, expected, open_probability, sampled
+from headscope.studies.size.shrink.judging import answers_of
+from headscope.studies.size.shrink.original import Original, original_of
+from headscope.studies.size.shrink.plan import SizeTarget
+from headscope.studies.size.shrink.prices import Prices
+from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.splits import encode
 from support.idle_neurons import TEXTS, even, idle, idle_halves
 
 QUICK = Settings(resamples=50)

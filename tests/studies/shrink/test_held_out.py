@@ -16,14 +16,14 @@ from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
-from headscope.studies.shrink import groups
-from headscope.studies.shrink.answers import LETTERS, text_of
-from headscope.studies.shrink.embeddings import Embeddings
-from headscope.studies.shrink.groups import changed_share
-from headscope.studies.shrink.page import changed, lossier_groups
-from headscope.studies.shrink.removed import share_added
-from headscope.studies.shrink.study import run
-from headscope.studies.shrink.task_answers import TaskAnswers
+from headscope.studies.size.shrink import groups
+from headscope.studies.size.shrink.answers import LETTERS, text_of
+from headscope.studies.size.shrink.embeddings import Embeddings
+from headscope.studies.size.shrink.groups import changed_share
+from headscope.studies.size.shrink.page import changed, lossier_groups
+from headscope.studies.size.shrink.removed import share_added
+from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.task_answers import TaskAnswers
 from support.idle_neurons import TEXTS, idle
 
 RANDOM = np.random.default_rng(0)

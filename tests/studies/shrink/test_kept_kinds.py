@@ -17,11 +17,11 @@ from headscope.report.declared import parts_of
 from headscope.report.kinds import head_kinds
 from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
-from headscope.studies.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
-from headscope.studies.shrink.original import original_of
-from headscope.studies.shrink.page import PAGE, kept_kinds
-from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.study import run
+from headscope.studies.size.shrink.kept_kinds import ANY, KindsOfHeads, by_chance, kinds_of_heads
+from headscope.studies.size.shrink.original import original_of
+from headscope.studies.size.shrink.page import PAGE, kept_kinds
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.study import run
 from support.findings import texts_of
 from support.idle_neurons import TEXTS, idle
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -12,11 +12,11 @@ from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
-from headscope.studies.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
-from headscope.studies.shrink.original import original_of
-from headscope.studies.shrink.splits import encode
-from headscope.studies.shrink.study import run
-from headscope.studies.shrink.vocabulary import pieces_to_keep
+from headscope.studies.size.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
+from headscope.studies.size.shrink.original import original_of
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from models.test_embedding_width import planted
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, even

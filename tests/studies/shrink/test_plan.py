@@ -12,10 +12,10 @@ import headscope
 from headscope import Settings
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
-from headscope.studies.shrink import found_search, study
-from headscope.studies.shrink.plan import plan_of
-from headscope.studies.shrink.prices import Prices
-from headscope.studies.shrink.study import run
+from headscope.studies.size.shrink import found_search, study
+from headscope.studies.size.shrink.plan import plan_of
+from headscope.studies.size.shrink.prices import Prices
+from headscope.studies.size.shrink.study import run
 from models.test_embedding_width import made, planted
 from support.findings import all_texts_of, texts_of
 from support.idle_neurons import TEXTS, idle_halves

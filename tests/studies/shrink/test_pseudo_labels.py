@@ -23,10 +23,10 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.outputs.outputs import logits
 from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
-from headscope.studies.shrink import groups, study
-from headscope.studies.shrink.pseudo_labels import judged_by, task_texts
-from headscope.studies.shrink.splits import encode, split
-from headscope.studies.shrink.study import run
+from headscope.studies.size.shrink import groups, study
+from headscope.studies.size.shrink.pseudo_labels import judged_by, task_texts
+from headscope.studies.size.shrink.splits import encode, split
+from headscope.studies.size.shrink.study import run
 from support.every_study import run as run_command
 from support.planted_task import LABELS, planted_classifier, planted_task, write_planted_task
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer

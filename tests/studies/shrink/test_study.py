@@ -13,12 +13,12 @@ from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
 import headscope
 from headscope import HeadscopeError, Model, Settings
 from headscope.report.study_page import study_page
-from headscope.studies.shrink import study
-from headscope.studies.shrink.judging import answers_of
-from headscope.studies.shrink.original import original_of
-from headscope.studies.shrink.splits import encode, split
-from headscope.studies.shrink.study import run
-from headscope.studies.shrink.vocabulary import pieces_to_keep
+from headscope.studies.size.shrink import study
+from headscope.studies.size.shrink.judging import answers_of
+from headscope.studies.size.shrink.original import original_of
+from headscope.studies.size.shrink.splits import encode, split
+from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from support.idle_neurons import TEXTS, even, idle
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer

@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.structure import probes, treebank_states
-from headscope.studies.structure.scores import example_trees, predicted_edges, score, scores, spanning_edges, spearman
-from headscope.studies.structure.train import ProbeRecipe, fit
-from headscope.studies.structure.treebank_states import TreebankStates, depths, distances, padded
+from headscope.studies.layers.structure import probes, treebank_states
+from headscope.studies.layers.structure.scores import (
+    example_trees,
+    predicted_edges,
+    score,
+    scores,
+    spanning_edges,
+    spearman,
+)
+from headscope.studies.layers.structure.train import ProbeRecipe, fit
+from headscope.studies.layers.structure.treebank_states import TreebankStates, depths, distances, padded
 
 CPU = torch.device("cpu")
 RECIPE = ProbeRecipe(ranks=(3,), learning_rate=0.01, batch=4, epochs=3, held_out=0.2)

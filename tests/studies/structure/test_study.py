@@ -15,7 +15,7 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.report import write
 from headscope.report.study_page import study_page
-from headscope.studies.structure import study
+from headscope.studies.layers.structure import study
 from support.made_inputs import corpus_of
 from support.planted_states import tree_states
 from support.planted_trees import TREEBANK
@@ -193,7 +193,7 @@ def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
 
 
 def test_samples_of_many_sentences_are_read(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.studies.structure.study.TRAINED", 20)
+    monkeypatch.setattr("headscope.studies.layers.structure.study.TRAINED", 20)
     monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
     once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
     for full, trained, tested in ((False, 20, 30), (True, 60, 60)):

@@ -14,8 +14,8 @@ from headscope.encoding.parsed_sentences import Parsed
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score
-from headscope.studies.structure import study
-from headscope.studies.structure.tensor_products import (
+from headscope.studies.layers.structure import study
+from headscope.studies.layers.structure.tensor_products import (
     SCHEMES,
     DecomposedStates,
     TensorProducts,
@@ -26,7 +26,7 @@ from headscope.studies.structure.tensor_products import (
     role_numbers,
     roles,
 )
-from headscope.studies.structure.treebank_states import UNCONTEXTUAL, TreebankStates
+from headscope.studies.layers.structure.treebank_states import UNCONTEXTUAL, TreebankStates
 from support.planted_trees import TREEBANK
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.syntax.observer import DependencyObserver
-from headscope.studies.syntax.scores import joined
+from headscope.studies.heads.syntax.observer import DependencyObserver
+from headscope.studies.heads.syntax.scores import joined
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
 from support.made_answers import answered, naive, tree

@@ -14,7 +14,7 @@ from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics import bootstrap, intervals
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import Selection, split_in_half
-from headscope.studies.syntax.scores import HeadPredictions, best, best_baseline, hits, score
+from headscope.studies.heads.syntax.scores import HeadPredictions, best, best_baseline, hits, score
 from support.made_answers import made, random_answers
 
 HEADS, SENTENCES = 3, 60

@@ -13,7 +13,7 @@ from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.syntax import study
+from headscope.studies.heads.syntax import study
 from support.killed import CtrlC
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted

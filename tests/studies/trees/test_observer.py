@@ -13,8 +13,8 @@ from torch import Tensor
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.dependencies import FixedWord
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.trees.observer import TreeObserver, means_of
-from headscope.studies.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined
+from headscope.studies.heads.trees.observer import TreeObserver, means_of
+from headscope.studies.heads.trees.scores import FIXED, SPECIAL_TOKENS, TreeRows, joined
 from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_answers import tree

@@ -7,7 +7,7 @@ import headscope
 from headscope import Settings
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.report.study_page import study_page
-from headscope.studies.trees import study
+from headscope.studies.heads.trees import study
 from support.made_inputs import corpus_of
 from support.planted import looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS, TREEBANK

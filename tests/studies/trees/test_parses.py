@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope.studies.trees.parses import branching, f1, gold_table, right_biased, spans
+from headscope.studies.heads.trees.parses import branching, f1, gold_table, right_biased, spans
 
 Phrases = set[tuple[int, int]]
 

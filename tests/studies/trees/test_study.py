@@ -12,7 +12,7 @@ from headscope import Settings
 from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
-from headscope.studies.trees import study
+from headscope.studies.heads.trees import study
 from support.made_answers import tree
 from support.made_inputs import corpus_of
 from support.planted import looks_at_offset, looks_at_piece, looks_from_to, planted

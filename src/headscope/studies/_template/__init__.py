@@ -8,7 +8,6 @@ what a field of it means is said in `headscope.study`.
 from headscope.study import Cost, InSurvey, Study
 
 STUDY = Study(
-    about="heads",
     question="Which heads look at the token itself?",
     source="Clark et al. 2019, section 3.1",
     survey=InSurvey("text", Cost(1, 0.03)),

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from headscope.linguistics.sentence import Mention, Sentence
-from headscope.studies.layers.sampling import TASKS, named
-from headscope.studies.layers.tasks.numbers import SHARES
-from headscope.studies.layers.texts import PARTS, Texts
+from headscope.studies.layers.layers.sampling import TASKS, named
+from headscope.studies.layers.layers.tasks.numbers import SHARES
+from headscope.studies.layers.layers.texts import PARTS, Texts
 
 # The old dogs that barked have seen her cat.
 TEXT = "The old dogs that barked have seen her cat."

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.studies.patterns.classifier.grid import pool
-from headscope.studies.patterns.classifier.line_features import N_SHARES, POWERS, variance_shares
-from headscope.studies.patterns.classifier.picture import pictures
+from headscope.studies.heads.patterns.classifier.grid import pool
+from headscope.studies.heads.patterns.classifier.line_features import N_SHARES, POWERS, variance_shares
+from headscope.studies.heads.patterns.classifier.picture import pictures
 
 ROWS, COLUMNS, PARALLELS, REST, STRONGEST, SECOND, FOURTH, CLS, NEAR, NEAREST, FARTHEST = range(11)
 LENGTHS = [4, 5, 17, 32]

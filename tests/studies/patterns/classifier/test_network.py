@@ -9,9 +9,9 @@ from safetensors.torch import save_file
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.studies.patterns.classifier import network
-from headscope.studies.patterns.classifier.grid import CHANNELS, MOST_TOKENS, SIZE, pool
-from headscope.studies.patterns.classifier.network import WEIGHTS, Classifier, load
+from headscope.studies.heads.patterns.classifier import network
+from headscope.studies.heads.patterns.classifier.grid import CHANNELS, MOST_TOKENS, SIZE, pool
+from headscope.studies.heads.patterns.classifier.network import WEIGHTS, Classifier, load
 from support.planted_maps import LEAST, SIZES, planted_maps
 
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from headscope.studies.patterns.classifier.grid import SIZE, pool
-from headscope.studies.patterns.classifier.line_features import N_NUMBERS, numbers
-from headscope.studies.patterns.classifier.picture import (
+from headscope.studies.heads.patterns.classifier.grid import SIZE, pool
+from headscope.studies.heads.patterns.classifier.line_features import N_NUMBERS, numbers
+from headscope.studies.heads.patterns.classifier.picture import (
     N_CHANNELS,
     Pictures,
     along_diagonals,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from headscope.studies.patterns import labelled_maps
-from headscope.studies.patterns.classifier import network
-from headscope.studies.patterns.classifier.network import load
-from headscope.studies.patterns.scores import evaluate, frequent, labels_of, probabilities_of, scores, text
+from headscope.studies.heads.patterns import labelled_maps
+from headscope.studies.heads.patterns.classifier import network
+from headscope.studies.heads.patterns.classifier.network import load
+from headscope.studies.heads.patterns.scores import evaluate, frequent, labels_of, probabilities_of, scores, text
 from pattern_workshop.examples import HELD_OUT, fold, is_boundary
 from pattern_workshop.model_card import PAGE, page
 

@@ -1,0 +1,1 @@
+"""Heads: what does each head do?"""

@@ -1,0 +1,27 @@
+"""Profile every head: where its attention goes, how far, how widely it spreads, and which words it looks at.
+
+Clark et al. 2019, section 3, and Kovaleva et al. 2019, sections 4.4 and 4.5, in one pass over the corpus.
+"""
+
+from headscope.common_numbers import COVERAGE
+from headscope.measures import FREQUENCY, PREDICTED, SURFACE
+from headscope.study import Cost, Dimension, InSurvey, Number, Study
+
+CLASSES, CORPUS = ("frequency",), "the corpus, as the tokenizer divides it"
+PIECES = "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
+STUDY = Study(
+    question="Where does attention go, and how widely does it spread?",
+    page="how-to/profile.md",
+    source="Clark et al. 2019, section 3; Kovaleva et al. 2019, sections 4.4 and 4.5",
+    survey=InSurvey("text", Cost(1, 0.03)),
+    required=("token_attention",),
+    dims={"frequency": Dimension(PIECES)},
+    measures=(*SURFACE, *FREQUENCY, *PREDICTED),
+    numbers=(
+        *COVERAGE,
+        Number("frequency_share", "share of the counted tokens in each class of frequency", "share", CLASSES, CORPUS),
+        Number("frequency_least", "smallest count of a piece in each class of frequency", "tokens", CLASSES, CORPUS),
+        Number("predicted_share", "share of the counted tokens in each class of predictions", "share", CLASSES, CORPUS),
+        Number("predicted_least", "fewest predictions of a piece in each class", "predictions", CLASSES, CORPUS),
+    ),
+)

@@ -1,0 +1,174 @@
+"""The page of `trees`: parses of attention alone, beside trees that need no model."""
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+from headscope.figures import bars, by_layer, heatmap
+from headscope.report.best_heads.chosen import ARROWS, ChosenHead
+from headscope.report.declared import StudyParts
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Figure, Finding, LayerNumber
+from headscope.report.shared_findings import beside_random_seeds
+from headscope.studies.heads.trees.card import CARD
+from headscope.studies.heads.trees.tables import (
+    BASELINES,
+    DISTANCES,
+    ROOTS,
+    SPECIAL,
+    attachment_tables,
+    baseline,
+    chosen,
+    chosen_phrases,
+    phrase_table,
+    random_scores,
+    words_of,
+)
+
+TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
+# The trees by mean attention of a layer.
+LAYER_ROOTS = {"uas": "gold", "uuas": "undirected"}
+
+
+def best(numbers: Numbers) -> Iterator[Finding]:
+    """The gold root alone would put a random tree above a fixed word, so that trees with their own root are judged."""
+    for head in _with_best_root(numbers):
+        other = baseline(numbers.result, "uas", "fixed_word").value
+        fixed = f"; the best fixed word gives {other:.0%}" if isfinite(other) else ""
+        share = f"{head.score:.0%} of the words their syntactic head"
+        yield Finding.judged(
+            head.claim,
+            f"The spanning tree of head {head.head} ({words_of(head)}) gives {share}{fixed}.",
+            holds=f"Head {head.head} draws trees better than a fixed word does",
+            fails="No head draws trees better than a fixed word does",
+            undecided="Too few sentences to tell the trees of a head from those of a fixed word",
+            unit="held-out words",
+        )
+
+
+def _with_best_root(numbers: Numbers) -> list[ChosenHead]:
+    return [head for head in chosen(numbers.result, "uas") if head.labels["root"] == "best"][:1]
+
+
+def random_weights(numbers: Numbers) -> Iterator[Finding]:
+    """The best head beside that of random weights."""
+    for head in _with_best_root(numbers):
+        if head.random:
+            share = f"{head.random:.0%} of the words their syntactic head, head {head.head} {head.score:.0%}"
+            yield beside_random_seeds(
+                "Syntax in the attention of single heads",
+                head.score,
+                random_scores(numbers.result, "uas", head),
+                head.claim,
+                f"With random weights the head chosen alike gives {share}.",
+                "held-out words",
+            )
+
+
+def best_phrases(numbers: Numbers) -> Iterator[Finding]:
+    """The phrases of a head beside right-branching."""
+    for head in chosen_phrases(numbers)[:1]:
+        right = numbers("baseline_f1", baseline="right_branching")
+        yield Finding.judged(
+            head.claim,
+            f"Those of head {head.head} have an F1 of {100 * head.score.value:.0f}, those of right-branching trees "
+            f"{100 * right.value:.0f}.",
+            holds=f"Head {head.head} draws phrases better than right-branching does",
+            fails="No head draws phrases better than right-branching does",
+            undecided="Too few sentences to tell the phrases of a head from right-branching",
+            unit="held-out sentences",
+        )
+
+
+def root(numbers: Numbers) -> Iterator[Finding]:
+    """How often a tree has the gold root."""
+    accuracy = float(numbers.array("root_accuracy").max())
+    if chosen(numbers.result, "uas"):
+        yield Finding("The root", f"No head finds the root of more than {100 * accuracy:.1f}% of the sentences.")
+
+
+def averages(numbers: Numbers) -> Finding:
+    """The trees of the mean attention of layers, and of all heads."""
+    layers, model = numbers.array("layer_uas"), numbers.array("model_uas")
+    highest = layers[layers.argmax(...)]
+    labels: dict[str, Any] = {str(dim): highest[dim].item() for dim in layers.dims if dim != "layer"}
+    means = layers.sel(labels)
+    how = f"{ARROWS[labels['direction']]}, {ROOTS[labels['root']]}, {SPECIAL[labels['special_tokens']]}"
+    return Finding(
+        "Averages of heads",
+        f"Mean UAS of the heads of a layer: {100 * float(means.min()):.1f} to {100 * float(means.max()):.1f}% "
+        f"({how}); of all heads {100 * float(model.max()):.1f}%. These are scores on all sentences.",
+    )
+
+
+def limits(numbers: Numbers) -> Finding:
+    """What a reader has to keep in mind."""
+    return Finding(
+        "Limits",
+        "A spanning tree uses all edges of a head at once: a head with one clear relation may have a poor tree. Words "
+        "that look at a special token have no head among words, where special tokens are nodes. Heads were chosen on "
+        "one half of the inputs and scored on the other; the tables by head have all sentences. Roots and punctuation "
+        "are not scored.",
+    )
+
+
+def best_heads(numbers: Numbers) -> Figure:
+    """The scores of the best head by root, special tokens and metric."""
+    array = numbers.array("chosen_score").drop_vars("n_examples", errors="ignore")
+    array = array.transpose("root", "special_tokens", "metric").assign_coords(
+        root=[ROOTS[name] for name in array["root"].values.tolist()],
+        special_tokens=[SPECIAL[name] for name in array["special_tokens"].values.tolist()],
+        metric=[name.upper() for name in array["metric"].values.tolist()],
+    )
+    scores = {name: baseline(numbers.result, "uas", name) for name in ("right_branching", "fixed_word")}
+    shares = [f"{BASELINES[name]} {share:%}" for name, share in scores.items() if isfinite(share.value)]
+    without = f" UAS without a model: {', '.join(shares)}." if shares else ""
+    caption = (
+        "UAS: words that get their syntactic head; UUAS: words linked with it in whatever direction. The head that is "
+        f"best on one half of the sentences, scored on the other half, with 95% intervals.{without}"
+    )
+    chart = bars(array.assign_attrs(long_name="Words with the right head, in the trees of the best head"))
+    return Figure("chosen", TREES, chart, caption, "chosen_score")
+
+
+def all_heads(numbers: Numbers) -> Iterator[Figure]:
+    """UAS of every head, and by layer."""
+    uas = numbers.array("uas", root="gold", special_tokens="left_out")
+    caption = "UAS of the spanning tree of each head from the gold root, words alone. After Htut et al. (2019)."
+    yield Figure("uas", HEADS, heatmap(uas), caption, "uas")
+    right = baseline(numbers.result, "uas", "right_branching").value
+    rule = {"reference": right, "reference_label": "right-branching"} if isfinite(right) else {}
+    yield Figure("uas-by_layer", HEADS, by_layer(uas, **rule), f"{caption} By layer, lines for means.", "uas")
+
+
+def phrases(numbers: Numbers) -> Iterator[Figure]:
+    """F1 of the phrases of every head, and of trees that need no model."""
+    f1 = numbers.array("f1", special_tokens="left_out")
+    f1 = f1.assign_coords(distance=[DISTANCES[name] for name in f1["distance"].values.tolist()])
+    caption = "F1 of the phrases of each head, words alone. After Kim et al. (2020)."
+    yield Figure("f1", PHRASES, heatmap(f1), caption, "f1")
+    simple = numbers.array("baseline_f1").dropna("baseline")
+    simple = simple.assign_coords(baseline=[BASELINES[name] for name in simple["baseline"].values.tolist()])
+    yield Figure("baseline_f1", PHRASES, bars(simple), "F1 of trees that need no model.", "baseline_f1")
+
+
+def layers(numbers: Numbers) -> Iterator[LayerNumber]:
+    """UAS from the gold root in both directions, and UUAS, which has none; no layer is chosen."""
+    for metric, name in LAYER_ROOTS.items():
+        part = numbers.array(f"layer_{metric}", root=name, special_tokens="left_out")
+        directions = part["direction"].values.tolist()
+        for direction in directions if metric == "uas" else directions[:1]:
+            array = part.sel(direction=direction, drop=True)
+            words = f"Syntactic heads (UAS), {ARROWS[direction]}" if metric == "uas" else "Edges (UUAS)"
+            if bool(array.notnull().any()):
+                yield LayerNumber("Trees by mean attention", words, array)
+
+
+PAGE = StudyParts(
+    highlights=(best, random_weights, best_phrases),
+    findings=(root, averages, limits),
+    charts=(best_heads, all_heads, phrases),
+    tables=(attachment_tables, phrase_table),
+    layers=(layers,),
+    card=CARD,
+)

@@ -1,0 +1,81 @@
+"""Layers: the knowledge that probing classifiers read from the hidden states of each layer.
+
+Parts of speech, chunks, dependencies, entities, coreference, sentences, numbers: after Tenney et al. 2019, Liu et al.
+2019, Conneau et al. 2018, Lin et al. 2019 and Wallace et al. 2019; classifiers of all layers and tasks train together.
+"""
+
+from headscope.study import Cost, InSurvey, Number, Study
+
+SHARE = "share of cases or of variance, or F1"
+HEWITT, VOITA = "Hewitt and Liang 2019, section 3", "Voita and Titov 2020, section 2.2"
+TENNEY, WALLACE = "Tenney et al. 2019, section 3", "after Wallace et al. 2019, section 3"
+TASK, LAYER, SPACE, PIECES = ("task",), ("task", "layer"), ("task", "space"), ("task", "pieces")
+RATIO = "uniform code divided by online code"
+ERROR, UNIT = "root of the mean squared error of the value of a number", "the number's own"
+FROM_MEAN = f"{ERROR} if all have the mean of the training values, by its pieces"
+SPLIT = "of the tested cases whose numbers are split into 1, 2, 3, 4 or more pieces (of two numbers together)"
+SCORE = (
+    "share of cases that a linear classifier of the hidden states has right; for values the share of their variance "
+    "around the mean of the training values, below 0 where it is worse than that mean; of sets of labels the "
+    "micro-averaged F1"
+)
+STOPPED = (
+    "divergence of the weights of the scalar mix from equal ones where its training stopped: 0 if they are equal, 1.95 "
+    "for one of seven spaces alone; it grows with the number of steps"
+)
+STUDY = Study(
+    question="What does each layer know?",
+    source="Tenney et al. 2019; Liu et al. 2019; Conneau et al. 2018",
+    survey=InSurvey("trees", Cost(22, 0.2, after=13, cells=40, shared=False, most=770), several=True),
+    example="headscope layers minilm treebank.conllu --tasks part_of_speech,dependency_label,tense -o out/layers",
+    quick=("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
+    required=("cumulative_score",),
+    attributes={"sentences": "object", "tasks": "object"},
+    numbers=(
+        Number("score", "score of a linear classifier", SHARE, LAYER, definition=SCORE),
+        Number("score_embeddings", "score of a linear classifier of the embeddings", SHARE, TASK),
+        Number("score_majority", "score of the most frequent answer, or mean", SHARE, TASK),
+        Number("choice_score", "score of a linear classifier on cases for choices", SHARE, LAYER),
+        Number("penalty", "penalty of the squared weights, chosen on cases for choices", "1", LAYER),
+        Number("chosen_layer", "layer with the best score on cases for choices", "layer", TASK),
+        Number("training_cases", "training cases", "cases", TASK),
+        Number("score_random", "score of a classifier, for a model with random weights, mean over seeds", SHARE, LAYER),
+        Number(
+            *("score_random_by_seed", "score of a classifier, for a model with random weights", SHARE),
+            ("seed", *LAYER),
+        ),
+        Number("gain", "gain of the chosen layer on the embeddings", SHARE, TASK),
+        Number("p_value", "p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", TASK),
+        Number("q_value", "false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", TASK),
+        Number(
+            *("last_layer_fall", "score of the chosen layer less that of the last layer", SHARE, TASK),
+            definition="score of the chosen layer less that of the last one, on the same cases",
+        ),
+        Number("control", "score on a control task with random answers", SHARE, LAYER, HEWITT),
+        Number("selectivity", "score less that on the control task", SHARE, LAYER, HEWITT),
+        Number("code_length", "online code of the training answers", "kilobits", LAYER, VOITA),
+        Number("code_uniform", "uniform code of the training answers", "kilobits", TASK, VOITA),
+        Number("compression", RATIO, "ratio", LAYER, VOITA),
+        Number(
+            "compression_embeddings", "uniform code divided by online code, of the embeddings", "ratio", TASK, VOITA
+        ),
+        Number(
+            *("cumulative_score", "score of a mix of the spaces up to this one", SHARE, SPACE, TENNEY),
+            definition="score of a mix of the embeddings (space 0) and the layers up to this one",
+        ),
+        Number("mix_gain", "score of a mix of all spaces less that of the last layer", SHARE, TASK, TENNEY),
+        Number("mix_weight", "weight of a space in the scalar mix of all", "share", SPACE, TENNEY),
+        Number("centre_of_gravity", "centre of gravity of the scalar mix, 0 for the embeddings", "layer", TASK, TENNEY),
+        Number(
+            *("mix_concentration", "divergence of the trained scalar mix from equal weights", "nats", TASK, TENNEY),
+            definition=STOPPED,
+        ),
+        Number(
+            *("error_by_pieces", f"{ERROR}, by its pieces", UNIT, (*LAYER, "pieces"), WALLACE),
+            definition=f"{ERROR}, {SPLIT}",
+        ),
+        Number("error_by_pieces_embeddings", f"{ERROR} from the embeddings, by its pieces", UNIT, PIECES, WALLACE),
+        Number("error_by_pieces_mean", FROM_MEAN, UNIT, PIECES, WALLACE),
+        Number("expected_layer", "expected layer, by the gains of cumulative scores", "layer", TASK, TENNEY),
+    ),
+)

@@ -1,0 +1,260 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import chain
+from typing import Annotated, Any, Literal, NamedTuple
+
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.corpora.corpus import joint_corpus, joint_resampled
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.random_weights import SEEDS, untrained
+from headscope.models.tokenizer import piece_counts
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.kept_arrays import ArrayPass
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import Training, Treebank
+from headscope.ranges import Range
+from headscope.studies.layers.layers.features import ClassifierSettings
+from headscope.studies.layers.layers.groups import CaseGroup, Units, grouped, refuse_without_cases, with_vectors
+from headscope.studies.layers.layers.late_cases import described
+from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
+from headscope.studies.layers.layers.sampling import TaskCases, named, sample
+from headscope.studies.layers.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
+from headscope.studies.layers.layers.texts import Part, Texts, Window, split, windows
+from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
+from headscope.studies.layers.layers.variables import to_variables
+
+FULL = 5000  # cases of a task
+# Sentences to train and choose on, and to test on, of which all tasks together take cases in two minutes.
+TRAINED, TESTED = 500, 270
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    treebanks: tuple[Treebank, ...],
+    settings: Settings = DEFAULTS,
+    *,
+    trainings: tuple[Training, ...] | None = None,
+    tasks_: str = "all",
+    pooling: Literal["mean", "max", "first", "last", "cls"] = "mean",
+    cases: Annotated[int, Range(20, 100_000)] = 1000,
+    penalties: str = "10,100,1000",
+    held_out: Annotated[float, Range(0, 1)] = 0.1,
+    random: bool = True,
+    codes: bool = True,
+    mix: bool = True,
+    memory: Annotated[float, Range(0, 1000)] = 4.0,
+    full: bool = False,
+) -> xr.Dataset:
+    """`score[task, layer]`: what a linear classifier reads from the hidden states of each layer.
+
+    The score is the share of cases that are right; of values, the share of their variance (R^2); of sets, F1.
+
+    Classifiers are trained on one part of the sentences, penalty and layer are chosen on a second one, and scores are
+    of the third, which has documents of its own where 25 or more are known. Answers of fewer than 5 training cases are
+    no class: tested cases that have one count as wrong. Sentences are read one by one. A task that the corpora cannot
+    give is left out, with the reason.
+
+    Arguments:
+
+    * `model`: Model to measure.
+    * `treebanks`: Corpora to test on; each task takes the sentences that have what it needs.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `trainings`: Corpora to train on; by default four documents of five of `treebanks`, and the fifth is tested.
+    * `tasks_`: Tasks, such as "part_of_speech,tense"; by default all: part_of_speech, chunk, token_index, parent,
+      grandparent, great_grandparent, dependency_label, constituent, dependency_arc, entity, coreference,
+      coreference_across, main_auxiliary, main_subject, sentence_length, tree_depth, top_constituents, subject_number,
+      object_number, tense, word_content, coordination_inverted, order_shifted, odd_word, number_value, number_sum,
+      number_beyond, number_sum_beyond, number_decimal, number_negative, number_word, number_largest, span_label.
+      From number_beyond to number_largest they have to be named. Where a corpus has labelled spans (`kind="spans"`),
+      all are span_label, for all spans and each group of them.
+    * `pooling`: Vector of a span or sentence: mean, max, first or last token, or [CLS] for sentences.
+    * `cases`: Largest number of training cases of a task, and of tested cases.
+    * `penalties`: Penalties of the squared weights; the best on held-out sentences for each task and layer.
+    * `held_out`: Share of the training sentences for choices.
+    * `random`: Also probe the model with random weights, of three seeds.
+    * `codes`: Measure the online code.
+    * `mix`: Train scalar mixes.
+    * `memory`: Gigabytes of hidden states to keep in memory; the rest is read from disk.
+    * `full`: Take up to 5,000 cases, or `cases` if that is more, of all sentences; by default all tasks together take
+      them of at most 500 sentences to train and choose on and 270 to test on, drawn by the seed. Tasks that are named,
+      and those of labelled spans, take all.
+
+    Raises `HeadscopeError` if no task has enough cases, a task is unknown, or the disk is full.
+    """
+    classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
+    attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
+    options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
+    texts, sampled, left_out, units, groups = _planned(model, treebanks, settings, **options)
+    wanted = _wanted(groups)
+    seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
+    spaces = len(model.capture.heads) + 1
+    number = len({text for text, _, _ in units.rows})
+    settings.on_total((1 + len(seeds)) * (number + len(groups) * spaces) + mix * len(groups) * spaces)
+
+    def tasks_on(
+        used: Model, pass_settings: ClassifierSettings, first: bool
+    ) -> tuple[UnitStates, dict[str, MeasuredTask]]:
+        with captured_units(used, texts, units.rows, pooling, settings, int(memory * 1e9)) as states:
+            present = [with_vectors(group, states.filled) for group in groups]
+            refuse_without_cases(present)
+            draws = UnitDraws(texts.units, settings.seed, settings.resamples)
+            parts = {"mixed": first and mix, "pieces": states.pieces if first else None, "done": settings.on_progress}
+            return states, measured(present, states.tables, pass_settings, draws, model.device, **parts)
+
+    states, tasks = tasks_on(model, classifiers, True)
+    without = ClassifierSettings(penalties=classifiers.penalties, codes=False)
+    of_random = {seed: tasks_on(untrained(model, seed), without, False)[1] for seed in seeds}
+    order = [cases.task for cases in sampled]
+    lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
+    variables = to_variables(order, tasks, of_random)
+    attributes |= states.read | {
+        "resampled": joint_resampled(treebanks),
+        "tasks": json.dumps(
+            {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}, ensure_ascii=False
+        ),
+        "left_out": json.dumps(left_out),
+        "late": json.dumps(_late(sampled, tasks, units, texts), ensure_ascii=False),
+        "training": json.dumps(
+            {
+                "corpora": [corpus.name for corpus in trainings or ()],
+                "sha256": [corpus.sha256 for corpus in trainings or ()],
+            }
+        ),
+        "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
+        "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
+        "options": json.dumps(
+            {"pooling": pooling, "cases": max(cases, FULL) if full else cases, "held_out": held_out}
+            | asdict(classifiers)
+        ),
+    }
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def passes(
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings,
+    *,
+    pooling: Pooling,
+    random: bool,
+    **options: Any,
+) -> Iterator[ArrayPass[Any]]:
+    """The passes of `run`, which a worker of a cluster reads."""
+    planned = _planned(model, treebanks, settings, **options)
+    seeds = range(settings.seed, settings.seed + SEEDS * random)
+    for used in chain([model], (untrained(model, seed) for seed in seeds)):
+        yield unit_pass(used, planned.texts, planned.units.rows, pooling, settings)
+
+
+class _Planned(NamedTuple):
+    """What is read and why: the texts, the cases of each task, why tasks are left out, and the units of all cases."""
+
+    texts: Texts
+    sampled: list[TaskCases]
+    left_out: dict[str, str]
+    units: Units
+    groups: list[CaseGroup]
+
+
+def _planned(
+    model: Model,
+    treebanks: tuple[Corpus, ...],
+    settings: Settings,
+    *,
+    trainings: tuple[Corpus, ...] | None,
+    held_out: float,
+    tasks_: str,
+    cases: int,
+    full: bool,
+    **others: Any,
+) -> _Planned:
+    texts = split(treebanks, trainings or (), held_out, settings.seed)
+    texts.windows = _windows(texts, model, held_out, settings.seed)
+    refuse_mixed_spans((*treebanks, *(trainings or ())))
+    own = own_tasks(texts)
+    chosen = named(tasks_, own)
+    if tasks_ == "all" and not own and not full:
+        _take_two_minutes(texts, settings)
+    sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
+    _refuse_nothing(treebanks, sampled, left_out, tasks_)
+    units = Units()
+    return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed))
+
+
+def _take_two_minutes(texts: Texts, settings: Settings) -> None:
+    """Take cases of a sample of the sentences, and say so in one line."""
+    fewer = {purpose: of for purpose, of in texts.keep_first(TRAINED, TESTED).items() if of[0] < of[1]}
+    if not fewer:
+        return
+    parts = " and ".join(f"{kept:,} of {of:,} sentences to {purpose}" for purpose, (kept, of) in fewer.items())
+    settings.on_notice(f"cases are of {parts}, drawn by the seed; --full takes all, and up to {FULL:,} cases a task")
+
+
+def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:
+    """The cases to train on and to report of each task."""
+    return {
+        answers.name: sum(int(answers.present(part).sum()) for part in ("train", "report"))
+        for group in groups
+        for answers in group.answers
+    }
+
+
+def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Part, list[Window]]:
+    """The windows of documents that the model reads at once."""
+    room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
+    return windows(texts, partial(piece_counts, model.tokenizer), room, held_out, seed)
+
+
+def _late(
+    sampled: Sequence[TaskCases], tasks: Mapping[str, MeasuredTask], units: Units, texts: Texts
+) -> list[dict[str, Any]]:
+    """Single cases of all tasks that mixes of layers get right late."""
+    of_rows = {row: unit for unit, row in units.rows.items()}
+    return [
+        case for cases in sampled for case in described(tasks[cases.task.name].late, cases, of_rows, texts.sentences)
+    ]
+
+
+def _described(cases: TaskCases, lost: int) -> dict[str, Any]:
+    """What the page says of a task beside its scores."""
+    return {
+        "words": cases.task.words,
+        "source": cases.task.source,
+        "classes": len(cases.classes),
+        "is_set": cases.task.is_set,
+        "rare": cases.rare,
+        "lost": lost,
+    }
+
+
+def _refuse_nothing(
+    treebanks: Sequence[Corpus], sampled: Sequence[TaskCases], left_out: dict[str, str], names: str
+) -> None:
+    """Raise `HeadscopeError` if the corpora give no task; tasks of generated sentences count where they are named."""
+    if not (sampled if names != "all" else [cases for cases in sampled if not cases.task.is_value]):
+        name, reason = next(iter(left_out.items()))
+        corpora = ", ".join(f"'{corpus.name}'" for corpus in treebanks)
+        remedy = "give it more lines" if name.startswith(NAME) else "name a larger treebank (CoNLL-U)"
+        raise HeadscopeError(f"corpus {corpora} gives no task ({name}: {reason}); {remedy}")
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """The penalties of a list such as "1,10".
+
+    Raises `HeadscopeError` for one that is no positive number.
+    """
+    try:
+        numbers = tuple(dict.fromkeys(float(number) for number in text.split(",")))
+    except ValueError:
+        numbers = ()
+    if not numbers or not all(0 < number < float("inf") for number in numbers):
+        raise HeadscopeError(f"penalties '{text}': use positive numbers such as 1,10,100")
+    return numbers

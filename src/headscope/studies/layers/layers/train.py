@@ -1,0 +1,101 @@
+"""Training of the classifiers of a group of tasks, in all spaces and with all penalties; values by ridge regression."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from headscope.studies.layers.layers.features import (
+    ClassifierSettings,
+    GroupVectors,
+    TrainedTask,
+    Vectors,
+    outputs,
+    standard,
+    vectors,
+)
+from headscope.studies.layers.layers.groups import CaseGroup
+from headscope.studies.layers.layers.texts import PARTS
+from headscope.studies.layers.layers.train_classes import train_classes
+
+# Bytes of the vectors of a group that are trained on at once, on a processor and on a GPU: spaces that search together
+# need fewer steps than spaces in turn, until their products leave the cache far behind.
+CACHE, GPU_MEMORY = 40_000_000, 1_000_000_000
+
+
+def train(
+    group: CaseGroup,
+    tables: Sequence[np.ndarray],
+    settings: ClassifierSettings,
+    device: torch.device,
+    done: Callable[[int], None] = lambda spaces: None,
+) -> list[TrainedTask]:
+    """Train the classifiers of all tasks of a group in all spaces; `done` receives numbers of spaces."""
+    rows = group.units["train"]
+    dims = tables[0].shape[1] * (3 if rows.shape[1] == 2 else 1)
+    block = CACHE if device.type == "cpu" else GPU_MEMORY
+    most = max(1, block // max(1, 4 * dims * len(rows)))
+    blocks = [range(first, min(first + most, len(tables))) for first in range(0, len(tables), most)]
+    trained: list[list[TrainedTask]] = []
+    for spaces in blocks:
+        of_parts = {part: vectors(tables, group.units[part], spaces).to(device) for part in PARTS}
+        scale = standard(of_parts["train"])
+        given = GroupVectors(scale(of_parts.pop("train")), scale(of_parts["choose"]), scale(of_parts["report"]))
+        train_tasks = train_classes if group.answers[0].classes else train_values
+        trained.append(train_tasks(group, given, settings))
+        done(len(spaces))
+    return [_joined(of_task) for of_task in zip(*trained, strict=True)]
+
+
+def _joined(blocks: Sequence[TrainedTask]) -> TrainedTask:
+    """One task of several blocks of spaces."""
+    arrays = {
+        name: np.concatenate([getattr(block, name) for block in blocks], axis=-1)
+        for name in ("loss", "choice", "penalty", "code")
+    }
+    return TrainedTask(base=blocks[0].base, uniform=blocks[0].uniform, **arrays)
+
+
+def train_values(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
+    """Train on the values of a group, which has one task."""
+    (answers,) = group.answers
+    right = {part: torch.from_numpy(answers.numbers[part]).to(given.choose) for part in PARTS}
+    centre = right["train"].mean()
+    weights = ridge(given.train, right["train"] - centre, settings.penalties)  # [space, penalty, dim]
+    errors = {
+        part: (outputs(weights, cases) + centre - right[part]).square()
+        for part, cases in (("choose", given.choose), ("report", given.report))
+    }
+    base = {part: (right[part] - centre).square() for part in PARTS}
+    best = errors["choose"].mean(-1).argmin(1)  # [space]
+    spaces = torch.arange(len(best), device=best.device)
+    choice = 1 - errors["choose"][spaces, best].sum(-1) / base["choose"].sum()
+    loss = errors["report"][spaces, best].T
+    return [
+        TrainedTask(
+            loss.double().cpu().numpy(),
+            base["report"].double().cpu().numpy(),
+            choice.cpu().numpy(),
+            np.array(settings.penalties)[best.cpu().numpy()],
+            np.full(len(best), np.nan),
+            np.nan,
+        )
+    ]
+
+
+def ridge(
+    given: Vectors, values: Float[Tensor, " case"], penalties: Sequence[float]
+) -> Float[Tensor, "space penalty dim1"]:
+    """Weights of linear regressions on centred vectors; the last is the intercept, without a penalty.
+
+    * `penalties`: half of each is the cost of the sum of squares of the weights, beside half of the squared errors.
+    """
+    gram, products = given.mT @ given, (values @ given)[..., None]  # [space, dim, 1]
+    added = torch.eye(gram.shape[-1]).to(gram)
+    found = [
+        torch.cholesky_solve(products, torch.linalg.cholesky(gram + penalty * added))[..., 0] for penalty in penalties
+    ]
+    weights = torch.stack(found, dim=1)  # [space, penalty, dim]
+    return torch.cat([weights, values.mean().expand(*weights.shape[:2], 1)], dim=-1)

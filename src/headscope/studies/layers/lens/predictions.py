@@ -1,0 +1,113 @@
+"""What the prediction at each layer says of the right piece and of the model's own, final prediction."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from headscope.outputs.losses import refuse_non_finite
+from headscope.outputs.words.inputs import PredictedPieces
+from headscope.studies.layers.lens.reading import AffineMap, LayerReader
+
+LENSES = ("plain", "mapped")
+
+
+@dataclass(frozen=True)
+class LayerPredictions:
+    """Predictions of pieces, read at each space by each lens, the states as they are and mapped.
+
+    * `log_probability`: of the right piece, in nats; `divergence`: of the final distribution from it, in nats.
+    * `rank`: of the model's final prediction, from 1; `top`: the piece predicted here; `top_probability`: its own.
+    * `target`: the right piece; `text`: the number of its text; `token`: its place there.
+    """
+
+    log_probability: Float[np.ndarray, "lens space prediction"]
+    divergence: Float[np.ndarray, "lens space prediction"]
+    rank: Int[np.ndarray, "lens space prediction"]
+    top: Int[np.ndarray, "lens space prediction"]
+    top_probability: Float[np.ndarray, "lens space prediction"]
+    target: Int[np.ndarray, " prediction"]
+    text: Int[np.ndarray, " prediction"]
+    token: Int[np.ndarray, " prediction"]
+
+    def lenses(self, number: int) -> "LayerPredictions":
+        """The numbers of the first lenses."""
+        by_lens = ("log_probability", "divergence", "rank", "top", "top_probability")
+        return replace(self, **{name: getattr(self, name)[:number] for name in by_lens})
+
+    @property
+    def right(self) -> Float[np.ndarray, "lens space prediction"]:
+        """1 where the predicted piece is the right one."""
+        return (self.top == self.target).astype(float)
+
+    @property
+    def final_first(self) -> Float[np.ndarray, "lens space prediction"]:
+        """1 where the predicted piece is that of the last layer."""
+        return (self.top == self.top[:, -1:]).astype(float)
+
+    @property
+    def settling(self) -> Int[np.ndarray, "lens prediction"]:
+        """The first space from which on every space predicts what the last one does."""
+        return settling(self.top)
+
+
+def settling(top: Int[np.ndarray, "*lens space prediction"]) -> Int[np.ndarray, "*lens prediction"]:
+    """The first space from which on the predicted piece is the final one.
+
+    >>> settling(np.array([[7], [3], [7], [7]])).tolist()
+    [2]
+    """
+    same = np.flip(top == top[..., -1:, :], axis=-2)
+    return top.shape[-2] - np.cumprod(same, axis=-2).sum(-2)
+
+
+def layer_predictions(
+    reader: LayerReader,
+    parts: Iterable[PredictedPieces],
+    maps: Sequence[AffineMap],
+    done: Callable[[int], None] = lambda predictions: None,
+) -> LayerPredictions:
+    """Read all predictions of some inputs at each space.
+
+    Raises `HeadscopeError` if the model predicts what is not finite.
+    """
+    read = []
+    for part in parts:
+        read.append(_of_part(reader, part, maps))
+        done(len(part.target))
+    joined = {field.name: [getattr(one, field.name) for one in read] for field in fields(LayerPredictions)}
+    return LayerPredictions(**{name: np.concatenate(arrays, axis=-1) for name, arrays in joined.items()})
+
+
+@torch.inference_mode()
+def _of_part(reader: LayerReader, part: PredictedPieces, maps: Sequence[AffineMap]) -> LayerPredictions:
+    spaces = [tuple(logits.log_softmax(-1) for logits in both) for both in reader.logits(part, maps)]
+    final = spaces[-1][0]
+    refuse_non_finite(reader.model.name, final)
+    index, target = (torch.from_numpy(numbers).to(final.device) for numbers in (part.read, part.target))
+    numbers = [[_numbers(space[lens], final, index, target) for space in spaces] for lens in range(len(LENSES))]
+    arrays = {
+        name: np.stack([[space[name].cpu().numpy() for space in lens] for lens in numbers]) for name in numbers[0][0]
+    }
+    return LayerPredictions(**arrays, target=part.target, text=part.text, token=part.token[part.read])
+
+
+def _numbers(
+    here: Float[Tensor, "read piece"],
+    final: Float[Tensor, "read piece"],
+    index: Int[Tensor, " prediction"],
+    target: Int[Tensor, " prediction"],
+) -> dict[str, Tensor]:
+    """The numbers of one space, from log-probabilities; `index` is the read of each prediction."""
+    best = here.max(-1)
+    of_final = here.gather(-1, final.argmax(-1, keepdim=True))
+    of_read = {
+        "divergence": (final.exp() * (final - here)).sum(-1).double(),
+        "rank": (here > of_final).sum(-1) + 1,
+        "top": best.indices,
+        "top_probability": best.values.exp().double(),
+    }
+    return {"log_probability": here[index, target].double()} | {name: one[index] for name, one in of_read.items()}

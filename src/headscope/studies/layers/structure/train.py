@@ -1,0 +1,146 @@
+"""Training of both probes in all spaces and with all ranks at once: a batch is read once, one product has all maps."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.errors import HeadscopeError
+from headscope.studies.layers.structure.probes import depth_loss, distance_loss, project
+from headscope.studies.layers.structure.treebank_states import StateBatch, TreebankStates, padded
+
+KINDS = ("distance", "depth")
+# As in the released code: maps start within this.
+WITHIN = 0.05
+Maps = Float[Tensor, "space width rank"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeRecipe:
+    """Settings of a training.
+
+    * `ranks`: of the maps; of several, each space takes that of the smallest held-out loss.
+    * `learning_rate`: of Adam at the start, it falls to 0 by a half cosine; `batch`: sentences of a step.
+    * `epochs`: passes over the sentences; `held_out`: share of the training sentences that decide on the rank.
+    """
+
+    ranks: tuple[int, ...]
+    learning_rate: float
+    batch: int
+    epochs: int
+    held_out: float
+
+    def as_settings(self) -> dict[str, object]:
+        """The recipe as it is stored with a result."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class FittedProbes:
+    """Trained probes of all spaces.
+
+    * `maps`: by kind of probe, those with the chosen ranks; maps of smaller rank end with zeros.
+    * `ranks`: chosen for each space, by kind.
+    * `by_rank`: the maps of each rank, by kind; `losses`: those of the held-out sentences.
+    * `held_out`: numbers of the held-out sentences.
+    """
+
+    maps: dict[str, Maps]
+    ranks: dict[str, list[int]]
+    by_rank: dict[int, dict[str, Maps]]
+    losses: Float[np.ndarray, "rank kind space"]
+    held_out: list[int]
+
+
+def fit(
+    treebank: TreebankStates,
+    recipe: ProbeRecipe,
+    seed: int,
+    device: torch.device,
+    done: Callable[[int], None] = lambda sentences: None,
+) -> FittedProbes:
+    """Train both probes in all spaces, with each rank; the seed decides maps, order and what is held out.
+
+    `done` receives the number of sentences of each step.
+
+    Raises `HeadscopeError` if there are too few sentences, or a loss is no finite number.
+    """
+    order = np.random.default_rng(seed).permutation(len(treebank))
+    apart = round(len(order) * recipe.held_out)
+    if not 0 < apart < len(order):
+        raise HeadscopeError(f"{len(order)} training sentences are too few to hold some out; name a larger treebank")
+    held_out, training = order[:apart], order[apart:]
+    maps = _first_maps(treebank, recipe.ranks, seed, device)
+    _train(maps, treebank, training, recipe, seed, done)
+    parts = treebank.groups(recipe.batch, held_out)
+    with torch.inference_mode():
+        losses = torch.cat([_losses(maps, padded(treebank, part, device), recipe.ranks) for part in parts], -1).mean(-1)
+    if not losses.isfinite().all():
+        raise HeadscopeError("the loss of a probe is no finite number; use a smaller --learning-rate")
+    return _chosen(maps.detach(), recipe.ranks, losses.cpu().numpy(), held_out.tolist())
+
+
+def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, device: torch.device) -> nn.Parameter:
+    """Initial matrices of all ranks and kinds, side by side; each rank restarts from the same seed."""
+    spaces, _, width = treebank.arrays[0].shape
+    matrices = []
+    with torch.random.fork_rng():
+        for rank in ranks:
+            torch.manual_seed(seed)
+            matrices += [torch.empty(spaces, width, rank).uniform_(-WITHIN, WITHIN) for _ in KINDS]
+    return nn.Parameter(torch.cat(matrices, dim=-1).to(device))
+
+
+def _train(
+    maps: nn.Parameter, treebank: TreebankStates, training: np.ndarray, recipe: ProbeRecipe, seed: int,
+    done: Callable[[int], None],
+) -> None:  # fmt: skip
+    """Change the maps by Adam, whose learning rate falls to 0; no map depends on another one."""
+    random = np.random.default_rng(seed + 1)
+    optimizer = torch.optim.Adam([maps], lr=recipe.learning_rate, fused=True)
+    number = -(-len(training) // recipe.batch) * recipe.epochs
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, number)
+    for _ in range(recipe.epochs):
+        steps = treebank.groups(recipe.batch, random.permutation(training))
+        random.shuffle(steps)
+        for numbers in steps:
+            _losses(maps, padded(treebank, numbers, maps.device), recipe.ranks).mean(-1).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            schedule.step()
+            done(len(numbers))
+
+
+def _losses(maps: Tensor, batch: StateBatch, ranks: Sequence[int]) -> Float[Tensor, "rank kind space sentence"]:
+    """The losses of all maps on the sentences of a batch."""
+    projected = _of_ranks(project(batch.states, maps), ranks)
+    losses = [
+        torch.stack(
+            [
+                distance_loss(of_kind["distance"], batch.distances, batch.real),
+                depth_loss(of_kind["depth"], batch.depths, batch.real),
+            ]
+        )
+        for of_kind in projected.values()
+    ]
+    return torch.stack(losses)
+
+
+def _of_ranks(side_by_side: Tensor, ranks: Sequence[int]) -> dict[int, dict[str, Tensor]]:
+    """Split matrices that stand side by side on the last axis, by rank and kind."""
+    parts = iter(side_by_side.split([rank for rank in ranks for _ in KINDS], dim=-1))
+    return {rank: {kind: next(parts) for kind in KINDS} for rank in ranks}
+
+
+def _chosen(maps: Tensor, ranks: Sequence[int], losses: np.ndarray, held_out: list[int]) -> FittedProbes:
+    """The rank of the smallest held-out loss, for each kind and space."""
+    by_rank, best = _of_ranks(maps, ranks), losses.argmin(0)  # [kind, space]
+    widest, chosen = max(ranks), {}
+    for kind, indices in zip(KINDS, best, strict=True):
+        matrices = [by_rank[ranks[index]][kind][space] for space, index in enumerate(indices)]
+        chosen[kind] = torch.stack([nn.functional.pad(matrix, (0, widest - matrix.shape[1])) for matrix in matrices])
+    numbers = {kind: [ranks[index] for index in indices] for kind, indices in zip(KINDS, best, strict=True)}
+    return FittedProbes(chosen, numbers, by_rank, losses, held_out)

@@ -1,0 +1,1 @@
+"""Size: which heads does a task need?"""

@@ -1,0 +1,93 @@
+"""Whether the same heads matter to other tasks: rank correlation of what is lost without each, and shared heads.
+
+Michel et al. 2019, section 5: the effect of pruning a head in one test set and in another.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+from scipy.stats import hypergeom
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.models.heads import existing
+from headscope.results.variables import PAIRED, Variables
+from headscope.statistics.interval_tests import standard_error
+from headscope.statistics.intervals import equal_units, interval
+from headscope.statistics.rank_correlation import spearman
+from headscope.studies.size.ablate import STUDY
+from headscope.studies.size.ablate.gains import Gains
+
+# Of the heads, those of the largest losses that are compared.
+TENTH = 10
+
+
+def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], seed: int) -> dict[str, xr.DataArray]:
+    """The loss of score without each head beside that of other results of `ablate`.
+
+    * `single`: gains without each head of the model, in their order; `counts`: the number of heads of each layer.
+
+    Examples of this task are resampled; the losses of another result are drawn from its intervals, as normal numbers.
+
+    Raises `HeadscopeError` for a result of another study, of a model with other heads, or without a score of this task.
+    """
+    found = {str(folder): _gains(str(folder), list(single.metrics), counts) for folder in folders}
+    names, random = _names(found), np.random.default_rng(seed)
+    made = Variables({"other_task": names, "metric": single.metrics}, STUDY.source, STUDY.labels, **PAIRED)
+    correlations, bounds, shared = [], [], []
+    for other in found.values():
+        gains = other.values  # [head, metric]
+        error = np.nan_to_num(standard_error(other).transpose(*other.dims).values)
+        drawn = gains + error * random.standard_normal((len(single.resampled_gains), *gains.shape))
+        correlations.append(_correlation(single.gains, gains))
+        bounds.append(interval(_correlation(single.resampled_gains, drawn), equal_units(single.units)))
+        shared.append(_shared(single.gains, gains))
+    heads, top = sum(counts), max(1, sum(counts) // TENTH)
+    made.add("task_correlation", correlations, interval=bounds, count=len(single.targets))
+    made.add("shared_heads", shared)
+    made.add("shared_heads_expected", np.full(len(names), top * top / heads))
+    made.add("shared_heads_p_value", hypergeom.sf(np.array(shared) - 1, heads, top, top))
+    return made.arrays
+
+
+def _gains(folder: str, metrics: list[str], counts: tuple[int, ...]) -> xr.DataArray:
+    """The gains of another result, [head, metric], with their bounds; NaN for a score that it does not have."""
+    result = results.read(folder)
+    if "head_gain" not in result:
+        raise HeadscopeError(f"result '{folder}' is not a result of ablate; name one for --beside")
+    gains = result["head_gain"].transpose("layer", "head", "metric")
+    if gains.shape[:2] != (len(counts), max(counts)):
+        raise HeadscopeError(f"result '{folder}' is of a model with other heads; name another for --beside")
+    if not set(metrics) & set(gains["metric"].values.tolist()):
+        raise HeadscopeError(f"result '{folder}' has none of the scores {', '.join(metrics)}; name them by --metrics")
+    there = existing(counts)
+    bounds = result["head_gain_ci"].transpose("layer", "head", "metric", "bound")
+    lower, upper = (bounds.sel(bound=bound).reindex(metric=metrics).values[there] for bound in ("lower", "upper"))
+    dims = ("head", "metric")
+    values = gains.reindex(metric=metrics).values[there]
+    named = xr.DataArray(values, {"lower": (dims, lower), "upper": (dims, upper)}, dims)
+    return named.assign_attrs(task=str(result.attrs.get("task", result.attrs["corpus"])))
+
+
+def _names(found: dict[str, xr.DataArray]) -> list[str]:
+    """The tasks; with the folder where several results are of one."""
+    tasks = [str(gains.attrs["task"]) for gains in found.values()]
+    folders = [Path(folder).name for folder in found]
+    pairs = zip(tasks, folders, strict=True)
+    return [f"{task} ({folder})" if tasks.count(task) > 1 else task for task, folder in pairs]
+
+
+def _correlation(
+    ones: Float[np.ndarray, "*resample head metric"], others: Float[np.ndarray, "*resample head metric"]
+) -> Float[np.ndarray, "*resample metric"]:
+    return spearman(np.moveaxis(ones, -1, -2), np.moveaxis(others, -1, -2))
+
+
+def _shared(ones: Float[np.ndarray, "head metric"], others: Float[np.ndarray, "head metric"]) -> list[int]:
+    """How many heads are among those of the largest losses in both tasks; ties go to the first head."""
+    top = max(1, len(ones) // TENTH)
+    firsts = (np.argsort(gains, axis=0, kind="stable")[:top] for gains in (ones, others))
+    return [len(set(one) & set(other)) for one, other in zip(*(first.T.tolist() for first in firsts), strict=True)]

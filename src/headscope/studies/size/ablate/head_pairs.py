@@ -1,0 +1,84 @@
+"""Pairs of heads that replace each other: what both lose together beyond what each loses alone."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float
+from scipy.stats import norm
+
+from headscope import results
+from headscope.errors import HeadscopeError
+from headscope.models.heads import existing, name
+from headscope.results.variables import PAIRED, Variables
+from headscope.statistics.intervals import equal_units, interval, of_differences
+from headscope.statistics.significance import benjamini_hochberg
+from headscope.studies.size.ablate import STUDY
+from headscope.studies.size.ablate.gains import Gains
+
+Heads = Bool[np.ndarray, "layer head"]
+ALL = "all"
+
+
+def pairs_of(source: str, counts: tuple[int, ...], most: int, seed: int) -> list[Heads]:
+    """Pairs of heads: the most alike ones of a `clusters` result, or those that a seed draws of "all".
+
+    * `counts`: the number of heads of each layer; `most`: the number of pairs.
+
+    Raises `HeadscopeError` for a folder with another result, and for one of a model with other heads.
+    """
+    coordinates = np.argwhere(existing(counts))
+    pairs = np.array(list(combinations(range(len(coordinates)), 2)), dtype=int).reshape(-1, 2)
+    if source == ALL:
+        order = np.random.default_rng(seed).permutation(len(pairs))
+        chosen = pairs[np.sort(order[:most])]
+    else:
+        distances = _distances(source, counts)
+        values = distances[(*coordinates[pairs[:, 0]].T, *coordinates[pairs[:, 1]].T)]
+        chosen = pairs[np.argsort(values, kind="stable")[:most]]
+    sets = np.zeros((len(chosen), len(counts), max(counts)), dtype=bool)
+    for pair, heads in zip(sets, chosen, strict=True):
+        pair[tuple(coordinates[heads].T)] = True
+    return list(sets)
+
+
+def _distances(folder: str, counts: tuple[int, ...]) -> Float[np.ndarray, "layer head other_layer other_head"]:
+    result = results.read(folder)
+    if "divergence" not in result:
+        raise HeadscopeError(f"result '{folder}' is not a result of clusters; name one for --pairs, or 'all'")
+    distances = result["divergence"].transpose("layer", "head", "other_layer", "other_head").values
+    there = existing(counts)
+    if distances.shape != there.shape * 2 or not np.array_equal(np.isfinite(np.einsum("lhlh->lh", distances)), there):
+        raise HeadscopeError(f"result '{folder}' is of a model with other heads; name another for --pairs")
+    return distances
+
+
+def variables(pairs: Sequence[Heads], both: Gains, single: Gains, counts: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    """What the score loses without each pair, and how much more than without each head alone.
+
+    * `both`: gains without the pairs; `single`: without each head of the model, in their order.
+    """
+    numbers = np.array([np.flatnonzero(pair[existing(counts)]) for pair in pairs])  # [pair, 2]
+    excess = single.gains[numbers].sum(1) - both.gains
+    draws = single.resampled_gains[:, numbers].sum(2) - both.resampled_gains
+    made = Variables(
+        {"head_pair": [name(pair, counts) for pair in pairs], "metric": both.metrics},
+        STUDY.source,
+        STUDY.labels,
+        **PAIRED,
+    )
+    count = len(both.targets)
+    made.add("pair_gain", both.gains, interval=both.interval, count=count)
+    made.add("pair_excess", excess, interval=_interval(draws, both.units), count=count)
+    error = draws.std(0)
+    p = np.where(error > 0, norm.sf(excess / np.maximum(error, 1e-12)), 1.0)
+    made.add("pair_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
+    made.add("mean_pair_excess", excess.mean(0), interval=_interval(draws.mean(1), both.units), count=count)
+    return made.arrays
+
+
+def _interval(draws: Float[np.ndarray, "resample *dims"], units: Sequence[int]) -> Float[np.ndarray, "*dims 2"]:
+    """The interval of an excess, the difference of two differences of answers: it reaches from -2 to 2."""
+    equal = equal_units(units)
+    return 2 * of_differences(interval(draws, equal) / 2, equal)

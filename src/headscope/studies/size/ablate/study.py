@@ -1,0 +1,181 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from headscope import results
+from headscope.ablation.sweep import Sweep, sweep
+from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.shortcuts.judge import judge_of
+from headscope.corpora.tasks.task import limited
+from headscope.errors import HeadscopeError, suggest
+from headscope.models import Model
+from headscope.models.heads import name, parse
+from headscope.outputs.gradient_importance import importance as by_gradient
+from headscope.outputs.label_order import in_model_order
+from headscope.outputs.task_inputs import TaskInputs, task_inputs
+from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.pass_journal import PassJournal
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory
+from headscope.ranges import Range
+from headscope.studies.size.ablate import across_tasks
+from headscope.studies.size.ablate.gains import by_phenomenon
+from headscope.studies.size.ablate.head_pairs import ALL
+from headscope.studies.size.ablate.head_sets import AskedSets
+from headscope.studies.size.ablate.one_head import variables as one_head_variables
+from headscope.studies.size.ablate.perturbed import by_perturbation
+from headscope.studies.size.ablate.shortcuts import by_case
+from headscope.studies.size.ablate.variables import LEAST, Effects
+
+# What each kind of task can be scored by; the last is its loss, which tells small changes apart.
+METRICS = {
+    "classification": ("accuracy", "f1", "macro_f1", "matthews", "cross_entropy"),
+    "regression": ("pearson", "spearman", "squared_error"),
+    "masked": ("loss",),
+    "cloze": ("accuracy", "margin"),
+    "shortcuts": ("accuracy", "margin"),
+}
+# Gradients of so many training examples rank the heads as those of all do.
+IMPORTANCE_EXAMPLES = 2000
+FOLDER = "ablate.passes"  # of what is done
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    task: Task,
+    settings: Settings = DEFAULTS,
+    *,
+    directory: Directory,
+    heads: list[str] | None = None,
+    mode: Literal["uniform", "zero", "mean"] = "uniform",
+    metrics: str = "",
+    importance: bool = True,
+    heads_of: list[str] | None = None,
+    draws: Annotated[int, Range(1, 1000)] = 50,
+    pairs: str = "",
+    most_pairs: Annotated[int, Range(1, 10_000)] = 60,
+    one_head: bool = False,
+    skip_layers: bool = False,
+    beside: list[str] | None = None,
+    perturbations: bool = True,
+) -> xr.Dataset:
+    """`head_score[layer, head, metric]`, `layer_score` and `set_score`, beside the `baseline` with all heads.
+
+    Each has a gain over the baseline, positive where the model is better without, with its paired bootstrap
+    interval, and for a classification the p-value of a change of accuracy, alone and among so many. The best head
+    of one half of the examples is tried on the other (`chosen_gain`). What is done is kept in
+    `directory/ablate.passes`; the same call goes on from there, and one with other sets or scores computes these.
+
+    With `--task cloze:SUITE` an item is right if its good text scores higher than the others, and
+    `phenomenon_gain[layer, head, phenomenon]` is the change of the accuracy of each phenomenon. With `--task shortcuts`
+    a model of inference or paraphrase is scored on pairs for which shortcuts fail, made from templates (after McCoy et
+    al. 2019): a phenomenon is a heuristic and whether its pairs are entailed, and `case_score[case]` has all cases.
+
+    Arguments:
+
+    * `model`: Model with a head for the task.
+    * `task`: Task to score the model on.
+    * `settings`: Seed, batch size, number of resamples, and progress.
+    * `directory`: Folder of the result.
+    * `heads`: Set of heads to disable together, as 3-7,4-*; may be repeated.
+    * `mode`: Effect of disabling a head: uniform attention, zero output, or mean output.
+    * `metrics`: Scores, separated by commas; by default those of the task and its loss.
+    * `importance`: Also rank heads by gradient, on training examples.
+    * `heads_of`: Folder of a result, such as one of syntax, whose special heads are disabled together, or with :KIND
+      those of one kind, as out/profile:same_word, or out/relations:highest, above the 99th percentile; may be repeated.
+    * `draws`: Number of random sets of as many heads of the same layers, for each of these results.
+    * `pairs`: Folder of a clusters result, whose most alike heads are disabled in pairs; or all, for any pairs.
+    * `most_pairs`: Number of pairs.
+    * `one_head`: Also disable all heads of a layer but one, for each head.
+    * `skip_layers`: Also skip each layer: its attention, and its attention with the feed-forward part.
+    * `beside`: Folder of an ablate result of another task, whose heads are compared; may be repeated.
+    * `perturbations`: Also count predictions of classes that stay when examples are changed: words shuffled, "not"
+      added, a sentence of the pair emptied, subject or object removed (where the corpus has trees).
+
+    Raises `HeadscopeError` if the model has no head for the task, a name is unknown, or the disk is full.
+    """
+    labels: Any = model.network.config.id2label
+    task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
+    counts = model.capture.heads
+    sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
+    inputs = _inputs(model, task, settings.seed)
+    phenomena = [one.phenomenon for one in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
+    judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
+    kept = _kept(directory, settings)
+    asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
+    together = [*sets.values(), *asked.sets]
+    swept = sweep(inputs, kept("sweep"), mode=mode, sets=together, alone=one_head, skipped=skip_layers)
+    targets = np.ones(len(phenomena)) if phenomena else task.targets(task.dev)
+    if change := inputs.item_scores if isinstance(inputs, ItemInputs) else judged:
+        swept = swept.mapped(change)
+    named = replace(swept, sets=swept.sets[: len(sets)])
+    effects = Effects(named, task, targets, scores, counts, list(sets), settings)
+    variables, attributes = effects.variables(), provenance("ablate", model, task.dev, settings)
+    variables |= asked.variables(swept.sets[len(sets) :], effects) | _one_head(swept, effects)
+    if beside:
+        variables |= across_tasks.variables(beside, effects.single, counts, settings.seed)
+    if phenomena:
+        variables |= by_phenomenon(swept, phenomena, counts, settings)
+        variables |= by_case(swept.plain, task.pairs, settings) if task.pairs else {}
+    elif importance:
+        corpus = limited(task, IMPORTANCE_EXAMPLES).training() if task.train else task.dev
+        by_estimator = by_gradient(model, task, corpus, kept("importance").quiet)
+        variables |= by_estimator | effects.rank_correlation(by_estimator["importance"])
+        attributes["importance_corpus"] = f"{corpus.name}, {corpus.n_examples:,} examples"
+    if perturbations and task.kind == "classification":
+        variables |= by_perturbation(model, task, swept.plain, settings)
+    attributes |= {
+        "task": task.name,
+        "metrics": ", ".join(task.metrics),
+        "mode": mode,
+        "sweep": swept.strategy,
+        "n_examples": len(phenomena or inputs.inputs),
+        "options": json.dumps({"pairs": "" if not pairs else "any" if pairs == ALL else "alike", "draws": draws}),
+        **({} if phenomena else {"resampled": task.dev.resampled}),
+        "n_tokens": sum(map(len, inputs.inputs)),
+        "skipped": json.dumps(inputs.left_out if isinstance(inputs, ItemInputs) else inputs.cut),
+    }
+    return results.check(xr.Dataset(variables, attrs=attributes))
+
+
+def _one_head(swept: Sweep, effects: Effects) -> dict[str, xr.DataArray]:
+    if swept.alone is None or len(effects.targets) < LEAST:
+        return {}
+    return one_head_variables(
+        swept.alone, effects.gains, effects.heads, effects.task.kind in ("classification", "cloze", "shortcuts")
+    )
+
+
+def _inputs(model: Model, task: Task, seed: int) -> TaskInputs | ItemInputs:
+    """The dev examples, or the items of a suite, as inputs of the sweep."""
+    if task.items:
+        return item_inputs(model, task.items)
+    return task_inputs(model, replace(task, kind="classification") if task.pairs else task, task.dev, seed)
+
+
+def _metrics(given: str, task: Task) -> tuple[str, ...]:
+    """The scores that are asked for: those named, or the task's own and its loss."""
+    choices = METRICS[task.kind]
+    names = [metric.strip() for metric in given.split(",")] if given else [*task.metrics, choices[-1]]
+    for metric in names:
+        if metric not in choices:
+            raise HeadscopeError(f"metric '{metric}' does not score a {task.kind} task; {suggest(metric, choices)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _split(heads: list[str] | None) -> list[str]:
+    return [one for given in heads or [] for one in given.split(";") if one.strip()]
+
+
+def _kept(directory: Path, settings: Settings) -> Callable[[str], Settings]:
+    """The settings of each part of the study: what it has done is kept in a folder of its own, after the end, too."""
+    folder = directory / FOLDER
+    return lambda part: replace(settings, journal=PassJournal(folder / part, {"study": "ablate"}, kept=True))

@@ -1,0 +1,111 @@
+"""Train gates together with a model, on the outputs of the whole one, towards a target of time or size."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+from headscope.capture.attention_switch import fast
+from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task
+from headscope.models.gated import GateValues
+from headscope.models.removable_parts import parts_of
+from headscope.passes.settings import Settings
+from headscope.studies.size.shrink.distillation import DistilledExamples, copied, examples_of, reloaded, trainable
+from headscope.studies.size.shrink.expected_price import ExpectedPrice
+from headscope.studies.size.shrink.gate_choice import TrainedGates
+from headscope.studies.size.shrink.gated_set import GatedExamples, GatedSet
+from headscope.studies.size.shrink.gates import Gates, gate_shapes
+from headscope.studies.size.shrink.hard_concrete import open_probability
+from headscope.studies.size.shrink.judging import Judging
+from headscope.studies.size.shrink.original import Original
+from headscope.training.initialisation import InitialModel
+from headscope.training.loop import Epochs, train
+from headscope.training.recipe import TrainingRecipe
+from headscope.training.run_record import RunRecord
+
+# The name of the gates within the network.
+NAME = "headscope_gates"
+# Peak of the learning rate of gates, times the number of steps: how far they can move. Multipliers of an excess move
+# more slowly, so that the price does not fall below the target; those of its square, which draw it back, faster.
+REACH, LINEAR, SQUARE = 32.0, 0.25, 8.0
+
+
+def trained_gates(
+    judging: Judging,
+    measured: Original,
+    corpus: Corpus,
+    recipe: TrainingRecipe,
+    folder: Path,
+    price: ExpectedPrice,
+    least: float,
+) -> TrainedGates:
+    """Train gates together with a copy of the model, from the last checkpoint in `folder` on if there is one.
+
+    * `measured`: the whole model, whose parts have gates; `price`, `least`: see `GatedSet`.
+
+    Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
+    """
+    choosing, shapes, settings = examples_of(judging, judging.model, (), None), gate_shapes(measured), judging.settings
+    trainable(judging.model)
+    recipe = replace(recipe, keep="last", weight_decay=0.0)
+    steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
+    record = RunRecord(folder)
+    known = {"seed": settings.seed, "target": price.target.words(), "least": least}
+    record.open(recipe.as_settings() | known, settings.on_notice)
+    if record.completed() is None:
+        _train(gated_examples(choosing, shapes, price, least, steps), corpus, recipe, settings, record)
+    else:
+        settings.on_progress(steps)
+    log_alphas = record.heads()
+    stays = GateValues(**{kind: open_probability(torch.from_numpy(values)) for kind, values in log_alphas.items()})
+    model = reloaded(choosing.train.teacher, folder / "model")
+    return TrainedGates(model, log_alphas, float(price.excess(stays)), {"epochs": recipe.epochs, "steps": steps})
+
+
+def gated_examples(
+    choosing: DistilledExamples,
+    shapes: Mapping[str, tuple[int, ...]],
+    price: ExpectedPrice,
+    least: float,
+    steps: int,
+) -> GatedExamples:
+    """A copy of the model with new gates, and what it is trained on in so many steps."""
+    teacher = choosing.train.teacher
+    model = replace(teacher, network=copied(teacher).eval(), sha256="", files=())
+    gates = Gates(shapes, even=price.even)
+    gated_set = GatedSet(
+        **vars(choosing.train), model=model, parts=parts_of(model), gates=gates, price=price, least=least, steps=steps
+    )
+    return GatedExamples(gated_set, choosing.stopping, choosing.before)
+
+
+def _train(
+    examples: GatedExamples, corpus: Corpus, recipe: TrainingRecipe, settings: Settings, record: RunRecord
+) -> None:
+    """Train, and keep the weights and the `log_alpha` of all gates in the folder of the run."""
+    learned, gates = examples.train, examples.train.gates
+    network: Any = learned.model.network
+    network.add_module(NAME, gates.to(network.device))
+
+    def save() -> None:
+        record.save_heads({kind: values.detach().cpu().numpy() for kind, values in gates.log_alphas.items()})
+
+    task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
+    rate = REACH / learned.steps / recipe.learning_rate
+    rates = {id(weight): rate for weight in gates.parameters()}
+    rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
+    start = InitialModel(network, learned.model.tokenizer, ordinary=_without_gates, rates=rates)
+    with fast(network), fast(learned.teacher.network):
+        train(start, task, examples, recipe, settings, record, epochs=Epochs(on_kept=save))
+
+
+def _without_gates(network: PreTrainedModel) -> PreTrainedModel:
+    """A copy of a network without its gates."""
+    made = type(network)(network.config)
+    weights = {name: weight for name, weight in network.state_dict().items() if not name.startswith(f"{NAME}.")}
+    made.load_state_dict(weights)
+    return made.eval()

@@ -1,0 +1,94 @@
+"""Trained gates of layers, neurons and heads, and what draws their expected price to a target.
+
+The loss has for each constraint a multiplier of its excess and one of its square, which rise as long as it is not met:
+the augmented Lagrangian of Xia et al. 2022 (section 3.2). Voita et al. 2019 (section 4) gate heads alone.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import torch
+import xarray as xr
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from headscope.models.gated import GateValues
+from headscope.results.variables import Variables
+from headscope.studies.size.shrink import STUDY
+from headscope.studies.size.shrink.hard_concrete import open_probability
+from headscope.studies.size.shrink.moments import ranked_by_layer
+from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.sizes import Size
+
+# At the start gates are open nearly always.
+START = 4.0
+
+
+class Gates(nn.Module):
+    """The `log_alpha` of each gate by its kind, the multipliers of the constraints, and the steps that are done."""
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], *, even: bool = True):
+        """`shapes`: of the gates of each kind; constraints are the price, and if `even` one number for all layers."""
+        super().__init__()
+        constraints = 1 + sum(shape[0] for kind, shape in shapes.items() if even and kind != "layers")
+        self.log_alphas = nn.ParameterDict(
+            {kind: nn.Parameter(torch.full(shape, START)) for kind, shape in shapes.items()}
+        )
+        self.linear = nn.Parameter(torch.zeros(constraints))
+        self.square = nn.Parameter(torch.zeros(constraints))
+        self.done: Tensor
+        self.register_buffer("done", torch.zeros(()))
+
+    def values(self, of: Callable[[Tensor], Tensor]) -> GateValues:
+        """A value of each gate by a function of its `log_alpha`, such as `open_probability`."""
+        return GateValues(**{kind: of(log_alpha) for kind, log_alpha in self.log_alphas.items()})
+
+    def penalty(self, excess: Float[Tensor, " constraint"]) -> Float[Tensor, ""]:
+        """What is added to the loss: each excess and its square, times their multipliers.
+
+        A step down its gradient leads the gates down, and the multipliers up.
+        """
+        linear, square = (2 * one.detach() - one for one in (self.linear, self.square))  # their gradients are turned
+        return (linear * excess + square * excess.square()).sum()
+
+
+def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
+    """The shape of the gates of each kind that may go, and that the class of the model can hold."""
+    kinds, layers = original.kinds, len(original.size.layers)
+    shapes: dict[str, tuple[int, ...]] = {}
+    if "layers" in kinds and layers > 1:
+        shapes["layers"] = (layers,)
+    if "neurons" in kinds and original.moments:
+        shapes["neurons"] = (layers, original.width)
+    if "heads" in kinds and original.parts.heads and original.heads > 1:
+        shapes["heads"] = (layers, original.heads)
+    return shapes
+
+
+def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: Size) -> dict[str, xr.DataArray]:
+    """The probability of each gate by its kind, of neurons the mean, and which heads the size keeps."""
+    stays = {kind: open_probability(torch.from_numpy(values)).double().numpy() for kind, values in log_alphas.items()}
+    made = Variables({}, STUDY.source, STUDY.labels)
+    if "layers" in stays:
+        made.add("layer_gate", stays["layers"])
+    if "neurons" in stays:
+        made.add("open_neurons", stays["neurons"].mean(1))
+    if "heads" in stays:
+        made.add("head_gate", stays["heads"])
+        made.add("head_stays", stays_of(log_alphas["heads"], size))
+    return made.arrays
+
+
+def stays_of(log_alpha: Float[np.ndarray, "layer head"], size: Size) -> Float[np.ndarray, "layer head"]:
+    """1 for the heads of a size, those of the largest `log_alpha` in each of its layers; 0 for all others.
+
+    >>> from headscope.studies.size.shrink.sizes import Size
+    >>> stays_of(np.array([[2.0, 1.0], [0.0, 3.0]]), Size((1,), (8, 8), (1, 1)))
+    array([[0., 0.],
+           [0., 1.]])
+    """
+    made = np.zeros(log_alpha.shape)
+    kept = ranked_by_layer(list(log_alpha), size.heads)
+    for layer in size.layers:
+        made[layer, list(kept[layer])] = 1
+    return made

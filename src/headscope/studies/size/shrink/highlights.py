@@ -1,0 +1,147 @@
+"""What the page says first: what the saved model loses, how fast and how large it is, and what is gone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import xarray as xr
+
+from headscope.figures.labels import label
+from headscope.report import shared_findings
+from headscope.report.claims import no_worse
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Finding
+from headscope.report.wording import examples, layers_named, measured, number, several
+from headscope.studies.size.shrink.figures import REMOVED, facts, main_metric, times_as_fast
+
+AGREES = " Labels are the whole model's own answers, right or wrong."
+
+
+def unlearned(numbers: Numbers) -> Finding | None:
+    """The finding that the whole model has not learned the task, or answers all alike; None for no such task."""
+    lacks = shared_findings.unlearned(numbers.result)
+    if lacks is None or "pseudo_labels" not in facts(numbers):
+        return lacks
+    metric = {"metric": main_metric(numbers)}
+    text = (
+        f"The whole model agrees with itself by {numbers('whole_score', **metric)}, always the same answer by "
+        f"{number(numbers('chance', **metric).value)}: these texts do not surely tell a model from one that answers "
+        "all alike. Add texts that are answered otherwise."
+    )
+    return Finding("Too many of the answers are the same", text)
+
+
+def lost(numbers: Numbers) -> Finding:
+    """The test that no more than the tolerance is lost, on held-out examples."""
+    if lacks := unlearned(numbers):
+        return lacks
+    before, after = facts(numbers)["megabytes"]
+    if after >= before:
+        text = "No part could go: the saved model is the whole one, so that nothing is promised of a smaller one."
+        return Finding("Nothing was removed", text)
+    if measured(numbers.result, "shrunk_gain") is None:
+        return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
+    gain, tolerance = numbers("shrunk_gain"), facts(numbers)["tolerance"]
+    name, limit = label("metric", main_metric(numbers)), number(tolerance)
+    agrees = AGREES if "pseudo_labels" in facts(numbers) else ""
+    if "chance" in numbers.result:
+        holds = f"The smaller model loses less than {limit} of {name}"
+        fails = f"The smaller model loses {limit} of {name} or more"
+    else:
+        holds = f"Similarities agree by more than {number(1 - tolerance)}"
+        fails = f"Similarities agree by {number(1 - tolerance)} or less"
+    return Finding.judged(
+        no_worse(gain, tolerance, numbers.n("shrunk_gain")),
+        f"On held-out examples {name} changes by {gain}.{agrees}{examples(numbers.array('shrunk_gain'))}",
+        holds=holds,
+        fails=fails,
+        undecided=f"It is not sure that {holds[0].lower()}{holds[1:]}",
+        unit="examples",
+    )
+
+
+def no_claim(result: xr.Dataset) -> Finding:
+    """What is said first where the test of the tolerance does not hold."""
+    tolerance = number(facts(Numbers(result))["tolerance"])
+    return Finding("Nothing is promised", f"Held-out examples do not show that less than {tolerance} is lost.")
+
+
+def speed(numbers: Numbers) -> Finding:
+    """How many times as fast the saved model is, by shape and by rounds."""
+    known = facts(numbers)
+    shapes = [
+        f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens: {number(shape['before'], '.1f')} ms and "
+        f"{number(shape['after'], '.1f')} ms"
+        for shape in known["timed"]
+    ]
+    text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
+    rounds = " to ".join(number(times, ".2f") for times in known["times_as_fast"][1:])
+    text += f" By rounds it is {rounds} times as fast."
+    text += f" {known['busy']}" if known["busy"] else ""
+    text += "" if known["reached"] else f" The target, {known['target']}, is not reached."
+    return Finding(f"The model is {number(times_as_fast(numbers), '.2f')} times as fast", text)
+
+
+def size(numbers: Numbers) -> Finding:
+    """Parameters and megabytes, before and after."""
+    (before, after), megabytes = facts(numbers)["parameters"], facts(numbers)["megabytes"]
+    text = (
+        f"{before:,} parameters became {after:,}, and {number(megabytes[0], '.3g')} MB became "
+        f"{number(megabytes[1], '.3g')} MB."
+    )
+    return Finding(f"It has {after / before:.0%} of the parameters", text)
+
+
+def removed(numbers: Numbers) -> Finding:
+    """Which parts are gone, and how the rest is loaded."""
+    known, layers = facts(numbers), removed_layers(numbers)
+    where = " of all layers" if "fine" in known else " of each layer"
+    kinds = {
+        "neurons": f"neurons{where}",
+        "heads": f"heads{where}",
+        "pieces": "pieces of the vocabulary",
+        "embedding_width": "numbers of each embedding",
+    }
+    sizes = {name: known.get(name, (0, 0)) for name in kinds}
+    words = [
+        *([f"{layers_named(layers)} of {known['layers'][0]}"] if layers else []),
+        *sublayers(numbers, layers),
+        *(
+            f"{sizes[name][0] - sizes[name][1]:,} of {sizes[name][0]:,} {what}"
+            for name, what in kinds.items()
+            if sizes[name][0] > sizes[name][1]
+        ),
+    ]
+    text = f"Removed: {'; '.join(words)}. {rest(known)}"
+    return Finding(REMOVED, text if words else "Nothing was removed: the target is met without.")
+
+
+def removed_layers(numbers: Numbers) -> list[int]:
+    """The layers that are gone, from 1."""
+    if "fine" in facts(numbers):
+        return list(facts(numbers)["fine"]["removed_layers"])
+    return emptied(numbers, "layer_heads")
+
+
+def emptied(numbers: Numbers, name: str) -> list[int]:
+    """The layers that have lost all of their heads or neurons."""
+    left = numbers.result[name].isel(step=-1)
+    return [int(layer) for layer in left["layer"].values[left.values == 0]]
+
+
+def sublayers(numbers: Numbers, removed: list[int]) -> Iterator[str]:
+    """Which layers have lost their attention or their feed-forward part alone; nothing of an ordinary model."""
+    for name, words in (("layer_heads", "attention"), ("layer_neurons", "feed-forward part")):
+        alone = [layer for layer in emptied(numbers, name) if layer not in removed]
+        if "fine" in facts(numbers) and alone and numbers.result[name].values.any():
+            yield f"the {words} of {layers_named(alone)}"
+
+
+def rest(known: dict[str, Any]) -> str:
+    """How what stays is loaded, and as which class if that is another one than before."""
+    before, after = known.get("model_class", ("", ""))
+    if "fine" in known:
+        named = f", an {after}," if after != before else ""
+        return f"Layers differ, so that other programs load the rest{named} by the code in its folder."
+    if after == before:
+        return "The rest is an ordinary model of its class."
+    return f"The rest is an ordinary {after}: Auto classes load it, and a program that names {before} does not."

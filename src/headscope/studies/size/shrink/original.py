@@ -1,0 +1,183 @@
+"""The model before anything is removed, what its parts add to its states, and the model of a size, cut out of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
+from headscope.models import Model
+from headscope.models.head_slicing import uncuttable
+from headscope.models.removable_parts import Kept, RemovableParts, parts_of
+from headscope.models.smaller import cut
+from headscope.outputs.size_and_speed import megabytes
+from headscope.passes.settings import Settings
+from headscope.studies.size.shrink.moments import (
+    Moments,
+    Weights,
+    added,
+    added_by_heads,
+    fitted,
+    moments_of,
+    ranked_by_layer,
+)
+from headscope.studies.size.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
+from headscope.studies.size.shrink.plan import KINDS
+from headscope.studies.size.shrink.sizes import Size
+
+# Weight of the old output maps in a fit, see `moments.fitted`.
+RIDGE = 0.1
+# A fit is kept for so many numbers of neurons of a layer: those that steps of a search have in common.
+FITS = 3
+# Neurons and heads are measured on at most so many texts.
+MOST_TEXTS = 1024
+
+
+@dataclass(frozen=True)
+class Original:
+    """The model before anything is removed, and what its parts add to its states.
+
+    * `moments`: of the neurons of each layer; none where these cannot be found, or their output maps are not fitted.
+    * `of_neurons`: what the neurons of each layer add.
+    * `of_heads`: what the heads of each layer add; none where their number is fixed.
+    * `kinds`: of `plan.KINDS`, the parts that may go.
+    * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps, 0 for none.
+    * `layer_order`: the order in which layers go; empty where any may go next.
+    * `embeddings`: how these become narrower; None where they stay.
+    * `pieces`: ids of the vocabulary that the saved model keeps; None for all.
+    """
+
+    model: Model
+    parts: RemovableParts
+    moments: Sequence[Moments]
+    of_neurons: Sequence[Float[np.ndarray, " neuron"]]
+    of_heads: Sequence[Float[np.ndarray, " head"]]
+    kinds: tuple[str, ...]
+    fine: bool = False
+    least_heads: int = 1
+    least_neurons: int = 1
+    layer_order: tuple[int, ...] = ()
+    embeddings: NarrowEmbeddings | None = None
+    pieces: tuple[int, ...] | None = None
+
+    @property
+    def width(self) -> int:
+        """The neurons of a layer; 0 where they cannot be found."""
+        return self.parts.feed_forward[0].width if self.parts.feed_forward else 0
+
+    @property
+    def heads(self) -> int:
+        """The heads of a layer."""
+        return max(self.model.capture.heads)
+
+    @cached_property
+    def size(self) -> Size:
+        """The size of the whole model."""
+        number = len(self.model.capture.heads)
+        return Size(tuple(range(number)), (self.width,) * number, (self.heads,) * number)
+
+    @cached_property
+    def unused_megabytes(self) -> float:
+        """Megabytes of the pieces that go in any case."""
+        return 0.0 if self.pieces is None else megabytes(self.model) - megabytes(self._cut(self.size, self.pieces))
+
+    def next_layers(self, layers: tuple[int, ...]) -> tuple[int, ...]:
+        """Of some layers those that may go next."""
+        ordered = tuple(layer for layer in self.layer_order if layer in layers)
+        return ordered[:1] or layers
+
+    def kept(self, size: Size, pieces: tuple[int, ...] | None = None) -> Kept:
+        """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""
+        full = self.size
+        return Kept(
+            layers=None if size.layers == full.layers else size.layers,
+            neurons=None if size.neurons == full.neurons else ranked_by_layer(self.of_neurons, size.neurons),
+            heads=None if size.heads == full.heads else ranked_by_layer(self.of_heads, size.heads),
+            pieces=pieces,
+        )
+
+    def cut(self, size: Size) -> Model:
+        """A model of a size; output maps of fewer neurons are fitted to the outputs of all, if there are moments."""
+        return self._cut(size, None)
+
+    def written(self, size: Size) -> Model:
+        """The same model without unused pieces, in the class that is saved: another one if embeddings are narrower."""
+        smaller = self._cut(size, self.pieces)
+        if self.embeddings is None or not size.embeddings:
+            return smaller
+        return self.embeddings.narrowed(smaller, size.embeddings)
+
+    def megabytes(self, smaller: Model, size: Size) -> float:
+        """Megabytes of a model of `cut` as it is saved."""
+        narrow = 0.0 if self.embeddings is None else self.embeddings.saved_megabytes(size.embeddings)
+        return megabytes(smaller) - self.unused_megabytes - narrow
+
+    def narrower(self, width: int, groups: int) -> int | None:
+        """The next width of embeddings below one (0 for that of the whole model); None if there is none."""
+        return None if self.embeddings is None else self.embeddings.narrower(width, groups)
+
+    def _cut(self, size: Size, pieces: tuple[int, ...] | None) -> Model:
+        kept, outputs, model = self.kept(size, pieces), None, self.model
+        if kept.neurons is not None and self.moments:
+            outputs = [self._fitted(layer, some) for layer, some in enumerate(kept.neurons)]
+        if self.embeddings is not None and size.embeddings:
+            model = self.embeddings.projected(model, size.embeddings)
+        return cut(model, kept, outputs=outputs, fine=self.fine)
+
+    def _fitted(self, layer: int, some: tuple[int, ...]) -> Weights:
+        """The fitted output map of some neurons of a layer."""
+        if some not in (known := self._fits.setdefault(layer, {})):
+            known[some] = fitted((self.parts.feed_forward or ())[layer], self.moments[layer], some, RIDGE)
+            for oldest in [*known][:-FITS]:
+                del known[oldest]
+        return known[some]
+
+    @cached_property
+    def _fits(self) -> dict[int, dict[tuple[int, ...], Weights]]:
+        """The last fits of each layer by their neurons."""
+        return {}
+
+
+def original_of(
+    model: Model,
+    inputs: Sequence[Encoded],
+    settings: Settings,
+    kinds: tuple[str, ...] = KINDS,
+    pieces: tuple[int, ...] | None = None,
+    *,
+    fine: bool = False,
+) -> Original:
+    """Measure what the parts of a model add on some inputs.
+
+    * `kinds`: the parts that may go; `fine`: whether layers may keep different numbers.
+    * `pieces`: ids of the vocabulary that stay; None for all.
+
+    Raises `HeadscopeError` for a model that can lose no part of these, see `models.smaller.parts_of`, and for narrower
+    embeddings where no ordinary class has them.
+    """
+    parts, some = parts_of(model, fine=fine), inputs[:MOST_TEXTS]
+    if kinds == ("heads",) and not parts.heads:
+        reason = uncuttable(model) or "its class has no width of heads of its own, so that --fine is needed"
+        raise HeadscopeError(f"model '{model.name}' can lose no heads: {reason}; name other parts by --parts")
+    moments = moments_of(model, parts, some, settings)
+    of_neurons = [added(part, one) for part, one in zip(parts.feed_forward or (), moments, strict=True)]
+    of_heads = added_by_heads(model, some, settings) if parts.heads else []
+    original = Original(model, parts, moments, of_neurons, of_heads, kinds, fine=fine, pieces=pieces)
+    if "embeddings" in kinds:
+        original = replace(original, embeddings=narrow_embeddings(model, inputs, pieces))
+    return replace(original, least_heads=_least_heads(original), least_neurons=0) if fine else original
+
+
+def _least_heads(original: Original) -> int:
+    """0 if a layer of the model can do without heads, else 1."""
+    heads = [tuple(range(number)) for number in original.model.capture.heads]
+    if len(heads) == 1 or not original.parts.heads:
+        return 1
+    try:
+        cut(original.model, Kept(heads=((), *heads[1:])), fine=True)
+    except HeadscopeError:
+        return 1
+    return 0

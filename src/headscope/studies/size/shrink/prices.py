@@ -1,0 +1,110 @@
+"""What each part costs on this machine: seconds of a forward pass, measured, and bytes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from headscope.models import Model
+from headscope.models.removable_parts import Kept, parts_of
+from headscope.models.smaller import cut
+from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.timing import ROUNDS, Shapes, Timing
+
+# Widths that are timed, as shares of the whole one; between them seconds are interpolated.
+WIDTHS = (1.0, 0.67, 0.33, 0.08)
+LEAST_SHARE = 0.001
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Seconds of a forward pass by its shape.
+
+    * `shapes`: numbers of examples and of tokens.
+    * `layers`: number of layers of the whole model; `fixed`: seconds outside of its layers.
+    * `widths`: feed-forward widths in descending order; `of_width`: seconds of the whole model with each of them.
+    * `of_head`: seconds of a head in a layer, 0 where no head can go.
+
+    Under `--fine` the last width is 0, and a head costs what attention costs that can go, divided by its heads.
+    """
+
+    shapes: Shapes
+    layers: int
+    heads: int
+    fixed: tuple[float, ...]
+    widths: tuple[int, ...]
+    of_width: tuple[tuple[float, ...], ...]
+    of_head: tuple[float, ...]
+
+    def seconds(self, size: Size) -> Float[np.ndarray, " shape"]:
+        """Expected seconds of a forward pass of a model of a size."""
+        fixed, by_layer = np.array(self.fixed), np.array(size.by_layer)  # [layer, 2]
+        columns = np.array(self.of_width).T
+        at_width = np.stack([np.interp(by_layer[:, 0], self.widths[::-1], column[::-1]) for column in columns], axis=1)
+        layer = (at_width - fixed) / self.layers  # [layer, shape]
+        layer = layer - (self.heads - by_layer[:, 1:]) * np.array(self.of_head)
+        return fixed + np.maximum(layer, 0).sum(0)
+
+    def share(self, size: Size, original: Size) -> float:
+        """Expected share of the whole model's time, the mean over shapes, at least a thousandth.
+
+        >>> prices = Prices(((1, 8),), 2, 4, (0.0,), (8, 4), ((2.0,), (1.0,)), (0.0,))
+        >>> prices.share(Size((0,), (4, 4), (4, 4)), Size((0, 1), (8, 8), (4, 4)))
+        0.25
+        """
+        # Timings of a busy machine may give all time to parts that are gone.
+        return max(float((self.seconds(size) / self.seconds(original)).mean()), LEAST_SHARE)
+
+
+def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
+    """Time models of some sizes on this machine; they take turns.
+
+    The shortest of the rounds counts: what else the machine does only adds to a time.
+    """
+    size, model = original.size, original.model
+    widths = (
+        sorted({max(1, round(share * original.width)) for share in WIDTHS}, reverse=True) if original.moments else []
+    )
+    widths += [0] if original.fine and widths else []
+    models = [model, *(narrow(original, width) for width in widths[1:])]
+    shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
+    few, gone = _with_few_heads(original)
+    table = timing.by_round([*models, shallow, few], rounds).min(0).T
+    # A narrower model takes no longer: what the clock says beyond that is noise.
+    of_width = np.minimum.accumulate(table[: len(models)], axis=0)
+    number = len(size.layers)
+    layer = (of_width[0] - np.minimum(table[-2], of_width[0])) / max(number - 1, 1)
+    fixed = np.maximum(of_width[0] - number * layer, 0)
+    of_head = (of_width[0] - np.minimum(table[-1], of_width[0])) / max(gone, 1)
+    return Prices(
+        timing.shapes,
+        number,
+        original.heads,
+        tuple(np.minimum(fixed, of_width.min(0)).tolist()),
+        tuple(widths or [original.width]),
+        tuple(map(tuple, of_width.tolist())),
+        tuple(of_head.tolist()),
+    )
+
+
+def layer_megabytes(model: Model) -> float:
+    """Megabytes of the first layer of a model; all are alike."""
+    layer = parts_of(model).stack.layers[0]
+    return sum(weight.numel() * weight.element_size() for weight in layer.parameters()) / 1e6
+
+
+def narrow(original: Original, width: int) -> Model:
+    """A model of this width, whose last neurons are gone."""
+    kept = Kept(neurons=(tuple(range(width)),) * len(original.size.layers))
+    return cut(original.model, kept, fine=original.fine)
+
+
+def _with_few_heads(original: Original) -> tuple[Model, int]:
+    """A model with as few heads as its layers can have, and how many are gone in all; one head stays in any case."""
+    number, before = len(original.size.layers), original.heads
+    if not original.parts.heads or before == 1:
+        return original.model, 0
+    numbers = (original.least_heads,) * (number - 1) + (1,)
+    size = replace(original.size, heads=numbers)
+    return cut(original.model, original.kept(size), fine=original.fine), number * before - sum(numbers)

@@ -1,0 +1,158 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import xarray as xr
+
+from headscope import results
+from headscope.corpora import Corpus
+from headscope.corpora.tasks import Task
+from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import of_pass, provenance
+from headscope.passes.settings import Directory, OwnTexts
+from headscope.ranges import Range
+from headscope.studies.size.shrink import eight_bit as eight_bits
+from headscope.studies.size.shrink import pseudo_labels
+from headscope.studies.size.shrink.choices import by_method
+from headscope.studies.size.shrink.distillation import distilled, examples_of
+from headscope.studies.size.shrink.found_search import search_for
+from headscope.studies.size.shrink.gate_training import trained_gates
+from headscope.studies.size.shrink.judging import Judging, evidence, judging_of, outcome_when_loaded
+from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
+from headscope.studies.size.shrink.original import Original, original_of
+from headscope.studies.size.shrink.plan import ShrinkPlan, plan_of
+from headscope.studies.size.shrink.portable_beside import portable_beside
+from headscope.studies.size.shrink.record import SearchRecord
+from headscope.studies.size.shrink.report_card import notes
+from headscope.studies.size.shrink.saved_folder import written_folder
+from headscope.studies.size.shrink.timing import Timing, shapes_of, sizes_and_times
+from headscope.studies.size.shrink.vocabulary import pieces_to_keep
+from headscope.training.recipe import TrainingRecipe
+
+FOLDER = ".headscope.shrink"
+LEARNING_RATE = 5e-4
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    model: Model,
+    corpus: OwnTexts,
+    settings: Settings = DEFAULTS,
+    *,
+    directory: Directory,
+    task: Task | None = None,
+    speed: str | None = None,
+    size: str | None = None,
+    method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
+    fine: bool = False,
+    heads_of: list[str] | None = None,
+    parts: str | None = None,
+    groups: Annotated[int, Range(2, 1000)] = 12,
+    epochs: Annotated[int, Range(0, 1000)] = 4,
+    tolerance: Annotated[float, Range(0, 1000)] | None = None,
+    best_effort: bool = False,
+    eight_bit: bool = False,
+) -> xr.Dataset:
+    """Remove layers, neurons, heads and pieces step by step up to a target, train the rest on the whole model, save it.
+
+    An encoder is judged by the embeddings of texts, a classifier by its own answers to them, unless these are all
+    alike: a fifth of the texts scores. With a task its train split is searched on, or texts of your own, and its dev
+    split scores. The saved model loads without code, and is of the same class unless its embeddings are narrower; with
+    `fine` its layers differ, and other programs load it by the code in its folder.
+
+    Arguments:
+
+    * `model`: Make this model smaller.
+    * `corpus`: Texts that it is used for. With a task they are read in the place of its train split, without regard to
+      labels; its dev split stands for none.
+    * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
+    * `directory`: Save the smaller model in `model` of this folder.
+    * `task`: Keep the outputs for this task, which the model was fine-tuned on.
+    * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
+    * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
+    * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
+      gates that are trained together with the model towards --speed or --size.
+    * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
+      hold.
+    * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
+      in this folder; may be repeated. Needs heads that can go: `fine`, or a class with a width of heads.
+    * `parts`: Remove these parts alone, separated by commas: neurons, heads, layers; vocabulary (pieces that no text
+      has, the rarest first, at most two fifths); embeddings, which makes a BERT with narrower embeddings an ALBERT
+      (default: the first four, and of a BERT without a target embeddings in the place of the vocabulary).
+    * `groups`: Remove this fraction of a layer's neurons (with `fine` of its heads, too) in a step: one of so many.
+    * `epochs`: Train for so many epochs, and gates for as many before, one at least; 0 for no training.
+    * `tolerance`: Test that the main score falls by less (default: 0.1 of similarities, 0.02 of a task).
+    * `best_effort`: Save the smallest model that was found, if none reaches the target.
+    * `eight_bit`: Save the model also as ONNX files, in float32 and with weights of eight bits.
+
+    Returns: scores after each step and of the saved model, with intervals; what each removed part costs; and sizes and
+    milliseconds in the attribute `shrinking`.
+
+    Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place, or
+    a model that cannot lose any part.
+    """
+    model, task = pseudo_labels.judged_by(model, task, corpus, settings)
+    options: dict[str, Any] = {"groups": groups, "epochs": epochs, "best_effort": best_effort}
+    plan = plan_of(model, speed, size, parts, method, fine=fine, eight_bit=eight_bit, **options)
+    judging = judging_of(model, corpus, task, settings, tolerance)
+    recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=LEARNING_RATE, max_tokens=max(model.max_tokens, 8))
+    training_steps = (epochs + plan.gate_epochs) * -(-len(judging.training) // recipe.batch)
+    settings.on_total(groups + training_steps + 1)
+
+    measured = _measured(judging, plan)
+    kinds = kinds_of_heads(heads_of or [], measured)
+    timing = Timing(shapes_of([*map(len, judging.training)], model.max_tokens))
+    folder = directory / FOLDER
+    known = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
+    record = SearchRecord(folder / "search.json", known | {"shapes": str(timing.shapes)}, settings.on_notice)
+    ordered = by_method(measured, method, settings.seed)
+    train = partial(trained_gates, judging, measured, corpus, recipe, folder / "gates")
+    search = search_for(ordered, judging.answers, judging.training, plan, timing, record, settings, train)
+    settings.on_total(len(search.steps) + training_steps)
+
+    last = search.steps[-1].size
+    smaller = untrained = search.original.written(last)
+    if epochs:
+        examples = examples_of(judging, untrained, last.layers, measured.pieces)
+        smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
+    found = evidence(judging, search, measured, untrained, smaller)
+    beside, facts = portable_beside(judging, found, search, record) if fine and method != "gates" else ({}, {})
+    onnx = folder / eight_bits.FOLDER if eight_bit else None
+    scored, files = eight_bits.scored(judging, found, smaller, timing, onnx) if onnx else ({}, {})
+    facts |= plan.options() | sizes_and_times(model, smaller, timing, (measured.size, last), fine=fine) | files
+    facts |= found.facts | search.facts() | pseudo_labels.facts(corpus, judging.answers.task, judging.texts)
+    facts |= {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
+    variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
+    read = pseudo_labels.corpus_read(corpus, judging.answers.task)
+    card = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs={"corpus": read.described}), facts)
+    written = written_folder(smaller, directory / "model", card, onnx, head=judging.head)
+    variables |= outcome_when_loaded(judging, found, written).to_variables()
+    record.remove()
+    settings.on_progress(1)
+    attributes = provenance("shrink", model, read, settings) | _attributes(judging, corpus, facts)
+    return results.check(xr.Dataset(variables, attrs=attributes | {"shrunk_sha256": written.sha256}))
+
+
+def _measured(judging: Judging, plan: ShrinkPlan) -> Original:
+    """The whole model, what its parts add to the texts of the search, and the pieces that stay."""
+    model, texts, inputs = judging.model, judging.texts, judging.training
+    examples = [*texts.training, *texts.stopping]
+    pieces = pieces_to_keep(model, [*inputs, *judging.stopping], plan.vocabulary, examples)
+    original = original_of(model, inputs, judging.settings, plan.kinds, pieces, fine=plan.fine)
+    return eight_bits.quantisable(original) if plan.eight_bit else original
+
+
+def _attributes(judging: Judging, corpus: Corpus, facts: dict[str, Any]) -> dict[str, Any]:
+    """What the result says beside its variables."""
+    task, inputs = judging.answers.task, judging.held_out
+    return {
+        **({"task": task.name} if task else {}),
+        "resampled": (corpus if task is None else task.dev).resampled,
+        "shrinking": json.dumps(facts),
+        "options": json.dumps({"method": facts["method"]}),
+        "n_examples": len(inputs),
+        "n_tokens": sum(map(len, inputs)),
+        "skipped": json.dumps(dict(judging.texts.left_out)),
+    }

@@ -1,0 +1,1 @@
+"""Training: what did it change?"""

@@ -1,0 +1,69 @@
+"""Compare models head by head: similarity of attention, and change of each measure.
+
+Kovaleva et al. 2019, section 4.3 (Figure 5): a model before and after fine-tuning. Also epochs or seeds of one model.
+"""
+
+from headscope.common_numbers import COVERAGE
+from headscope.study import Dimension, Number, Study
+
+LAYERS, RESTORED = ("model", "layer"), ("model", "restored", "metric")
+HEADS = (*LAYERS, "head")
+HAO = "after Hao et al. 2019; A Primer in BERTology (Rogers et al. 2020), section 5"
+SCORE, WEIGHTS = (
+    "score of the task with the lowest layers as in the first model",
+    "after Kovaleva et al. 2019, section 4.3",
+)
+PADDED = "cosine similarity of attention padded to 200 tokens with that of the first model"
+CHANGED_WEIGHTS = "length of the difference of a layer's weights, by the length of the first model's"
+
+
+def comparison(name: str, what: str, unit: str, source: str) -> tuple[Number, Number]:
+    """A comparison of two models' attention, of each head and as the mean over the heads of a layer."""
+    mean = Number(f"layer_{name}", f"mean over heads of {what}", unit, LAYERS, source)
+    return Number(name, what, unit, HEADS, source), mean
+
+
+STUDY = Study(
+    question="What did fine-tuning change?",
+    page="how-to/fine-tune.md",
+    source="Kovaleva et al. 2019, section 4.3",
+    survey="a second model: headscope compare MODEL OTHER --corpus CORPUS",
+    example="headscope compare minilm out/tuned/model --corpus sample -o out/compared",
+    quick=("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
+    required=("layer_similarity",),
+    dims={
+        "model": Dimension("model that is compared with the first"),
+        "restored": Dimension("number of lower layers with the weights of the first model", "whole"),
+    },
+    attributes=dict.fromkeys(("compared", "compared_capture", "compared_sha256"), "object"),
+    numbers=(
+        *comparison(
+            "similarity",
+            "cosine similarity of attention with that of the first model",
+            *("cosine", "Kovaleva et al. 2019, section 4.3"),
+        ),
+        *comparison("padded_similarity", PADDED, "cosine", "Kovaleva et al. 2019, section 4.3, as coded"),
+        *comparison(
+            "js_divergence",
+            "Jensen-Shannon divergence of attention from that of the first model",
+            *("nats", "after Clark et al. 2019, section 6, between models instead of heads"),
+        ),
+        Number(
+            "difference_*", "change since the first model of each measure of `profile`", "that of the measure", HEADS
+        ),
+        *COVERAGE,
+        Number(
+            *("weight_change", "change of a layer's weights, as a share of their length", "share of the norm", LAYERS),
+            *(WEIGHTS, CHANGED_WEIGHTS),
+        ),
+        Number(
+            *("change_per_weight", "change of attention (1 - cosine) by the change of weights", "ratio", LAYERS),
+            *(
+                WEIGHTS,
+                "(1 - `layer_similarity`) / `weight_change`: how far attention changed for the step of the weights",
+            ),
+        ),
+        Number("restored_score", SCORE, "score", RESTORED, HAO),
+        Number("restored_change", f"change of the {SCORE}", "score", RESTORED, HAO),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Follow a training step by step: when each head changes, by how much, and in which order.
+
+Kovaleva et al. 2019, section 4.3, compare a model before and after fine-tuning; this shows what lies between.
+"""
+
+from headscope.common_numbers import COVERAGE
+from headscope.study import Dimension, Number, Study
+
+HEADS, LAYERS = ("step", "layer", "head"), ("step", "layer")
+COSINE, NORM, STEPS = "cosine similarity", "share of the norm", "share of the steps"
+STUDY = Study(
+    question="When did each head change?",
+    source="after Kovaleva et al. 2019, section 4.3",
+    survey="the steps of a training: headscope film DIR --corpus CORPUS",
+    example="headscope film out/tuned --corpus sample -o out/film",
+    required=("step_similarity", "half_change"),
+    dims={
+        "main_number": Dimension("main number of heads in another study, by that study and its name there"),
+        "layer_number": Dimension("number of layers in another study, by that study and its name there"),
+    },
+    coords={"number_unit": ("U", ("main_number",)), "typical_step": ("i", ("typical_input",))},
+    numbers=(
+        Number("step_similarity", "cosine of attention and that of the start", COSINE, HEADS),
+        Number(
+            "step_layer_similarity", "mean over heads of the cosine of attention and that of the start", COSINE, LAYERS
+        ),
+        Number(
+            *("step_attention_to", "attention to each class of token at each step", "share of attention"),
+            (*HEADS, "token_class"),
+        ),
+        Number(
+            *("step_attention_offset", "attention to the previous, the same and the next token at each step"),
+            *("share of attention", (*HEADS, "offset")),
+        ),
+        Number("step_entropy", "entropy of the attention of a token at each step", "nats", HEADS),
+        Number("step_weight_change", "change of a layer's weights, as a share of their length", NORM, LAYERS),
+        Number(
+            *("step_head_weight_change", "change of a head's weights, as a share of their length", NORM, HEADS),
+            definition="as step_weight_change, of a head's rows and columns of the query, key, value and output "
+            "weights, without biases",
+        ),
+        Number("step_score", "score at each step", "score", ("step", "metric")),
+        Number(
+            *("step_number", "main number of a study at each step", "unit of the number", ("main_number", *HEADS)),
+            definition="of `--studies`: the main numbers of heads of each study, with its interval; what a name leaves "
+            "open is each head's largest value; the coordinate number_unit has the units",
+        ),
+        Number(
+            *("step_layer_number", "number of layers in a study at each step", "unit of the number"),
+            ("layer_number", *LAYERS),
+        ),
+        Number(
+            *("half_change", "when half of a layer's change was there", STEPS, ("layer",)),
+            definition="share of the steps after which 1 less step_layer_similarity first was half of its last value, "
+            "between steps on a straight line",
+        ),
+        Number(
+            *("half_change_of_head", "when half of a head's change was there", STEPS, ("layer", "head")),
+            definition="as half_change, of 1 less step_similarity",
+        ),
+        Number(
+            *("order_of_layers", "correlation of a layer's number with when it changed", "correlation"),
+            definition="Pearson's correlation of the number of a layer with its half_change, below 0 where upper "
+            "layers change earlier; its interval is over examples, and the page adds that over layers (Fisher's z)",
+        ),
+        *COVERAGE,
+    ),
+)

@@ -1,0 +1,244 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import xarray as xr
+
+from headscope import catalog, results
+from headscope.corpora.corpus import joint_corpus
+from headscope.corpora.tasks import Task
+from headscope.corpora.tasks.task import limited
+from headscope.errors import HeadscopeError, plain_name
+from headscope.models import Model
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import Directory, Loading, ModelName
+from headscope.ranges import Range
+from headscope.studies.training.finetune.baseline_scores import BaselineOutputs
+from headscope.studies.training.finetune.baselines import baseline_outputs
+from headscope.studies.training.finetune.design import Pairs, seed_pairs
+from headscope.studies.training.finetune.running import do_runs, early_epoch
+from headscope.studies.training.finetune.table1 import Key, TableRow, TrainingRun, runs
+from headscope.studies.training.finetune.variables import to_variables
+from headscope.studies.training.finetune.ways import TABLE, names, recipes, without_first
+from headscope.training import TrainedOutputs, TrainingRecipe, initial
+from headscope.training.beginning import FOLDER, WITHOUT_TRAINING, WayOptions
+from headscope.training.environment import RunEnvironment, run_environment
+from headscope.training.kept_steps import spaced
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    checkpoint: ModelName,
+    tasks: tuple[Task, ...],
+    settings: Settings = DEFAULTS,
+    *,
+    directory: Directory,
+    loading: Loading,
+    table: bool = False,
+    init: Literal["finetuned", "pretrained", "random", "frozen"] = "finetuned",
+    ways: str | None = None,
+    way_rate: list[str] | None = None,
+    first_task: str | None = None,
+    top_layers: Annotated[int, Range(1, 1000)] = 2,
+    rank: Annotated[int, Range(1, 1024)] = 8,
+    seeds: Annotated[int, Range(1, 100)] = 1,
+    weight_seeds: Annotated[int, Range(1, 100)] | None = None,
+    order_seeds: Annotated[int, Range(1, 100)] | None = None,
+    seed_pairing: Literal["all", "latin"] = "all",
+    stop_bad_seeds: Annotated[float, Range(0, 1)] = 0.0,
+    head_examples: Annotated[int, Range(0, 100_000)] = 32,
+    batch: Annotated[int, Range(1, 1024)] = 32,
+    epochs: Annotated[int, Range(1, 1000)] = 3,
+    learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
+    frozen_rate: Annotated[float, Range(0, 10)] | None = None,
+    warmup: Annotated[float, Range(0, 1)] = 0.1,
+    weight_decay: Annotated[float, Range(0, 10)] = 0.01,
+    precision: Literal["no", "bf16", "fp16"] = "no",
+    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
+    keep: Literal["best", "last"] = "best",
+    keep_steps: str | None = None,
+    layer_rate_decay: Annotated[float, Range(0, 1)] = 1.0,
+    layer_rate_growth: Annotated[float, Range(0, 1)] = 1.0,
+    train_limit: list[str] | None = None,
+    baselines: bool = True,
+) -> xr.Dataset:
+    """Fine-tune an encoder on each task in each way, and score it on dev.
+
+    `directory` keeps each run (task, way, seeds) and the model of the first seeds, an ordinary Hugging Face
+    folder: `model`, or `models/TASK-WAY` of several. An interrupted run continues from its last checkpoint
+    and ends with the same weights; a completed run is not repeated.
+
+    Arguments:
+
+    * `checkpoint`: Name the encoder: a Hugging Face id, a folder, or minilm.
+    * `tasks`: Train and score on these tasks.
+    * `settings`: Set the seed, the batch size, the resamples, the progress, and how many runs are done side by side.
+    * `directory`: Keep runs and models in this folder.
+    * `loading`: Set the device, the dtype, the revision and remote code of the encoder.
+    * `table`: Train with all four inits, as in Table 1 of Kovaleva et al. 2019.
+    * `init`: Start from finetuned (pre-trained weights), random, frozen (train the classifier alone) or
+      pretrained (train nothing).
+    * `ways`: Train in these ways instead, separated by commas: those of `init`, last_layers, mix (a trained mix of all
+      layers), adapters, lora, two_stages, adapted (to the text of the task first), perturbed, stacked.
+    * `way_rate`: Set the learning rate of a way, as lora=1e-3.
+    * `first_task`: Train on this one of the tasks in the first stage of the way two_stages; it is not scored.
+    * `top_layers`: Train this number of layers, the last, in the way last_layers.
+    * `rank`: Set the rank of lora, and the width of adapters.
+    * `seeds`: Train with this number of seeds, from `--seed` on, each of new weights and of the order of examples.
+    * `weight_seeds`: Train with this number of seeds of new weights, apart from those of the order.
+    * `order_seeds`: Train with this number of seeds of the order of examples and of dropout.
+    * `seed_pairing`: Pair these seeds all with all, or as just over half of a Latin square.
+    * `stop_bad_seeds`: Stop this share of the runs of each task and way, those with the lowest score on dev after the
+      first third of the epochs.
+    * `head_examples`: Measure the heads of each run on this number of dev examples, where there are several runs.
+    * `batch`: Train on this number of examples in a step.
+    * `epochs`: Train for this number of passes over the training examples.
+    * `learning_rate`: Set the peak of the learning rate.
+    * `frozen_rate`: Set the learning rate of the init frozen (default: `learning_rate`).
+    * `warmup`: Raise the learning rate during this fraction of the steps.
+    * `weight_decay`: Set the weight decay of AdamW.
+    * `precision`: Train in mixed precision: no, bf16 or fp16.
+    * `max_tokens`: Shorten longer inputs to this number of tokens.
+    * `keep`: Keep the model of the best epoch on dev, or of the last.
+    * `keep_steps`: Keep the weights after this number of steps, evenly spaced, or `log`: after steps 1, 2, 4, 8 and
+      so on, for `headscope film`. Each costs two bytes a trained weight, and the start four.
+    * `layer_rate_decay`: Multiply the learning rate by this for each layer further below: lower layers learn more
+      slowly.
+    * `layer_rate_growth`: Multiply the learning rate by this for each layer further above: upper layers learn more
+      slowly, but not the classifier.
+    * `train_limit`: Train on N examples of each task, or of TASK, drawn at random from the train split as read;
+      `--limit` rules how many examples of each split are read.
+    * `baselines`: Also score simple models: bags of words and of pairs of words, one sentence alone, mean embeddings.
+
+    Raises `HeadscopeError` if a task has no train split, a loss is not finite, the disk is full, or the folder
+    holds runs with other settings.
+    """
+    inits = names(ways, init, table)
+    recipe = TrainingRecipe(
+        batch=batch, epochs=epochs, learning_rate=learning_rate, warmup=warmup, weight_decay=weight_decay,
+        precision=precision, max_tokens=max_tokens, keep=keep,
+        layer_rate_decay=layer_rate_decay, layer_rate_growth=layer_rate_growth,
+    )  # fmt: skip
+    of_ways = recipes(recipe, inits, frozen_rate, way_rate or [])
+    if keep_steps is not None:
+        spaced(keep_steps, 1)  # refuses a wrong one before anything is computed
+    if stop_bad_seeds and epochs < 2:
+        raise HeadscopeError("bad seeds cannot be stopped early in a single epoch; add --epochs")
+    pairs = seed_pairs(settings.seed, seeds, weight_seeds, order_seeds, seed_pairing == "latin")
+    limits = _limits(train_limit or [], tasks)
+    tasks = tuple(limited(task, limits[task.name]) if task.name in limits else task for task in tasks)
+    tasks, first = without_first(tasks, first_task)
+    environment = run_environment(checkpoint, directory, **loading)
+    classic = inits[-1] if inits[-1] in TABLE else "finetuned"
+    start = initial(environment.checkpoint, tasks[0], classic, settings.seed, remote_code=environment.remote_code)
+    rows = [TableRow(task, max_tokens, start.model) for task in tasks]
+    models = _models(environment.directory, tasks, inits)
+    options = WayOptions(top_layers=top_layers, rank=rank, first_task=first)
+    heads = head_examples if len(pairs) > 1 else 0
+    planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
+    for one in planned:
+        one.open(environment, settings)
+    settings.on_total(sum(one.steps for one in planned))
+    kept = do_runs(planned, environment, settings, stop_bad_seeds)
+    trained = {one.key: one.result(environment, settings) for one in kept}
+    simple = _baselines(tasks, start.model, classic, environment, settings) if baselines else {}
+    of_heads = {one.key: one.record.heads() for one in kept}
+    variables = to_variables(tasks, inits, pairs, trained, of_heads, simple, settings)
+    attributes = _attributes(rows, environment, settings) | {
+        "new_weights": ", ".join(start.new),
+        "skipped": json.dumps(_cut(rows, kept, trained)),
+        "recipe": json.dumps(
+            recipe.as_settings()
+            | {"frozen_rate": frozen_rate or learning_rate, "train_examples": _trained_on(tasks)}
+            | {"train_sha256": {task.name: task.train.sha256 for task in tasks if task.train}}
+            | _further(of_ways, learning_rate, pairs, options)
+            | _stopped(planned, kept, epochs, stop_bad_seeds)
+        ),
+    }
+    return results.check(variables.assign_attrs(attributes))
+
+
+def _baselines(
+    tasks: tuple[Task, ...], model: Model, init: str, environment: RunEnvironment, settings: Settings
+) -> dict[str, BaselineOutputs]:
+    """The outputs of the simple models of each task; `model`, started from `init`, is read if it is pre-trained."""
+    if init == "random":
+        remote_code = environment.remote_code
+        model = initial(environment.checkpoint, tasks[0], "pretrained", settings.seed, remote_code=remote_code).model
+    return {task.name: baseline_outputs(task, model) for task in tasks}
+
+
+def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:
+    """The folder of each model."""
+    if len(tasks) == len(inits) == 1:
+        return {(tasks[0].name, inits[0]): directory / "model"}
+    return {(task.name, init): directory / "models" / f"{task.name}-{init}" for task in tasks for init in inits}
+
+
+def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:
+    """Limits of training examples by task, from "TASK=N" or "N"."""
+    names = {plain_name(task.name): task.name for task in tasks}
+    limits = {}
+    for one in given:
+        task, _, number = one.rpartition("=")
+        if not number.isdecimal() or int(number) < 1 or (task and plain_name(task) not in names):
+            raise HeadscopeError(
+                f"train limit '{one}' is not [TASK=]N with TASK one of {', '.join(names.values())}; use e.g. sst-2=8000"
+            )
+        limits |= {names[name]: int(number) for name in names if not task or name == plain_name(task)}
+    return limits
+
+
+def _further(
+    of_ways: dict[str, TrainingRecipe], learning_rate: float, pairs: Pairs, options: WayOptions
+) -> dict[str, Any]:
+    """What else than a plain recipe decides the numbers: rates and options of ways, and pairs of seeds."""
+    rates = {way: one.learning_rate for way, one in of_ways.items() if one.learning_rate != learning_rate}
+    wanted = {name for way in of_ways for name in catalog.constant(FOLDER, way, "OPTIONS") or ()}
+    first = options.first_task
+    known = {"top_layers": options.top_layers, "rank": options.rank, "first_task": first.name if first else None}
+    further = {"way_rates": rates} if set(rates) - {"frozen"} else {}
+    further |= {name: known[name] for name in sorted(wanted)}
+    return further | ({"seed_pairs": pairs} if any(one != other for one, other in pairs) else {})
+
+
+def _stopped(planned: list[TrainingRun], kept: list[TrainingRun], epochs: int, share: float) -> dict[str, Any]:
+    """How many runs were stopped, after which epoch, and the share of the steps that this saved."""
+    if not share:
+        return {}
+    early, stopped = early_epoch(epochs), len(planned) - len(kept)
+    saved = stopped * (1 - early / epochs) / len(planned)
+    return {"stopped": {"share": share, "runs": stopped, "of": len(planned), "epoch": early, "saved": round(saved, 4)}}
+
+
+def _trained_on(tasks: tuple[Task, ...]) -> dict[str, int]:
+    """Number of training examples of each task with a train split, after all limits."""
+    return {task.name: task.train.n_examples for task in tasks if task.train}
+
+
+def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Settings) -> dict[str, Any]:
+    corpus = joint_corpus([row.task.dev for row in rows])
+    checkpoint = environment.checkpoint
+    model = replace(rows[0].reader, name=checkpoint.name, revision=checkpoint.revision, sha256=environment.sha256)
+    return provenance("finetune", model, corpus, settings) | {
+        "n_examples": corpus.n_examples,
+        "n_tokens": sum(len(encoded) for row in rows for encoded in row.dev[0]),
+    }
+
+
+def _cut(rows: list[TableRow], planned: list[TrainingRun], trained: Mapping[Key, TrainedOutputs]) -> dict[str, int]:
+    """Numbers of examples left out, of shortened inputs, and of dev labels outside the train split, of each task."""
+    splits = [(row.task.name, split, corpus) for row in rows for split, corpus in row.task.splits]
+    cut = {f"{name} {split} examples {why}": n for name, split, of in splits for why, n in of.skipped.items()}
+    cut |= {f"{row.task.name} dev examples cut": row.dev[1].total() for row in rows}
+    if any(one.init != WITHOUT_TRAINING for one in planned):
+        cut |= {f"{row.task.name} dev examples with a label that train lacks": row.unlearnable for row in rows}
+    for one in planned:
+        if one.init != WITHOUT_TRAINING:
+            name = one.row.task.name
+            cut[f"{name} train examples cut"] = int(trained[one.key].cut)
+    return {reason: count for reason, count in cut.items() if count}

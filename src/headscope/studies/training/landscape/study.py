@@ -1,0 +1,149 @@
+"""Run the study: from its options to a labelled result."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+import torch
+import xarray as xr
+from jaxtyping import Float
+from torch import nn
+
+from headscope import results
+from headscope.corpora.corpus import sample
+from headscope.corpora.tasks import Task
+from headscope.encoding.encoded import Encoded
+from headscope.errors import HeadscopeError
+from headscope.models import Model, load
+from headscope.outputs.label_order import in_model_order
+from headscope.outputs.losses import losses
+from headscope.outputs.outputs import logits
+from headscope.outputs.task_inputs import encode_for_task
+from headscope.passes import DEFAULTS, Settings
+from headscope.passes.provenance import provenance
+from headscope.passes.settings import Loading, ModelName
+from headscope.ranges import Range
+from headscope.studies.training.landscape.variables import Grid, to_variables
+from headscope.studies.training.landscape.walk import Walk
+from headscope.studies.training.landscape.weights import weights_of
+from headscope.training import initial
+from headscope.training.environment import RunEnvironment, run_environment
+
+# Distances that are tried before halving, in parts of the radius.
+TRIED = 8
+
+
+def run(  # noqa: PLR0913 (each is an option of the command)
+    checkpoint: ModelName,
+    tasks: tuple[Task, ...],
+    settings: Settings = DEFAULTS,
+    *,
+    loading: Loading,
+    tuned: str | None = None,
+    random: str | None = None,
+    split: Literal["train", "dev"] = "train",
+    loss_examples: Annotated[int, Range(1, 10_000)] = 64,
+    max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
+    beyond: Annotated[float, Range(0, 10)] = 0.5,
+    positions: Annotated[int, Range(2, 1001)] = 17,
+    directions: Annotated[int, Range(2, 1000)] = 10,
+    rise: Annotated[float, Range(1e-4, 1000)] = 0.1,
+    radius: Annotated[float, Range(1e-3, 1000)] = 1.0,
+    plane: Annotated[int, Range(1, 101)] = 7,
+) -> xr.Dataset:
+    """Measure the loss around a fine-tuned model, and around one that was trained from random weights.
+
+    The loss is that of a sample of the task's examples, without dropout: cross entropy, or the squared error of scores.
+
+    Arguments:
+
+    * `checkpoint`: Name the encoder that both were trained from: a Hugging Face id, a folder, or minilm.
+    * `tasks`: Compute the loss on this task, which both were trained on.
+    * `settings`: Set the seed, which is that of the trainings and of the directions, the batch size, the resamples and
+      the progress.
+    * `loading`: Set the device, the revision and remote code of the encoder.
+    * `tuned`: Name the folder of the fine-tuned model.
+    * `random`: Name the folder of the model that was trained from random weights.
+    * `split`: Compute the loss on train, from which the training drew its examples, or on dev.
+    * `loss_examples`: Compute it on this number of examples, drawn at random.
+    * `max_tokens`: Shorten longer inputs to this number of tokens.
+    * `beyond`: Follow the line this far before its start and behind its end, in lengths of the line.
+    * `positions`: Compute the loss at this number of points of the line.
+    * `directions`: Measure the width along this number of random directions.
+    * `rise`: Measure how far the loss stays below that of the model and this rise.
+    * `radius`: Go this far at most, in lengths of the filters.
+    * `plane`: Compute the loss at this number of steps along each of two directions.
+
+    Raises `HeadscopeError` if no model is named, several tasks are, or the weights of a model and of its start differ.
+
+    >>> run("minilm", (), loading={})
+    Traceback (most recent call last):
+    headscope.errors.HeadscopeError: 0 tasks are named; name one by --task
+    """
+    if len(tasks) != 1:
+        raise HeadscopeError(f"{len(tasks)} tasks are named; name one by --task")
+    named = {init: folder for init, folder in (("finetuned", tuned), ("random", random)) if folder}
+    if not named:
+        raise HeadscopeError("no trained model is named; name its folder by --tuned")
+    (task,) = tasks
+    grid = Grid(
+        np.linspace(-beyond, 1 + beyond, positions),
+        np.linspace(-radius, radius, plane),
+        radius * np.arange(1, TRIED + 1) / TRIED,
+        [settings.seed + number for number in range(directions)],
+        rise,
+    )
+    available = task.training() if split == "train" else task.dev
+    corpus = sample(available, min(loss_examples, available.n_examples), settings.seed)
+    environment = run_environment(checkpoint, Path(), **loading)
+    settings.on_total(len(named) * grid.stages)
+    ends = {init: _end(folder, task, environment) for init, folder in named.items()}
+    reader, measured = next(iter(ends.values())), {}
+    inputs, cut = encode_for_task(reader, corpus, max_tokens)
+    for init, end in ends.items():
+        examined = TaskLosses(end, task, inputs, torch.from_numpy(task.targets(corpus)), settings)
+        start = initial(environment.checkpoint, task, init, settings.seed, remote_code=environment.remote_code)
+        nn.Module.to(start.network, environment.device)
+        walk = Walk(end.network, weights_of(start.network), weights_of(end.network), examined)
+        measured[init] = grid.measured(walk, settings)
+    origin = environment.checkpoint
+    model = replace(reader, name=origin.name, revision=origin.revision, sha256=environment.sha256, files=())
+    attributes = provenance("landscape", model, corpus, settings) | {
+        "n_examples": corpus.n_examples,
+        "n_tokens": sum(map(len, inputs)),
+        "skipped": json.dumps(available.skipped | cut),
+        "recipe": json.dumps(
+            {"task": task.name, "split": split, "rise": rise, "radius": radius}
+            | {"trained": {init: {"name": end.name, "sha256": end.sha256} for init, end in ends.items()}}
+        ),
+    }
+    return results.check(to_variables(measured, grid, corpus, settings).assign_attrs(attributes))
+
+
+@dataclass(frozen=True)
+class TaskLosses:
+    """The loss of each example of a task, for the weights that the model has at the moment."""
+
+    model: Model
+    task: Task
+    inputs: list[Encoded]
+    targets: torch.Tensor
+    settings: Settings
+
+    def __call__(self) -> Float[np.ndarray, " example"]:
+        outputs = logits(self.model, self.inputs, self.settings.quiet)
+        return losses(self.task.kind, torch.from_numpy(outputs), self.targets).double().numpy()
+
+
+def _end(folder: str, task: Task, environment: RunEnvironment) -> Model:
+    """A trained model with its classifier.
+
+    Raises `HeadscopeError` if its labels are not those of the task.
+    """
+    remote_code = environment.remote_code
+    end = load(folder, head=True, device=str(environment.device), remote_code=remote_code)
+    if in_model_order(task, end).labels != task.labels:
+        raise HeadscopeError(f"model '{folder}' has the labels of task '{task.name}' in another order; name another")
+    return end

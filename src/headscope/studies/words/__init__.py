@@ -1,0 +1,1 @@
+"""Words: which words matter, and which does the model prefer?"""

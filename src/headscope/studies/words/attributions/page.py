@@ -1,0 +1,314 @@
+"""The page of `attributions`: which method says best what the model uses, and whether attention explains outputs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from headscope.figures import bars, curve, matrix, with_interval
+from headscope.figures.labels import label
+from headscope.figures.token_rows import token_rows
+from headscope.report.claims import Claim, together, witness
+from headscope.report.declared import Chart, Part, StudyParts
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Figure, Finding, LayerNumber
+from headscope.report.published import published_table
+from headscope.report.tables import Column, Table
+from headscope.report.wording import agree, number, rate, several
+from headscope.results import same_bounds
+from headscope.studies.words.attributions import altered_page, published
+from headscope.studies.words.attributions.card import CARD
+from headscope.studies.words.attributions.chosen_layers import NAMES, ChosenLayer, chosen, in_words, leader
+
+METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
+    "Methods by faithfulness",
+    "Important tokens",
+    "Layers",
+    "Deletion and insertion",
+    "Classes of tokens",
+    "What heads move",
+)
+# Lines that can be told from each other.
+MOST_LINES = 6
+MATRICES = {
+    "comprehensiveness_gain": "Fall of the target without the most important tokens, more than in random order.",
+    "sufficiency_gain": "Fall of the target with the most important tokens alone, less than in random order.",
+    "rank_correlation": "Rank correlation of importance with blank-out.",
+}
+COLUMNS = ("Layer", "Comprehensiveness", "Gain", "Sufficiency", "Gain ", "Blank-out", "Inputs")
+FAITHFULNESS = (
+    "Faithfulness of each method with 95% intervals: the layer was chosen on one half of the scored inputs, scores are "
+    "of the other half. Comprehensiveness: fall of the target without the most important tokens (high is good). "
+    "Sufficiency: fall with these alone (low is good). Gain: better than random order by so much. Blank-out: rank "
+    "correlation of importance with it."
+)
+
+
+def above_random(numbers: Numbers) -> Iterator[Finding]:
+    """How many methods beat random order, by the one that is surest."""
+    methods = chosen(numbers)
+    gains = [method.gains["comprehensiveness"] for method in methods]
+    if not gains:
+        return
+    scores = [method.scores["comprehensiveness"].value for method in methods]
+    claims = together(
+        [
+            Claim(score, score - gain.value, gain, method.inputs)
+            for score, gain, method in zip(scores, gains, methods, strict=True)
+        ]
+    )
+    count = sum(claim.verdict == "holds" for claim in claims)
+    at = witness(claims)
+    first, claim = methods[at], claims[at]
+    what = str(numbers.result.attrs["target"]).split(" (")[0]  # without the way in which a text is represented
+    yield Finding.judged(
+        claim,
+        f"{_upper(first)}: without its most important tokens the {what} falls by {claim.difference.text} more than "
+        f"without random tokens (q {rate(claim.q)}, Benjamini-Hochberg over {len(claims)} methods).",
+        holds=f"{several(count, 'method')} of {len(methods)} {agree(count, 'finds', 'find')} what the target needs",
+        fails="No method finds what the target needs better than random order does",
+        undecided="It cannot be told whether a method does better than random order",
+        unit="inputs",
+    )
+
+
+def most_faithful(numbers: Numbers) -> Iterator[Finding]:
+    """The method that one half of the inputs chooses, beside the one on the other half that is nearest to it."""
+    methods = chosen(numbers)
+    if (first := leader(methods)) is None:
+        return
+    others = [method for method in methods if method is not first]
+    nearest = min(others, key=lambda method: method.lead.lower)
+    claim = _lead(first, nearest)
+    close = [NAMES[method.method] for method in others if not method.lead.lower > 0]
+    yield Finding.judged(
+        claim,
+        f"{_upper(first)}, has most comprehensiveness on one half of the inputs. On the other half it has "
+        f"{claim.difference.signed} beside {nearest.name}."
+        + (f" It cannot be told from: {', '.join(close)}." if close and claim.verdict == "undecided" else ""),
+        holds=f"{NAMES[first.method].capitalize()} is the most faithful method",
+        fails="No method is the most faithful on both halves of the inputs",
+        undecided="The most faithful methods could not be told apart",
+        unit="inputs",
+    )
+
+
+def attention_beside(numbers: Numbers) -> Iterator[Finding]:
+    """Attention beside the method that one half of the inputs chooses."""
+    methods = chosen(numbers)
+    attention, first = next((method for method in methods if method.method == "attention"), None), leader(methods)
+    if attention is None or attention is first:
+        return
+    text = f"Comprehensiveness of {attention.name}: {attention.gains['comprehensiveness'].signed} to random order"
+    if first is None:
+        yield Finding("Attention", f"{text}.")
+        return
+    yield Finding.judged(
+        _lead(first, attention),
+        f"{text}, and {attention.lead.text} less than {first.name}.",
+        holds=f"Attention is less faithful than {NAMES[first.method]}",
+        fails=f"Attention is as faithful as {NAMES[first.method]}",
+        undecided=f"Attention and {NAMES[first.method]} could not be told apart",
+        unit="inputs",
+    )
+
+
+def _lead(first: ChosenLayer, other: ChosenLayer) -> Claim:
+    score, beside = (method.scores["comprehensiveness"].value for method in (first, other))
+    return Claim(score, beside, other.lead, other.both)
+
+
+def blank_out(numbers: Numbers) -> Iterator[Finding]:
+    """The least and the largest agreement with blank-out."""
+    there = [method for method in chosen(numbers) if np.isfinite(method.scores["rank_correlation"].value)]
+    if there:
+        ends = [f(there, key=lambda method: method.scores["rank_correlation"].value) for f in (min, max)]
+        texts = [f"{number(method.scores['rank_correlation'].value)} ({method.name})" for method in ends]
+        yield Finding("Blank-out", f"Spearman correlations of importance with blank-out: from {' to '.join(texts)}.")
+
+
+def _upper(method: ChosenLayer) -> str:
+    return method.name[:1].upper() + method.name[1:]
+
+
+def target(numbers: Numbers) -> Finding:
+    """What importance is of, and of how many inputs."""
+    result = numbers.result
+    blanks = {"mask": "masked", "unknown": "replaced by the unknown token", "hidden": "hidden from all tokens"}
+    inputs = int(result["comprehensiveness_n_examples"].max()) if "comprehensiveness" in result else 0
+    return Finding(
+        "Target",
+        f"{str(result.attrs['target']).capitalize()}. {inputs:,} inputs were scored; blanked tokens are "
+        f"{blanks[str(result.attrs['blank'])]}.",
+    )
+
+
+def special_tokens(numbers: Numbers) -> Iterator[Finding]:
+    """The special token with the most attention, and its share of what heads move."""
+    shares = (
+        numbers.result["importance_share"]
+        .sel(attribution=["attention", "norm"], token_class=["cls", "sep"])
+        .mean("layer")
+    )
+    attention = shares.sel(attribution="attention").dropna("token_class")
+    if attention.size:
+        token = str(attention["token_class"][attention.argmax("token_class")].item())
+        looked, moved = (float(shares.sel(token_class=token, attribution=name)) for name in ("attention", "norm"))
+        yield Finding(
+            "Special tokens",
+            f"{label('token_class', token)} gets {looked:.0%} of the attention, and {moved:.0%} of the lengths of what "
+            "heads move (means over layers).",
+        )
+
+
+def limits(numbers: Numbers) -> Finding:
+    """What a reader has to keep in mind."""
+    return Finding(
+        "Limits",
+        "An input with blanked tokens is unlike the texts of training, so that a fall of the target is not only the "
+        "loss of a token. Methods without a sign cannot tell tokens for the target from tokens against it. Scores of "
+        "flow are of fewer inputs.",
+    )
+
+
+def methods_chart(numbers: Numbers) -> Iterator[Figure]:
+    """Methods by faithfulness."""
+    methods = chosen(numbers)
+    if methods:
+        array = numbers.array("chosen_comprehensiveness_gain").drop_vars("n_examples", errors="ignore")
+        array = array.sel(attribution=[choice.method for choice in methods])
+        array = array.assign_coords(attribution=[choice.name for choice in methods])
+        array = array.rename("gain").assign_attrs(
+            long_name="Faithfulness: fall of the target, more than in random order"
+        )
+        caption = (
+            "How much more the target falls without the most important tokens than without random ones, with 95% "
+            "intervals. The layer of each method was chosen on one half of the inputs; scores are of the other half."
+        )
+        yield Figure("methods", METHODS, bars(array), caption, "chosen_comprehensiveness_gain")
+
+
+def inputs(numbers: Numbers) -> Iterator[Figure]:
+    """A few inputs, their tokens coloured by each method."""
+    shown = numbers.attribute("inputs")
+    scored = "best_layer" in numbers.result  # halves of one scored input choose no layer
+    layers = {choice.method: choice.layer for choice in chosen(numbers)} if scored else {}
+    last = int(numbers.result["layer"].max())
+    for index, example in enumerate(shown, 1):
+        order = [*layers, *(name for name in NAMES if name not in layers)]
+        rows = {NAMES[name]: example["importance"][name] for name in order if name in example["importance"]}
+        indices = {NAMES[name]: layers.get(name, last) - 1 for name in order}
+        rows = {name: values[indices[name]] for name, values in rows.items()}
+        caption = (
+            "Importance of each token by each method at its chosen layer, the most faithful method first; the largest "
+            "of a row is 1. Only gradients and values have a sign: orange raises the target, violet lowers it."
+        )
+        chart = token_rows(example["tokens"], rows, f"Importance of tokens, input {index}", "importance")
+        yield Figure(
+            f"input-{index}", INPUTS, chart, caption, "importance_share", _table(index, example["tokens"], rows)
+        )
+
+
+def _table(number: int, tokens: list[str], rows: dict[str, list[float]]) -> Table:
+    """The importance of each token by each method."""
+    lines: list[Any] = [
+        ((token,), [(f"{value:.2f}", "") for value in values])
+        for token, *values in zip(tokens, *rows.values(), strict=True)
+    ]
+    columns = tuple(Column(name, name) for name in rows)
+    return Table(f"input-{number}", "Importance of tokens", ("Token",), columns, lines)
+
+
+def layer_chart(name: str) -> Part:
+    """A number of each method by layer."""
+
+    def chart(numbers: Numbers) -> Figure:
+        array = in_words(numbers.array(name)).drop_vars("n_examples", errors="ignore").rename("gain")
+        return Figure(name, LAYERS, matrix(array, side=300), f"{MATRICES[name]} By method and layer.", name)
+
+    return chart
+
+
+def curves(numbers: Numbers) -> Iterator[Figure]:
+    """The target without the most important tokens, and with them alone."""
+    methods, result = chosen(numbers)[:MOST_LINES], numbers.result
+    for name, words in (("deletion", "without"), ("insertion", "with")):
+        if methods:
+            lines = {
+                choice.name: with_interval(result, name).sel(attribution=choice.method, layer=choice.layer, drop=True)
+                for choice in methods
+            } | {"random order": with_interval(result, f"{name}_random")}
+            array = xr.concat(
+                same_bounds(list(lines.values())), "series", coords="different", compat="equals", join="outer"
+            )
+            array = array.drop_vars("n_examples", errors="ignore").assign_coords(series=list(lines)).rename(name)
+            array = array.assign_attrs(result[name].attrs)
+            caption = (
+                f"Target {words} a share of the tokens, the most important first, with 95% intervals: the most "
+                "faithful methods and random order. After DeYoung et al. (2020)."
+            )
+            chart = curve(array.transpose("token_share", "series"), "token_share", percent=True)
+            yield Figure(name, CURVES, chart, caption, name)
+
+
+def classes_chart(numbers: Numbers) -> Figure:
+    """Importance by class of token."""
+    result = numbers.result
+    array = result["importance_share"].mean("layer").assign_attrs(result["importance_share"].attrs)
+    caption = "Share of importance of classes of tokens, averaged over layers; token shares are in the tables."
+    array = in_words(array).rename("importance_share").assign_attrs(long_name="Importance by class of token")
+    return Figure("importance_share", CLASSES, bars(array), caption, "importance_share")
+
+
+def layers(numbers: Numbers) -> Iterator[LayerNumber]:
+    """Faithfulness, whose layer one half of the inputs chooses."""
+    for choice in chosen(numbers):
+        array = numbers.array("comprehensiveness_gain").sel(attribution=choice.method, drop=True)
+        yield LayerNumber("Faithfulness of attributions", NAMES[choice.method], array, choice.layer, is_share=False)
+
+
+def methods_table(numbers: Numbers) -> Iterator[Table]:
+    """A row for each method."""
+    rows = [
+        (
+            (NAMES[choice.method],),
+            [
+                (str(choice.layer), ""),
+                *(value.known_cell(".3f") for name in ("comprehensiveness", "sufficiency")
+                  for value in (choice.scores[name], choice.gains[name])),
+                choice.scores["rank_correlation"].known_cell(".3f"),
+                (str(choice.inputs), ""),
+            ],
+        )
+        for choice in chosen(numbers)
+    ]  # fmt: skip
+    columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
+    if rows:
+        yield Table("methods", FAITHFULNESS, ("Method",), columns, rows)
+
+
+def beside_paper(numbers: Numbers) -> Iterator[Table]:
+    """Published correlations with blank-out."""
+    yield from published_table(published.figures(numbers.result), published.CAPTION, model=published.MODEL)
+
+
+MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."
+PAGE = StudyParts(
+    highlights=(
+        *(above_random, most_faithful, attention_beside, blank_out),
+        *(altered_page.erased, altered_page.permuted, altered_page.other, special_tokens),
+    ),
+    findings=(target, altered_page.heads_alone, altered_page.effective, limits),
+    charts=(
+        *(methods_chart, inputs, *map(layer_chart, MATRICES), curves, altered_page.chart, altered_page.layer_chart),
+        classes_chart,
+        Chart("norm_to", "heatmap", HEADS, MOVED),
+        Chart("attention_to", "heatmap", HEADS, "Attention of each head by class of token, of the same inputs."),
+    ),
+    tables=(methods_table, altered_page.table, altered_page.layer_table, beside_paper),
+    by_layer=("norm_to",),
+    layers=(layers, altered_page.layers),
+    layer_figures=(inputs,),
+    card=CARD,
+)

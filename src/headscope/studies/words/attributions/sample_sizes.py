@@ -1,0 +1,76 @@
+"""How many inputs are scored and altered by default: as many as take two minutes together, by their lengths."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from headscope.corpora import Corpus
+from headscope.encoding.encoder import Words
+from headscope.models import Model
+from headscope.passes import Settings
+from headscope.studies.words.attributions.altered_inputs import MOST_TOKENS
+from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES, drawn
+
+# Tokens of all passes over a sample: one thread runs 4 of them in a millisecond in the built-in model. The rest of two
+# minutes goes to the passes over all inputs, and a margin.
+TOKENS_OF_TWO_MINUTES = 260_000
+# Sets of blanked tokens of an input: so many for each token, up to a number.
+SETS_OF_TOKEN, SETS = 20, 700
+# Passes of a search for another attention of each head, of 72 heads in six layers.
+HEAD_PASSES = 800
+# Scored inputs keep at least this share of the time.
+SCORED_SHARE = 2 / 3
+# One half of the scored inputs chooses layers, the other half is scored.
+LEAST = 2
+# Inputs of which the attention of each head alone is searched.
+BY_HEAD = 10
+Lengths = Int[np.ndarray, " input"]
+
+
+@dataclass(frozen=True)
+class SampleSizes:
+    """How many inputs are scored, how many altered, and in how many of these heads are searched one by one."""
+
+    scored: int
+    altered: int
+    by_head: int
+
+
+def of_two_minutes(model: Model, corpus: Corpus, settings: Settings, scored: int, altered: int) -> SampleSizes:
+    """How many of the inputs that the seed draws are taken by default; at most as many as are asked for."""
+    numbers = drawn(corpus.n_examples, settings.seed)[: max(scored, altered)]
+    wanted = set(numbers)
+    examples = {number: example for number, example in enumerate(corpus) if number in wanted}
+    words = Words(model.tokenizer, model.max_tokens, settings.long)
+    encoded = words.tokenized(examples[number] for number in numbers)
+    return fitting(np.array([sum(map(len, encodings)) for _, encodings in encoded]), scored, altered)
+
+
+def fitting(lengths: Lengths, scored: int, altered: int) -> SampleSizes:
+    """How many of the first inputs fit into `TOKENS_OF_TWO_MINUTES`, at least `LEAST`.
+
+    * `lengths`: of the inputs, in tokens; `scored`, `altered`: the most inputs of each.
+
+    >>> fitting(np.full(50, 20), 50, 50)
+    SampleSizes(scored=22, altered=21, by_head=0)
+    >>> fitting(np.full(50, 8), 50, 50)
+    SampleSizes(scored=50, altered=50, by_head=10)
+    """
+    blanked = np.cumsum(lengths * np.minimum(SETS_OF_TOKEN * lengths, SETS))
+    changed = np.cumsum(np.where(lengths <= MOST_TOKENS, lengths, 0))
+    first = _number(ALTERED_PASSES * changed, TOKENS_OF_TWO_MINUTES * (1 - SCORED_SHARE), altered)
+    scored = _number(blanked, TOKENS_OF_TWO_MINUTES - _sum(ALTERED_PASSES * changed, first), scored)
+    left = TOKENS_OF_TWO_MINUTES - _sum(blanked, scored)
+    altered = _number(ALTERED_PASSES * changed, left, altered)
+    left -= _sum(ALTERED_PASSES * changed, altered)
+    return SampleSizes(scored, altered, _number(HEAD_PASSES * changed, left, min(altered, BY_HEAD), least=0))
+
+
+def _number(sums: Lengths, most: float, asked: int, least: int = LEAST) -> int:
+    """How many inputs take at most so many tokens together."""
+    return min(asked, max(least, int((sums <= most).sum())))
+
+
+def _sum(sums: Lengths, number: int) -> int:
+    return int(sums[number - 1]) if number and len(sums) else 0

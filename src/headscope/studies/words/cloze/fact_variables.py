@@ -1,0 +1,183 @@
+"""Variables of facts: precision, without names that give the answer away, and agreement between wordings."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TypeVar
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float, Int
+
+from headscope.corpora.suites import ClozeItem
+from headscope.passes import Settings
+from headscope.results.variables import Count, Label, Variables
+from headscope.studies.words.cloze.item_scores import ItemScores
+from headscope.studies.words.cloze.variables import NEAR, by_group, differences_by_group, grouped
+
+Fact = TypeVar("Fact")
+FILTERS = ("no string match", "no name guess")
+SHARE = "share of facts"
+ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
+# Answers among which precision is read, beside the first ten.
+FEW = 5
+LABELS = {
+    "precision_at_10": Label(f"items whose answer is among the first {NEAR} of the vocabulary", SHARE, ("phenomenon",)),
+    "precision_at_5": Label(f"items whose answer is among the first {FEW} of the vocabulary", SHARE, ("phenomenon",)),
+    "accuracy_of_most_frequent": Label(
+        "items whose answer is the most frequent one of the other half of the facts", SHARE, ("phenomenon",)
+    ),
+    "accuracy_among_answers": Label(
+        "items whose answer comes first of all answers of the phenomenon", SHARE, ("phenomenon",), ELAZAR
+    ),
+    "accuracy_of_fill": Label(
+        "items whose answer is filled piece by piece from the left, told how many pieces it has", SHARE, ("phenomenon",)
+    ),
+    "accuracy_of_best_wording": Label(
+        "facts that are right in the wording that is best for the other half of the facts",
+        SHARE,
+        ("phenomenon",),
+        JIANG,
+    ),
+    "best_wording_gain": Label(
+        "accuracy of the wording that is best for the other half of the facts, less the mean over wordings",
+        SHARE,
+        ("phenomenon",),
+        JIANG,
+    ),
+    "accuracy_by_name_filter": Label(
+        "items whose answer comes first, without those that the subject's name gives away",
+        SHARE,
+        ("phenomenon", "name_filter"),
+    ),
+    "consistency": Label(
+        "pairs of wordings of a fact that have the same best answer of the phenomenon's answers", SHARE, ("phenomenon",)
+    ),
+    "right_in_all": Label("facts that are right in all wordings", SHARE, ("phenomenon",)),
+}
+
+
+def fact_variables(
+    items: Sequence[ClozeItem],
+    own: ItemScores,
+    matched: Bool[np.ndarray, " item"],
+    guessed: Bool[np.ndarray, " item"],
+    settings: Settings,
+) -> dict[str, xr.DataArray]:
+    """The variables of items whose answer is ranked in the vocabulary; none without such items.
+
+    * `matched`, `guessed`: facts whose answer is a part of the subject's name, or is guessed from the name alone.
+    """
+    if not (own.rank.any() or np.isfinite(own.fill).any()):
+        return {}
+    phenomena, group = grouped([item.phenomenon for item in items])
+    variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, "Petroni et al. 2019", LABELS)
+    columns = {f"precision_at_{first}": np.where(own.rank > 0, own.rank <= first, np.nan) for first in (NEAR, FEW)}
+    columns |= {
+        "accuracy_of_most_frequent": most_frequent(items, own),
+        "accuracy_among_answers": own.among,
+        "accuracy_of_fill": own.fill,
+    }
+    for name, column in columns.items():
+        _add(variables, name, column[:, None], group, settings)
+    if any(item.subject for item in items):
+        right = np.where(own.rank > 0, own.correct, np.nan)
+        kept = np.stack([np.where(matched, np.nan, right), np.where(matched | guessed, np.nan, right)], axis=1)
+        _add(variables, "accuracy_by_name_filter", kept, group, settings)
+    facts = [f"{item.phenomenon} {item.fact}" if item.fact else "" for item in items]
+    agreement, in_all = _over_wordings(facts, own)
+    if np.isfinite(agreement).any():
+        _add(variables, "consistency", agreement[:, None], group, settings)
+        _add(variables, "right_in_all", in_all[:, None], group, settings)
+        best, gain = _best_wording(items, facts, own)
+        _add(variables, "accuracy_of_best_wording", best[:, None], group, settings)
+        _add(variables, "best_wording_gain", gain[:, None], group, settings, shares=False)
+    return variables.arrays
+
+
+def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " item"]:
+    """1 where the answer of a fact is the most frequent of its phenomenon; NaN for items that are not ranked.
+
+    The facts of a phenomenon are in two halves in turns; the answer is chosen on the half that a fact is not in. A fact
+    without others has none.
+    """
+    facts = defaultdict[str, dict[str, list[int]]](lambda: defaultdict(list))
+    for number in np.flatnonzero(own.rank).tolist():
+        facts[items[number].phenomenon][items[number].fact or items[number].id].append(number)
+    values = np.full(len(items), np.nan)
+    for of_phenomenon in facts.values():
+        for judged, choosing in _halves(list(of_phenomenon.values())):
+            counts = Counter(items[numbers[0]].good.scored for numbers in choosing)
+            for number in (number for numbers in judged for number in numbers if counts):
+                values[number] = items[number].good.scored == counts.most_common(1)[0][0]
+    return values
+
+
+def _halves(facts: Sequence[Fact]) -> tuple[tuple[Sequence[Fact], Sequence[Fact]], ...]:
+    """The facts in turns in two halves: what is judged, and what chooses for it."""
+    return (facts[::2], facts[1::2]), (facts[1::2], facts[::2])
+
+
+def _best_wording(
+    items: Sequence[ClozeItem], facts: Sequence[str], own: ItemScores
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Whether a fact is right in its best wording, and its gain over the mean wording; NaN but at its first item.
+
+    The facts of a phenomenon are in two halves in turns; the wording is chosen on the half that a fact is not in.
+    """
+    wordings = defaultdict[str, dict[str, dict[str, int]]](lambda: defaultdict(dict))
+    for number, item in enumerate(items):
+        if facts[number] and own.rank[number]:
+            wordings[item.phenomenon][facts[number]][item.template] = number
+    best, gain = np.full(len(items), np.nan), np.full(len(items), np.nan)
+    for of_phenomenon in wordings.values():
+        worded = [numbers for numbers in of_phenomenon.values() if len(numbers) > 1]
+        for judged, choosing in _halves(worded):
+            chosen = _highest(choosing, own)
+            for numbers in judged:
+                if chosen in numbers:
+                    first = next(iter(numbers.values()))
+                    best[first] = own.correct[numbers[chosen]]
+                    gain[first] = best[first] - own.correct[list(numbers.values())].mean()
+    return best, gain
+
+
+def _highest(worded: Sequence[Mapping[str, int]], own: ItemScores) -> str:
+    """The wording in which most of the facts are right; of equal ones the first, "" without facts."""
+    right = defaultdict[str, list[float]](list)
+    for numbers in worded:
+        for wording, number in numbers.items():
+            right[wording].append(float(own.correct[number]))
+    return max(right, key=lambda wording: float(np.mean(right[wording])), default="")
+
+
+def _over_wordings(
+    facts: Sequence[str], own: ItemScores
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Agreement of the wordings of a fact, and whether all are right, at its first item; NaN at all others."""
+    wordings: dict[str, list[int]] = defaultdict(list)
+    for number, fact in enumerate(facts):
+        if fact and own.rank[number]:
+            wordings[fact].append(number)
+    agreement, in_all = np.full(len(facts), np.nan), np.full(len(facts), np.nan)
+    for numbers in wordings.values():
+        if len(numbers) > 1:
+            agreement[numbers[0]] = np.mean([one == other for one, other in combinations(own.choice[numbers], 2)])
+            in_all[numbers[0]] = float((own.correct[numbers] == 1).all())
+    return agreement, in_all
+
+
+def _add(
+    variables: Variables,
+    name: str,
+    values: Float[np.ndarray, "item statistic"],
+    group: Int[np.ndarray, " item"],
+    settings: Settings,
+    *,
+    shares: bool = True,
+) -> None:
+    estimated, label = by_group if shares else differences_by_group, LABELS[name]
+    estimates = estimated(values, group, int(group.max()) + 1, settings)
+    column: slice | int = slice(None) if len(label.dims) > 1 else 0
+    count = Count(estimates.count[:, column], f"facts of {label.long_name}", "facts", label.dims)
+    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)
