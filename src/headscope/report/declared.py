@@ -19,7 +19,7 @@ from headscope.report.wording import Cell, estimate
 
 Part = Callable[[Numbers], Any]
 MOST_NUMBERS = 4
-SCALES = {"%": (".1f", 100), "+%": ("+.1f", 100)}
+SCALES: dict[str, tuple[str, float]] = {"%": (".1f", 100), "+%": ("+.1f", 100)}
 # What a part makes that is one thing; all else is several.
 SINGLE = Finding | Figure | Table | LayerNumber
 
@@ -106,7 +106,8 @@ class NumberTable:
 
     def _cell(self, numbers: Numbers, name: str, key: tuple[Any, ...]) -> Cell:
         _, form = self.columns[name]
-        return estimate(numbers.result, name, **dict(zip(self.rows, key, strict=True))).cell(*SCALES.get(form, (form,)))
+        form, scale = SCALES.get(form, (form, 1.0))
+        return estimate(numbers.result, name, **dict(zip(self.rows, key, strict=True))).cell(form, scale)
 
 
 # The endings of variables that say how sure a number is, and are none themselves.

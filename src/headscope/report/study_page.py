@@ -141,7 +141,7 @@ class StudyPage:
         """The page that the study declares; None for one of several corpora."""
         if self.study is None or "corpus" in self.result.dims:
             return None
-        return _declared(catalog.ROOT / "studies" / self.study / "page.py")
+        return _declared(catalog.study_folder(self.study) / "page.py")
 
     def _is_empty(self) -> bool:
         """Whether there are numbers, but none has a value."""

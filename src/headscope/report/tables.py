@@ -1,6 +1,6 @@
 """The variables of a result as tables of a page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -43,7 +43,7 @@ class Table:
     caption: str
     keys: tuple[str, ...]
     columns: tuple[Column, ...]
-    rows: list[tuple[tuple[Any, ...], Cells]]
+    rows: Sequence[tuple[tuple[Any, ...], Sequence[Cell | None]]]
     source: str = ""
     dim: str = ""
 
