@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from headscope import catalog
 from headscope.encoding.encoded import Encoded
 from headscope.results.variables import Variable
-from headscope.results.vocabulary import DIMENSIONS, FEATURES, RELATIONS
+from headscope.results.vocabulary import FEATURES, RELATIONS, dimensions
 from headscope.testing import measure_laws as laws
 from headscope.testing.hand_made import BlockSize, maps_of, tokens
 
@@ -42,7 +42,7 @@ def test_there_are_measures() -> None:
 def test_a_measure_says_what_it_is(measure) -> None:
     variable: Variable = measure.VARIABLE
     assert variable.name == measure.__name__.rpartition(".")[2].lstrip("_")
-    assert set(variable.coords) <= set(DIMENSIONS) - {"layer", "head", "example", "bound"}
+    assert set(variable.coords) <= set(dimensions()) - {"layer", "head", "example", "bound"}
     assert all((variable.long_name, variable.units, variable.source))
     first = measure.__doc__.partition("\n")[0]
     assert first.endswith(".") and ("in nats" if variable.units == "nats" else "share") in first

@@ -20,7 +20,7 @@ from headscope.passes.pass_journal import PassJournal
 from headscope.passes.shards import ReadShards
 from headscope.storage.codec import decode, encode
 
-INPUTS = 22  # of 30 examples: the others are too long for the model
+INPUTS = 17  # of 30 examples: the others are too long for the model
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_a_run_that_ended_after_its_pass_reads_nothing_again(model: Model, corpu
 
 @pytest.mark.parametrize("change", ["cut", "changed", "lost"])
 def test_a_damaged_array_file_starts_the_pass_anew(change: str, model: Model, corpus: Corpus, tmp_path: Path) -> None:
-    expected, path = Reading(tmp_path).run(model, corpus, 0), tmp_path / "arrays-1" / "6"
+    expected, path = Reading(tmp_path).run(model, corpus, 0), sorted((tmp_path / "arrays-1").iterdir())[-1]
     content = path.read_bytes()
     path.write_bytes({"cut": content[:-2], "changed": b"\1" + content[1:], "lost": b""}[change])
     if change == "lost":

@@ -111,12 +111,12 @@ def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
 
         return act
 
-    kept = measured(model, corpus, settings(1, on_progress=stop(KeyboardInterrupt, 17), keep_interrupted=True))
+    kept = measured(model, corpus, settings(1, on_progress=stop(KeyboardInterrupt, 10), keep_interrupted=True))
     assert kept.coverage.inputs == sum(done) < complete.coverage.inputs
     done.clear()
     journal = PassJournal(tmp_path, {})
     with pytest.raises(Killed):
-        measured(model, corpus, settings(1, journal=journal, on_progress=stop(Killed, 17)))
+        measured(model, corpus, settings(1, journal=journal, on_progress=stop(Killed, 10)))
     again = settings(2, journal=PassJournal(tmp_path, {}))
     assert bits(measured(model, corpus, again)) == bits(complete)
 

@@ -18,6 +18,7 @@ from transformers import BertForMaskedLM
 
 import headscope
 from headscope import Settings, catalog, results
+from headscope.report.cards.head_numbers import number_names
 from headscope.studies import heads
 from headscope.studies._template.study import run as run_template
 from headscope.study import Number
@@ -52,6 +53,10 @@ BRACKETS = "( (S (NP (DT The) (JJ old) (NN cat)) (VP (VBD saw) (NP (PRP her))) (
 BESIDE = ("_ci", "_n_examples")
 # What the frame of every page asks for: a command adds it to the result of a study that reads a corpus.
 FRAME = {"typical_map"}
+# What takes more layers or more seeds than the small results have.
+SELDOM = {"film": {"order_of_layers"}, "finetune": {"early_correlation"}}
+# Sentences with their maps, which a study of few links does not keep.
+KEPT = {"map"}
 # What the example of a study alone has.
 OF_TEMPLATE = {"template"}
 # What the task of shortcuts alone has; its generated pairs are read in tests/studies/ablate.
@@ -185,8 +190,7 @@ def test_page_and_cards_need_no_torch(study: str, written: dict[str, list[Path]]
         assert str(folder) in asked
         page = (folder / "report.html").read_text(encoding="utf-8")
         assert len(page) > 10_000 and 'class="failed"' not in page
-        variables = opened(folder).drop_vars(("typical_map", "typical_map_maximum"), errors="ignore")
-        heads = any({"layer", "head"} <= set(variable.dims) for variable in variables.data_vars.values())
+        heads = any(bool(opened(folder)[name].notnull().any()) for name in number_names(opened(folder)))
         assert len(list(folder.glob("head*.html"))) == (2 if heads else 0)
 
 
@@ -196,7 +200,7 @@ def test_page_asks_only_for_variables_that_the_study_writes(
 ) -> None:
     names = {str(name) for folder in written[study] for name in opened(folder).variables}
     absent = {name for folder in written[study] for name in asked[str(folder)] if not name.endswith(BESIDE)}
-    assert sorted(absent - names - FRAME - SHORTCUTS) == []
+    assert sorted(absent - names - FRAME - KEPT - SHORTCUTS) == []
 
 
 @pytest.mark.parametrize("study", [study for study in FOLDERS if study not in DECLARED])
@@ -212,8 +216,9 @@ def test_variables_have_a_line_in_the_docs(study: str, written: dict[str, list[P
 @pytest.mark.parametrize("study", FOLDERS)
 def test_folder_says_in_a_line_what_it_is_and_declares_it_without_torch(study: str) -> None:
     code = ast.parse((catalog.study_folder(study) / "__init__.py").read_text(encoding="utf-8"))
-    imported = {part.module for part in code.body if isinstance(part, ast.ImportFrom)}
-    assert imported <= {"headscope.study", "headscope.common_numbers", "headscope.measures"}
+    imported = {str(part.module) for part in code.body if isinstance(part, ast.ImportFrom)}
+    light = {"headscope.study", "headscope.common_numbers", "headscope.measures"}
+    assert {module for module in imported if module.startswith("headscope")} <= light
     assert not [part for part in code.body if isinstance(part, ast.Import)]
     assert 10 < len(catalog.summary("studies", study)) < 120
 
@@ -244,7 +249,8 @@ def test_result_has_the_numbers_that_the_study_declares_and_no_others(
             if "*" not in number.name:
                 assert (array.attrs["long_name"], array.attrs["units"]) == (number.what, number.unit), name
                 assert array.dims in (number.dims, ("task", *number.dims)), name  # one of several corpora
-    assert declared.keys() - held - SHORTCUTS == set(), "declared, but in no result"
+    seldom = SHORTCUTS | SELDOM.get(study, set())
+    assert declared.keys() - held - seldom == set(), "declared, but in no result"
 
 
 @pytest.mark.parametrize("study", DECLARED)

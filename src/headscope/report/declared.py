@@ -94,8 +94,9 @@ class NumberTable:
         Raises `MissingNumber` if it has none.
         """
         columns = {name: column for name, column in self.columns.items() if name in numbers.result}
-        first = next(iter(columns), self.name)
-        keys = product(*(numbers.labels(first, dim) for dim in self.rows))
+        if not columns:
+            raise MissingNumber(self.name)
+        keys = product(*(numbers.labels(next(iter(columns)), dim) for dim in self.rows))
         rows = [(self._labels(key), [self._cell(numbers, name, key) for name in columns]) for key in keys]
         titles = tuple(Column(name, title) for name, (title, _) in columns.items())
         return Table(self.name, self.caption.format_map(numbers.words), tuple(self.rows.values()), titles, rows)

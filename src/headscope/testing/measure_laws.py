@@ -13,7 +13,7 @@ import torch
 from headscope.encoding.batch import Rows
 from headscope.encoding.encoded import Encoded
 from headscope.passes.measures import checked
-from headscope.results.vocabulary import DIMENSIONS
+from headscope.results.vocabulary import dimensions
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.testing.hand_made import (
     WHOLE,
@@ -62,7 +62,7 @@ def check_measure(measure: Any, *, batches: int = 20, seed: int = 0) -> None:
 def values_are_as_labelled(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded]) -> None:
     """Values are finite and have the shape and the range that the labels say."""
     coords, units = measure.VARIABLE.coords, measure.VARIABLE.units
-    assert set(coords) <= set(DIMENSIONS) - {"layer", "head", "example", "bound"}, f"dimensions {list(coords)}"
+    assert set(coords) <= set(dimensions()) - {"layer", "head", "example", "bound"}, f"dimensions {list(coords)}"
     sizes, found = tuple(map(len, coords.values())), measured(measure, maps, examples)
     heads = maps[0].shape[0]
     assert found.values.shape == (len(examples), heads, *sizes), "values: [example, head, *coords] is expected"

@@ -6,7 +6,7 @@ import xarray as xr
 
 from headscope import results
 from headscope.report.study_page import study_page
-from support.findings import texts_of, verdicts_of
+from support.findings import all_texts_of, texts_of, verdicts_of
 
 BASELINES = {"bag of words": 0.6, "second sentence": 0.7, "first sentence": 0.5, "mean embeddings": 0.55}
 ATTRS = {"long_name": "score", "units": "fraction", "source": "planted"}
@@ -47,7 +47,7 @@ def test_a_model_has_to_beat_the_simple_model_that_it_beats_least_surely(
 ) -> None:
     result = with_baselines(score, n=n)
     assert verdicts_of(result)[topic] == verdict
-    assert "0.70 [0.65, 0.75] of the second sentence alone" in texts_of(result)[topic]
+    assert "0.70 [0.65, 0.75] of the second sentence alone" in all_texts_of(result)[topic]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_bad_seeds_are_stopped_and_the_others_end_as_without(one_way: xr.Dataset
 
 def test_page_says_what_seeds_and_ways_give(two_ways: xr.Dataset) -> None:
     page = study_page(two_ways)
-    found = {finding.topic: finding for finding in page.findings()}
+    found = {finding.topic: finding for finding in (*page.highlights(), *page.findings())}
     seeds = next(finding for topic, finding in found.items() if "the seed of new weights" in topic)
     assert seeds.verdict == "undecided"  # four runs are too few for a claim
     assert "keeping the highest of 4" in found["birds: several runs"].text

@@ -20,7 +20,7 @@ from headscope.results.vocabulary import PATTERNS
 from headscope.studies.heads.patterns.classifier.grid import pool
 from headscope.studies.heads.patterns.classifier.network import load
 from headscope.studies.heads.patterns.exemplars import Clearest
-from headscope.studies.heads.patterns.observer import PatternObserver, read_patterns
+from headscope.studies.heads.patterns.observer import PatternObserver, pattern_pass
 from support.passes import pass_over
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
@@ -89,7 +89,7 @@ def test_probabilities_are_those_of_each_map_alone(model: Model, blocks: str) ->
 def clearest_of(model: Model, batch_tokens: int) -> xr.DataArray:
     """Two maps of each pattern."""
     clearest, run = Clearest(model), pass_over(model, inputs(), Settings(batch_tokens=batch_tokens, resamples=5))
-    clearest.picks = read_patterns(run, PatternObserver(load().classify), "t", Counter()).value.picks
+    clearest.picks = pattern_pass(run, PatternObserver(load().classify), "t", Counter()).read().value.picks
     return clearest.of_patterns(2)
 
 

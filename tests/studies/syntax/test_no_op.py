@@ -44,7 +44,7 @@ def resting() -> xr.Dataset:
 
 
 def titles(result: xr.Dataset) -> dict[str, str | None]:
-    return {finding.topic: finding.verdict for finding in study_page(result).findings()}
+    return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
 
 
 def test_words_without_the_function_look_at_the_sink(resting: xr.Dataset) -> None:

@@ -5,6 +5,7 @@ report and its contract tests follow. The first line of this docstring is what t
 what a field of it means is said in `headscope.study`.
 """
 
+from headscope.common_numbers import COVERAGE
 from headscope.study import Cost, InSurvey, Study
 
 STUDY = Study(
@@ -13,4 +14,5 @@ STUDY = Study(
     survey=InSurvey("text", Cost(1, 0.03)),
     required=("template",),
     measures=("_template", "entropy"),
+    numbers=COVERAGE,
 )

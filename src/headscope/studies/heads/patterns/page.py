@@ -167,8 +167,8 @@ def maps(numbers: Numbers) -> Iterator[Figure]:
 
 
 PAGE = StudyParts(
-    highlights=(most_frequent, heterogeneous, clear, mixed),
-    findings=(all_maps, patterns, same),
+    highlights=(most_frequent, clear, mixed),
+    findings=(heterogeneous, all_maps, patterns, same),
     charts=(total, main_pattern, heads, maps),
     kinds=(kinds,),
     card=CARD,

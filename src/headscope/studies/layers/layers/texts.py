@@ -83,7 +83,7 @@ def split(corpora: Sequence[Corpus], training: Sequence[Corpus], held_out: float
     >>> from headscope import read
     >>> texts = split([read("sample", limit=10)], [], 0.25, 0)
     >>> {part: len(numbers) for part, numbers in texts.order.items()}
-    {'train': 6, 'choose': 2, 'report': 2}
+    {'train': 7, 'choose': 2, 'report': 2}
     """
     texts, random = Texts(), np.random.default_rng(seed)
     train: list[int] = [number for corpus in training for number in texts.add_corpus(corpus)]
