@@ -32,18 +32,18 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 89_400,
-    "src: files": 860,
-    "src: files under 30 lines": 104,
+    "src: lines": 87_800,
+    "src: files": 805,
+    "src: files under 30 lines": 76,
     "functions with more than 12 arguments": 13,
     "classes from BaseException": 0,
-    "circles of files": 4,
+    "circles of files": 3,
     "upward imports": 0,
-    "stores of vague names": 1_150,
-    "pages: files": 113,
-    "pages: lines": 10_990,
-    "pages: guards": 230,
-    "pages: json.loads": 27,
+    "stores of vague names": 1_040,
+    "pages: files": 31,
+    "pages: lines": 6_200,
+    "pages: guards": 37,
+    "pages: json.loads": 3,
 }
 
 
