@@ -212,3 +212,9 @@ def test_bars_fit_a_page(n_relations: int) -> None:
     array = xr.DataArray(np.full((n_relations, 2), 0.5), coords, name="accuracy")
     figure = svg(bars(array).to_dict())
     assert 60 < float(re.findall(r'height="([\d.]+)"', figure)[0]) < 9 * 96
+
+
+def test_layers_are_no_shares() -> None:
+    array = xr.DataArray([0.5, 0.9], {"layer": [1, 2]}, ("layer",), name="score")
+    with pytest.raises(ValueError, match="'layer' counts; its labels are no shares"):
+        curve(array, "layer", percent=True)

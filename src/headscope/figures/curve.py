@@ -25,12 +25,12 @@ def curve(
     """Values over the numbers of a dimension; a second dimension gives a line each.
 
     * `array`: `dim` and at most one more dimension; see `with_interval`.
-    * `percent`: whether the numbers are shares.
+    * `percent`: whether the labels of `dim` are shares.
     * `ordered`: whether the lines have an order, such as layers: from light to dark, by colour alone.
     * `reference`: a value to compare with, drawn as a dashed rule, none for NaN.
     * `width`, `height`: of the plot, in pixels.
 
-    Raises `ValueError` for other dimensions.
+    Raises `ValueError` for other dimensions, and for counts as shares.
 
     >>> array = xr.DataArray([0.9, 0.8], coords={"share_removed": [0.0, 0.5]}, name="score")
     >>> type(curve(array, "share_removed")).__name__
@@ -39,6 +39,8 @@ def curve(
     reference, series = number_or_none(reference), others(array, dim)
     if len(series) > 1:
         raise ValueError(f"curve: '{array.name}' has {array.dims}; select one of {series} first")
+    if percent and array[dim].dtype.kind in "iu":
+        raise ValueError(f"curve: '{dim}' counts; its labels are no shares")
     records = [row | {dim: float(row[dim])} for row in rows(array)]
     numbers = alt.Axis(tickMinStep=1) if array[dim].dtype.kind == "i" else alt.Axis()
     axis = alt.Axis(format="%") if percent else numbers

@@ -174,10 +174,10 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
         yield LayerNumber("Predictions", f"final prediction read from the layer ({lens})", array)
 
 
-def by_layer(number: str, name: str, caption: str, *, percent: bool = True) -> Chart:
+def by_layer(number: str, name: str, caption: str) -> Chart:
     """A curve over layers with a line for each lens."""
-    style = {"dim": "space", "percent": percent}
-    return Chart(number, "curve", "Predictions by layer", caption + SPACES, name, ("space", "lens"), style=style)
+    dims, style = ("space", "lens"), {"dim": "space"}
+    return Chart(number, "curve", "Predictions by layer", caption + SPACES, name, dims, style=style)
 
 
 FIRST = "How often the head of the model predicts from a layer what it predicts from the last one. "
@@ -207,13 +207,13 @@ PAGE = StudyParts(
         by_layer("final_first", "final-first", FIRST),
         by_layer("right", "right", "How often it predicts the right piece from a layer. "),
         by_layer("settled", "settled", SETTLED),
-        by_layer("final_rank", "final-rank", RANK, percent=False),
+        by_layer("final_rank", "final-rank", RANK),
         Chart(
             *("agreement", "curve", "Items by layer", AGREEMENT),
             dims=("space", "condition"),
             per="lens",
             most={"condition": 7},
-            style={"dim": "space", "percent": True, "reference": HALF},
+            style={"dim": "space", "reference": HALF},
         ),
         late,
     ),

@@ -203,7 +203,7 @@ def errors(numbers: Numbers) -> Figure:
         "intervals over sentences. A place is a number from the left, from the right or both, a path in the tree, "
         "or that of another word of the sentence. After McCoy et al. (2019) and Jawahar et al. (2019), section 6."
     )
-    chart = curve(array, "layer", percent=True)
+    chart = curve(array, "layer")
     return Figure("tensor-products", "Words bound to places", chart, caption, "tensor_product_error")
 
 
