@@ -70,7 +70,7 @@ CHARTS = {
     "bars in groups": lambda: bars(scores()),
     "bars in panels": lambda: bars(scores().expand_dims(metric=["f1", "accuracy"], axis=2)),
     "curve": lambda: curve(over_epochs().sel(metric="f1", drop=True), "epoch"),
-    "curves": lambda: curve(over_epochs(), "epoch", percent=True, reference=0.5),
+    "curves": lambda: curve(over_epochs(), "epoch", reference=0.5),
     "matrix": lambda: matrix(scores()),
     "matrix of pairs of heads": lambda: matrix(pairs()),
     "scatter": lambda: scatter(embedding()),
