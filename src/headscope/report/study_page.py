@@ -25,6 +25,7 @@ from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
 from headscope.report.declared import StudyCard, StudyParts, lacks, parts_of
+from headscope.report.numbers import MissingNumber
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 from headscope.statistics.intervals import TOO_FEW
@@ -38,6 +39,8 @@ NOTHING = Finding(
 )
 NO_CLAIM = Finding("Nothing stands out", "No difference that this study looks for is beyond chance here.")
 ORDER: list[Verdict | None] = ["holds", "fails", None, "undecided"]
+# What a part of a card is without anything; all others are empty lists.
+EMPTY: dict[str, Any] = {name: {} for name in ("baselines", "rates", "badges")}
 FIELDS = {"figures": "charts", "layer_numbers": "layers", "NOTHING": "nothing", "BY_LAYER": "by_layer"}
 
 
@@ -97,7 +100,7 @@ class StudyPage:
     def card(self) -> StudyCard:
         """The study's part of the card of a head."""
         if page := self._page:
-            hooks = {name: _refusing(getattr(page.card, name)) for name in HOOKS}
+            hooks = {name: _left_out(getattr(page.card, name), EMPTY.get(name, ())) for name in HOOKS}
             return replace(page.card, **hooks)
         found = {name: hook for name in HOOKS if (hook := self._hook("card", name))}
         hooks = {name: _refusing(hook) for name, hook in found.items()}
@@ -214,6 +217,24 @@ def refusing_incomplete(result: xr.Dataset) -> Iterator[None]:
         raise HeadscopeError(
             f"the result of '{result.attrs['study']}' on '{result.attrs['corpus']}' lacks '{name}'; run the study again"
         ) from error
+
+
+def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
+    """A hook of a declared card, which is empty if it asks for something that its result does not have."""
+
+    def call(result: xr.Dataset, *rest: Any) -> Any:
+        try:
+            with special_tokens(result.attrs), unchecked():
+                found = hook(result, *rest)
+                return of_model(list(found) if isinstance(found, Iterator) else found)
+        except MissingNumber:
+            return empty
+        except KeyError as error:
+            if not lacks(result, error):
+                raise
+            return empty
+
+    return call
 
 
 def _refusing(hook: Callable[..., Any]) -> Callable[..., Any]:
