@@ -63,7 +63,13 @@ def study_folder(name: str) -> Path:
     >>> study_folder("lens").parent.name
     'layers'
     """
-    return next((file.parent for file in (ROOT / "studies").glob(f"**/{name}/study.py")), ROOT / "studies" / name)
+    return _study_folders(ROOT / "studies").get(name, ROOT / "studies" / name)
+
+
+@cache
+def _study_folders(studies: Path) -> dict[str, Path]:
+    """The folder of each study, `_template` too; looked for once."""
+    return {file.parent.name: file.parent for file in studies.glob("**/study.py")}
 
 
 def module_of(file: Path) -> str:

@@ -4,6 +4,7 @@ A part of a page that asks for a number that the result does not have is left ou
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -160,15 +161,22 @@ def parts_of(parts: Iterable[Part], result: xr.Dataset) -> list[Any]:
     """What the parts of a page make of a result, without those that ask for something that it does not have."""
     numbers, findings = Numbers(result), list[Any]()
     for part in parts:
-        try:
+        with leaving_out(result):
             finding = part(numbers)
             findings += [] if finding is None else [finding] if isinstance(finding, SINGLE) else finding
-        except MissingNumber:
-            continue
-        except KeyError as error:
-            if not lacks(result, error):
-                raise
     return findings
+
+
+@contextmanager
+def leaving_out(result: xr.Dataset) -> Iterator[None]:
+    """Within this context, what asks for something that the result does not have ends without an error."""
+    try:
+        yield
+    except MissingNumber:
+        return
+    except KeyError as error:
+        if not lacks(result, error):
+            raise
 
 
 def lacks(result: xr.Dataset, error: KeyError) -> str:

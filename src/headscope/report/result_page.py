@@ -41,7 +41,7 @@ class Measured:
     result: xr.Dataset
     others: Sequence[Source] = ()
 
-    @property
+    @cached_property
     def study(self) -> StudyPage:
         """The parts that the study lays out."""
         return study_page(self.result)

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,8 +24,7 @@ from headscope.errors import HeadscopeError
 from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
-from headscope.report.declared import StudyCard, StudyParts, lacks, parts_of
-from headscope.report.numbers import MissingNumber
+from headscope.report.declared import StudyCard, StudyParts, lacks, leaving_out, parts_of
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 from headscope.statistics.intervals import TOO_FEW
@@ -57,17 +56,18 @@ class StudyPage:
 
     def highlights(self) -> list[Finding]:
         """The three to five findings that matter most: claims that hold first, the largest effect before the others."""
-        return self._ranked()[:FIRST_SCREEN] or self.findings()[:HIGHLIGHTS]
+        return self._ranked[:FIRST_SCREEN] or self.findings()[:HIGHLIGHTS]
 
     def findings(self) -> list[Finding]:
         """The other findings with their intervals and tests, in the order of the page."""
         if self._is_empty():
             return [self._hook("findings", "NOTHING") or NOTHING]
         found = self._made("findings", "findings", default_parts.findings)
-        further = self._ranked()[FIRST_SCREEN:] if self._page else []
+        further = self._ranked[FIRST_SCREEN:] if self._page else []
         with special_tokens(self.result.attrs):  # the page may ask for variables of another study
             return [*further, *found] or default_parts.findings(self.result)
 
+    @cached_property
     def _ranked(self) -> list[Finding]:
         """The highlights, the strongest first, after what is said where no claim holds."""
         if self._is_empty() or not self._hook("findings", "highlights"):
@@ -223,16 +223,10 @@ def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
     """A hook of a declared card, which is empty if it asks for something that its result does not have."""
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
-        try:
-            with special_tokens(result.attrs), unchecked():
-                found = hook(result, *rest)
-                return of_model(list(found) if isinstance(found, Iterator) else found)
-        except MissingNumber:
-            return empty
-        except KeyError as error:
-            if not lacks(result, error):
-                raise
-            return empty
+        with leaving_out(result), special_tokens(result.attrs), unchecked():
+            found = hook(result, *rest)
+            return of_model(list(found) if isinstance(found, Iterator) else found)
+        return empty
 
     return call
 
