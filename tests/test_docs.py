@@ -162,6 +162,7 @@ def test_names_of_python_examples_are_there(name: str) -> None:
                 assert [part.name for part in names if not hasattr(import_module(module), part.name)] == []
 
 
+@pytest.mark.filterwarnings("ignore:'pin_memory'")  # of a Trainer on a machine without a GPU
 @pytest.mark.parametrize("name", chosen(WITH_PYTHON, lambda name: name.startswith(FIRST)))
 def test_python_examples_of_the_page_run(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load, read = headscope.load, headscope.read

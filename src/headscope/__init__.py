@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from headscope.results import save as save_result
     from headscope.results.tables import variable_table as tidy
     from headscope.results.variables import Variable
+    from headscope.studies.training.film.watch import Watch
     from headscope.testing.measure_laws import check_measure
 
     ablate: Study
@@ -69,6 +70,7 @@ _PUBLIC = {
     "Task": ("corpora.tasks", "Task"),
     "Values": ("encoding.batch", "Values"),
     "Variable": ("results.variables", "Variable"),
+    "Watch": ("studies.training.film.watch", "Watch"),
     "attention_statistics": ("capture.attention_statistics", "attention_statistics"),
     "claims": ("front.claims", "claims"),
     "check_measure": ("testing.measure_laws", "check_measure"),
@@ -98,6 +100,7 @@ __all__ = [
     "Task",
     "Values",
     "Variable",
+    "Watch",
     "__version__",
     "ablate",
     "attention_statistics",

@@ -16,7 +16,7 @@ from headscope.capture import attention_function, attention_mask, observer
 from headscope.capture.attention_function import NAME, attend, observed
 from headscope.capture.observer import blocks
 from headscope.capture.softmax_tap import tapped
-from headscope.capture.watch import Watch, current, watching
+from headscope.capture.watch import PassWatch, current, watching
 from headscope.models.model import max_tokens
 from support.shown import INPUTS, Shown, shown
 from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
@@ -117,7 +117,7 @@ def states(heads: int = 4) -> Tensor:
 def test_unknown_keywords_are_refused(keyword):
 
     unknown: dict[str, Any] = {keyword: torch.ones(4)}
-    with watching(Watch(Shown())):
+    with watching(PassWatch(Shown())):
         with pytest.raises(
             NotImplementedError, match=f"attention is called with \\['{keyword}'\\], which would be ignored"
         ):
@@ -129,7 +129,7 @@ def test_unknown_keywords_are_refused(keyword):
 def test_attend_is_softmax_of_scaled_products():
     query, key, value = states(), states(2).flip(2), states(2)
     bias, seen = torch.randn(1, 4, 12, 12, generator=torch.Generator().manual_seed(1)), Shown()
-    with watching(Watch(seen)):
+    with watching(PassWatch(seen)):
         output, weights = attend(nn.Identity(), query, key, value, None, 0.3, softcap=1.5, position_bias=bias)
     for example in range(2):
         for head in range(4):

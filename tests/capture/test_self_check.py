@@ -17,7 +17,7 @@ from headscope.capture import (
 from headscope.capture.attention_function import attend
 from headscope.capture.key_ranges import ranged_blocks
 from headscope.capture.self_check import TOLERANCE
-from headscope.capture.watch import Watch
+from headscope.capture.watch import PassWatch
 from headscope.errors import HeadscopeError
 from headscope.models import wrap
 from support.shown import shown
@@ -74,7 +74,7 @@ def wrong_scale(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def layers_swapped(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = lambda observer: lambda layer, *block: observer((1, 0, 2)[layer], *block)  # noqa: E731
-    monkeypatch.setattr(attention_function, "Watch", lambda observer, *rest: Watch(swapped(observer), *rest))
+    monkeypatch.setattr(attention_function, "PassWatch", lambda observer, *rest: PassWatch(swapped(observer), *rest))
 
 
 def wrong_softmax_of_statistics(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from headscope.capture.attention_function import attend
 from headscope.capture.softmax import Attention, exact_softmax, power_softmax, shifted
-from headscope.capture.watch import Watch, watching
+from headscope.capture.watch import PassWatch, watching
 
 STATES = 6 * torch.randn(3, 2, 4, 30, 8, generator=torch.Generator().manual_seed(0))
 REAL = torch.arange(30) <= torch.tensor([30, 17])[:, None, None, None]
@@ -40,7 +40,7 @@ def test_statistics_are_float32_whatever_the_weights(dtype: torch.dtype, some_he
 
     vars(look)["some_heads"] = some_heads
     query, key, value = (states.to(dtype) for states in STATES)
-    with watching(Watch(look)):
+    with watching(PassWatch(look)):
         output, _ = attend(nn.Identity(), query, key, value, MASK.to(dtype), scaling=0.125)
     ((attention, entropy),) = seen
     assert (output.dtype, attention.dtype, entropy.dtype) == (dtype, torch.float32, torch.float32)

@@ -22,7 +22,7 @@ from headscope.capture.observer import Intervention, Observer
 from headscope.capture.softmax import exact_softmax, shifted
 from headscope.capture.spread import home
 from headscope.capture.watch import (
-    Watch,
+    PassWatch,
     Watches,
     by_ranges,
     change,
@@ -53,13 +53,13 @@ HARMLESS = {
 @contextmanager
 def observed(
     network: PreTrainedModel, look: Observer | Intervention, name: str = NAME, *, changes: bool = False
-) -> Iterator[Watch]:
+) -> Iterator[PassWatch]:
     """Within this context a forward pass shows its attention to `look`; afterwards the model is as before.
 
     `name` is a key of `MASKS`: how masks are made; `changes` says that `look` is an intervention.
     """
     before = network.config._attn_implementation or "eager"
-    watch = Watch(look, changes, home(network))
+    watch = PassWatch(look, changes, home(network))
     with during_forward(network, lambda inputs: watching(watch)):
         try:
             network.set_attn_implementation(name)

@@ -37,7 +37,7 @@ def eager_pass(network: PreTrainedModel, tolerance: float) -> tuple[dict[str, Te
     kind = network.config.model_type
     try:
         inputs = check_inputs(network)
-        with _eager(network):
+        with eager(network):
             output = network(**inputs, output_attentions=True)
     except Exception as error:  # models that want an image, a language, ... say so in many ways
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -94,7 +94,8 @@ def _refuse_unless_square(kind: str, attentions: list[Tensor], ids: Tensor) -> N
 
 
 @contextmanager
-def _eager(network: PreTrainedModel) -> Iterator[None]:
+def eager(network: PreTrainedModel) -> Iterator[None]:
+    """Within this context the network computes attention as its own code does, with whole maps."""
     before = network.config._attn_implementation or "eager"
     try:
         if before != "eager":

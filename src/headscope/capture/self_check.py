@@ -21,7 +21,7 @@ from headscope.capture.observer import Intervention, Observer, small_blocks
 from headscope.capture.softmax_tap import tapped
 from headscope.capture.transformers_logging import quiet
 from headscope.capture.unsupported import REFUSED, SINKS
-from headscope.capture.watch import Watch
+from headscope.capture.watch import PassWatch
 from headscope.errors import HeadscopeError
 
 Slices = tuple[slice, slice, slice, slice]
@@ -33,7 +33,7 @@ class Observe(Protocol):
 
     def __call__(
         self, network: PreTrainedModel, look: Observer | Intervention, *, changes: bool = False
-    ) -> AbstractContextManager[Watch]: ...
+    ) -> AbstractContextManager[PassWatch]: ...
 
 
 CAPTURES: dict[str, Observe] = {

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from headscope.capture.observer import Intervention, Observer, blocks
 from headscope.capture.spread import home
-from headscope.capture.watch import Watch, by_ranges, change, count, current, during_forward, show, watching
+from headscope.capture.watch import PassWatch, by_ranges, change, count, current, during_forward, show, watching
 
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax}
 
@@ -54,18 +54,18 @@ class SoftmaxTap(TorchFunctionMode):
 
 
 @contextmanager
-def tapped(network: PreTrainedModel, look: Observer | Intervention, *, changes: bool = False) -> Iterator[Watch]:
+def tapped(network: PreTrainedModel, look: Observer | Intervention, *, changes: bool = False) -> Iterator[PassWatch]:
     """Within this context a forward pass of an eager model shows its attention to `look`.
 
     `changes` says that `look` is an intervention.
     """
-    watch = Watch(look, changes, home(network))
+    watch = PassWatch(look, changes, home(network))
     with during_forward(network, lambda inputs: _tapping(watch, tuple(inputs["input_ids"].shape))):
         yield watch
 
 
 @contextmanager
-def _tapping(watch: Watch, shape: tuple[int, int]) -> Iterator[None]:
+def _tapping(watch: PassWatch, shape: tuple[int, int]) -> Iterator[None]:
     """A tap for one forward pass; all watches of the pass share it."""
     tap = nullcontext() if current() else SoftmaxTap(shape)
     with watching(watch), tap:

@@ -17,7 +17,7 @@ class Enough(Exception):
 
 
 @dataclass
-class Watch:
+class PassWatch:
     """An observer of forward passes, or an intervention in them, and how many layers the last one has shown it.
 
     * `home`: the device of the network's inputs, on which `look` sees all attention, whichever device computes it.
@@ -31,12 +31,12 @@ class Watch:
     enough: int | None = None
 
 
-Watches = tuple[Watch, ...]
+Watches = tuple[PassWatch, ...]
 _watches: ContextVar[Watches] = ContextVar("watches", default=())
 
 
 @contextmanager
-def watching(watch: Watch) -> Iterator[None]:
+def watching(watch: PassWatch) -> Iterator[None]:
     """Within this context, which is that of one forward pass, `watch` is one of the `current` ones.
 
     An observer takes the place of one around it; an intervention joins those around it.
@@ -98,11 +98,11 @@ def by_ranges(watches: Watches) -> bool:
     return all(map(_takes_ranges, watches))
 
 
-def _takes_ranges(watch: Watch) -> bool:
+def _takes_ranges(watch: PassWatch) -> bool:
     return getattr(watch.look, "key_ranges", False)
 
 
-def _called(watch: Watch, *block: Any) -> Any:
+def _called(watch: PassWatch, *block: Any) -> Any:
     return watch.look(watch.calls, *block)
 
 

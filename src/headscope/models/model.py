@@ -18,7 +18,7 @@ from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections
 from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
-from headscope.capture.watch import Watch
+from headscope.capture.watch import PassWatch
 from headscope.errors import HeadscopeError
 from headscope.models.later_tokens import changes_with_later_tokens
 from headscope.models.segment_ids import with_segment_ids
@@ -105,7 +105,7 @@ class Model:
                 "load it with --device and a single one"
             )
 
-    def observed(self, observer: Observer) -> AbstractContextManager[Watch]:
+    def observed(self, observer: Observer) -> AbstractContextManager[PassWatch]:
         """Context in which forward passes of the network pass their attention to `observer`.
 
         Together with a context that changes attention, the observer sees the changed attention.

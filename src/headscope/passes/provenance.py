@@ -58,9 +58,14 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
             settings.as_attributes()
             | {"device": str(model.device), "dtype": str(model.network.dtype).removeprefix("torch.")}
         ),
-        "versions": json.dumps({"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}),
+        "versions": versions(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def versions() -> str:
+    """The versions of Python and of the libraries that numbers depend on, as JSON."""
+    return json.dumps({"python": platform.python_version()} | {name: version(name) for name in LIBRARIES})
 
 
 def of_machine(model: Model, settings: Settings) -> Fingerprint:

@@ -8,13 +8,17 @@ from headscope.study import Dimension, Number, Study
 
 HEADS, LAYERS = ("step", "layer", "head"), ("step", "layer")
 COSINE, NORM, STEPS = "cosine similarity", "share of the norm", "share of the steps"
+WATCHED = "headscope.Watch, of a batch of the training"
+# The corpus of a film whose steps each read the next batch of the training.
+TRAINING = "batches of the training"
 STUDY = Study(
     question="When did each head change?",
     source="after Kovaleva et al. 2019, section 4.3",
     survey="the steps of a training: headscope film DIR --corpus CORPUS",
     example="headscope film out/tuned --corpus sample -o out/film",
-    required=("step_similarity", "half_change"),
+    required=("step_entropy",),
     dims={
+        "tenth": Dimension("tenth of a text, from 1 at its beginning", "whole", 1, 10),
         "main_number": Dimension("main number of heads in another study, by that study and its name there"),
         "layer_number": Dimension("number of layers in another study, by that study and its name there"),
     },
@@ -33,6 +37,20 @@ STUDY = Study(
             *("share of attention", (*HEADS, "offset")),
         ),
         Number("step_entropy", "entropy of the attention of a token at each step", "nats", HEADS),
+        Number(
+            *("step_largest", "largest score before the softmax at each step", "score", HEADS, WATCHED),
+            definition="largest score of a query and a key before the softmax at each step, which QK clipping bounds",
+        ),
+        Number(
+            *("step_sink", "attention that the most attended token of a text receives at each step"),
+            *("share of attention", HEADS, WATCHED),
+            definition="share of a text's attention that its most attended token receives; the mean over texts",
+        ),
+        Number(
+            *("step_received", "attention that each tenth of a text receives at each step", "share of attention"),
+            *((*HEADS, "tenth"), WATCHED),
+            definition="share of attention that the tokens in each tenth of a text receive; the mean over texts",
+        ),
         Number("step_weight_change", "change of a layer's weights, as a share of their length", NORM, LAYERS),
         Number(
             *("step_head_weight_change", "change of a head's weights, as a share of their length", NORM, HEADS),

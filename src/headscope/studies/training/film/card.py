@@ -49,5 +49,5 @@ def _of_other_studies(rows: list[Row]) -> Iterator[Finding]:
 
 def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     """A cosine similarity below 0.9 at the last step."""
-    similar = numbers.result["step_similarity"].isel(step=-1, drop=True)
+    similar = numbers.array("step_similarity").isel(step=-1, drop=True)
     yield from where_true(similar < LIKE, "changed", "changed")

@@ -16,7 +16,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.tables import Table, titled
 from headscope.report.wording import Estimate, examples, number, of_array, spread, strongest
 from headscope.statistics.significance import RATE
-from headscope.studies.training.film import card
+from headscope.studies.training.film import TRAINING, card
 
 # Smaller changes are rounding.
 SURE, SAME = 0.999, 1e-5
@@ -25,6 +25,16 @@ LEAST_STEPS = 4
 LEAST_LAYERS = 4
 MOST_PANELS = 12
 CLASSES = {"cls": "[CLS]", "sep": "separators", "punct": "punctuation"}
+# Numbers of heads that are shown by layer: the variable, its labels, a title, and whether its largest counts.
+BY_LAYER: tuple[tuple[str, dict[str, str], str, bool], ...] = (
+    ("step_entropy", {}, "", False),
+    *(
+        ("step_attention_to", {"token_class": label}, f"attention to {words}", False)
+        for label, words in CLASSES.items()
+    ),
+    ("step_sink", {}, "", False),
+    ("step_largest", {}, "", True),
+)
 DIMENSIONS = {"step_number": "main_number", "step_layer_number": "layer_number"}
 STRIP, CURVES, WHEN, OTHERS = "Step by step", "Curves by layer", "When heads change", "Numbers of other studies"
 CHANGE = {"long_name": "change of attention since the start", "units": "1 − cosine"}
@@ -130,6 +140,21 @@ def main_score(numbers: Numbers) -> xr.DataArray:
     return numbers.array("step_score", metric=numbers.result["metric"].values[0]).dropna("step")
 
 
+def watched(numbers: Numbers) -> Finding:
+    """The largest score, and the head whose entropy fell most, from the first to the last step."""
+    largest, entropy = numbers.array("step_largest"), numbers.array("step_entropy")
+    first, last = (int(entropy["step"][index]) for index in (0, -1))
+    top = strongest(largest.isel(step=-1, drop=True))[0]
+    falls = strongest(entropy.isel(step=0, drop=True) - entropy.isel(step=-1, drop=True))[0]
+    fall = f"fell most in head {falls.head}, by {number(falls.value)} nats" if falls.value > 0 else "fell in no head"
+    batches = " Each step read another batch." if numbers.result.attrs["corpus"] == TRAINING else ""
+    return Finding(
+        "Scores and entropy",
+        f"The largest score before the softmax was {number(float(largest.isel(step=0).max()))} at step {first} and "
+        f"{number(top.value)} at step {last}, there in head {top.head}. Between these steps entropy {fall}.{batches}",
+    )
+
+
 def score(numbers: Numbers) -> Finding:
     """The score at each step."""
     scores, metric = main_score(numbers), str(numbers.result["metric"].values[0])
@@ -212,16 +237,16 @@ def change_by_layer(numbers: Numbers) -> Figure:
     return Figure("change", CURVES, _curve(changes(numbers, "step_layer_similarity")), caption, "step_layer_similarity")
 
 
-def means_of_heads(numbers: Numbers) -> Iterator[Figure]:
-    """Entropy, and attention to each class of token, by layer."""
-    arrays = {"step_entropy": numbers.result["step_entropy"]}
-    for label, words in CLASSES.items():
-        array = numbers.result["step_attention_to"].sel(token_class=label)
-        if bool(array.notnull().any()):
-            arrays[f"attention_to-{label}"] = array.assign_attrs(long_name=f"attention to {words}")
-    for name, array in arrays.items():
-        chart = _curve(array.mean("head", keep_attrs=True))
-        yield Figure(name, CURVES, chart, "Mean over the heads of a layer.", str(array.name))
+def heads_by_layer(numbers: Numbers) -> Iterator[Figure]:
+    """Entropy, attention to each class of token, largest score and sink, by layer."""
+    for name, labels, title, largest in BY_LAYER:
+        if name in numbers.result:
+            array = numbers.result[name].sel(labels)
+            array = array.assign_attrs(long_name=title or array.attrs["long_name"])
+            together = array.max("head", keep_attrs=True) if largest else array.mean("head", keep_attrs=True)
+            caption = f"{'Largest' if largest else 'Mean'} of the heads of a layer."
+            figure = Figure("-".join((name, *labels.values())), CURVES, _curve(together), caption, name)
+            yield from [figure] if bool(array.notnull().any()) else []
 
 
 def scores(numbers: Numbers) -> Figure:
@@ -252,13 +277,13 @@ MOVED = "How far the weights of a layer moved, as a share of their length at the
 HALVES = "The share of the steps after which half of the last step's change was there; darker: later."
 STYLE = {"dim": "step", "ordered": True}
 PAGE = StudyParts(
-    highlights=(layer, order, head, score),
+    highlights=(layer, order, head, score, watched),
     findings=(heads, weights, of_other_studies),
     charts=(
         strip,
         change_by_layer,
         Chart("step_weight_change", "curve", CURVES, MOVED, dims=("step", "layer"), style=STYLE),
-        means_of_heads,
+        heads_by_layer,
         scores,
         Chart("half_change_of_head", "heatmap", WHEN, HALVES),
         others,
