@@ -144,6 +144,8 @@ def watched(numbers: Numbers) -> Finding:
     """The largest score, and the head whose entropy fell most, from the first to the last step."""
     largest, entropy = numbers.array("step_largest"), numbers.array("step_entropy")
     first, last = (int(entropy["step"][index]) for index in (0, -1))
+    if not bool(largest.notnull().any()):
+        raise MissingNumber("step_largest")
     top = strongest(largest.isel(step=-1, drop=True))[0]
     falls = strongest(entropy.isel(step=0, drop=True) - entropy.isel(step=-1, drop=True))[0]
     fall = f"fell most in head {falls.head}, by {number(falls.value)} nats" if falls.value > 0 else "fell in no head"

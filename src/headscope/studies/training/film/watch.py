@@ -67,7 +67,8 @@ class Watch(TrainerCallback):
             raise HeadscopeError(f"{steps} steps: use 1 or more")
         if by not in ("model", "layer", "head"):
             raise HeadscopeError(f"by '{by}': use 'model', 'layer' or 'head'")
-        self.steps, self.batch, self.by = steps, batch, by
+        self.steps, self.batch = steps, batch
+        self.by: By = by
         self.folder = None if folder is None else Path(folder)
         self.readings: dict[int, dict[str, np.ndarray]] = {}
         self.tokens = self.texts = 0
@@ -107,9 +108,9 @@ class Watch(TrainerCallback):
         self._go_on(state.global_step)
 
     def _go_on(self, step: int) -> None:
-        """Take over what a film has of the steps up to this one.
+        """Take over what the film in the folder has of the steps up to this one, where a training goes on.
 
-        Raises `HeadscopeError` if it has later ones.
+        Raises `HeadscopeError` if it is that of another training.
         """
         if self.folder is None or not (self.folder / "result.nc").exists():
             return
@@ -139,10 +140,9 @@ class Watch(TrainerCallback):
 
         handle = model.register_forward_pre_hook(see, with_kwargs=True)
 
-    def on_log(
-        self, args: TrainingArguments, state: TrainerState, control: Any, logs: dict[str, float], **_: Any
-    ) -> None:
-        """Add the numbers of the last reading to the logs of the training."""
+    def on_log(self, args: TrainingArguments, state: TrainerState, control: Any, **given: Any) -> None:
+        """Add the numbers of the last reading to the logs of the training, not to those of an evaluation."""
+        logs: dict[str, float] = given["logs"]
         if self._new and not any(name.startswith("eval_") for name in logs):
             logs.update(self._new)
             state.log_history[-1].update(self._new)
