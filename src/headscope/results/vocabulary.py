@@ -54,7 +54,6 @@ DIMENSIONS = {
     "typical_key": Dimension("token of a typical input that is looked at", "none"),
     "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
-    "probe": Dimension("parser that is scored"),
     "estimator": Dimension("how the importance of a head is estimated"),
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),

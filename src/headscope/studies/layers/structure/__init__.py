@@ -4,6 +4,7 @@ Hewitt and Manning 2019: a linear map under which squared distances between the 
 distances in its tree (distance probe), and squared norms their depths (depth probe); for every layer in one pass.
 """
 
+from headscope.common_numbers import PROBE
 from headscope.study import Cost, Dimension, InSurvey, Number, Study
 
 LAYER, DECOMPOSITION, KINDS = ("layer",), ("role_scheme", "layer"), ("probe", "layer")
@@ -41,10 +42,11 @@ def family(score: Number) -> tuple[Number, ...]:
 STUDY = Study(
     question="How much of a tree do the hidden states of each layer hold?",
     source="Hewitt and Manning 2019, section 3",
-    survey=InSurvey("trees", Cost(4, 0.09, after=1, cells=8, most=1600)),
+    survey=InSurvey("treebank", Cost(4, 0.09, after=1, cells=8, most=1600)),
     quick=("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
     required=("norm_spearman",),
     dims={
+        **PROBE,
         "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
         "role_scheme": Dimension(
             "places of words in a sentence by which they are bound: from the left, from the right, in the tree"
