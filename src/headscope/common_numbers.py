@@ -1,6 +1,6 @@
 """Numbers that several studies declare: of chosen heads, and of uniform attention."""
 
-from headscope.study import Dimension, Number
+from headscope.study import Number
 
 SINK_SOURCE, SHARE = "Clark et al. 2019, section 3.2", "share of attention"
 SHARES = "share of tokens of each class: what uniform attention gives it"
@@ -33,7 +33,6 @@ IMPORTANCE = (
         "`importance` divided by the length of that of its layer; `run_bertology` then scaled to 0 to 1",
     ),
 )
-PROBE = {"probe": Dimension("parser that is scored")}
 CHOSEN = "attention to special tokens in the chosen head, on the other half, from"
 
 

@@ -9,7 +9,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, READING, ModelShape, StudyEstimate, estimates, shape_of
-from headscope.front.survey.plan import CorpusFacts, in_survey, planned
+from headscope.front.survey.plan import CorpusFacts, in_survey, planned, shares
 from headscope.passes import captured_treebanks
 from headscope.studies.layers.layers import study as layers
 from headscope.studies.words.attributions import sample_sizes

@@ -4,7 +4,6 @@ Hewitt and Manning 2019: a linear map under which squared distances between the 
 distances in its tree (distance probe), and squared norms their depths (depth probe); for every layer in one pass.
 """
 
-from headscope.common_numbers import PROBE
 from headscope.study import Cost, Dimension, InSurvey, Number, Study
 
 LAYER, DECOMPOSITION, KINDS = ("layer",), ("role_scheme", "layer"), ("probe", "layer")
@@ -46,7 +45,6 @@ STUDY = Study(
     quick=("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
     required=("norm_spearman",),
     dims={
-        **PROBE,
         "probe_rank": Dimension("rank of the maps of structural probes", "whole", 1),
         "role_scheme": Dimension(
             "places of words in a sentence by which they are bound: from the left, from the right, in the tree"
