@@ -69,7 +69,7 @@ def _open(judgement: Judgement) -> str:
     if judgement.wanted:
         return f"; some {two_digits(judgement.wanted):,} examples would decide it, in five samples of six"
     tested = test and test.difference.tested
-    return "; how many would decide it is more than can be told from these" if tested else "; too few examples to tell"
+    return "; how many would decide it cannot be told" if tested else "; too few examples to tell"
 
 
 def details(judgement: Judgement) -> str:
