@@ -36,15 +36,9 @@ def run_studies(
     written if it is not whole.
     """
     runs = [plan for plan in plans if not plan.lacks]
-<<<<<<< HEAD
     first = [plan for plan in runs if shares(plan.study) or not budget]
-    commands = {plan.study: _words(plan, given, folder, budget) for plan in first}
-    reasons = {study: _why_anew(study, folder, words, given) for study, words in commands.items()}
-=======
-    first = [plan for plan in runs if in_survey(plan.study).cost.shared or not budget]
     commands = {plan.study: _words(plan, values, folder, budget) for plan in first}
     reasons = {study: _why_anew(study, folder, words, values) for study, words in commands.items()}
->>>>>>> main
     left = [study for study, anew in reasons.items() if anew is not None]
     read_shared({study: commands[study] for study in left}, folder, quiet=values["quiet"])
     _end(budget, READING, ran=len(left) == len(first))
@@ -87,13 +81,8 @@ def budget_of(
     kept = kept_sizes(folder)
     budget = Budget(seconds_of(text), estimates, sizes=kept)
     if not kept and runs:
-<<<<<<< HEAD
-        budget.speed = speed_of(runs[0].study, _words(runs[0], given, folder, None))
-        shared = [plan for plan in runs if shares(plan.study)] or runs[:1]
-=======
         budget.speed = speed_of(runs[0].study, _words(runs[0], values, folder, None))
-        shared = [plan for plan in runs if in_survey(plan.study).cost.shared] or runs[:1]
->>>>>>> main
+        shared = [plan for plan in runs if shares(plan.study)] or runs[:1]
         most = max(corpus.n_examples for plan in shared for corpus in plan.corpora)
         chosen = budget.size(READING, most)
         budget.sizes |= {plan.study: chosen for plan in shared}

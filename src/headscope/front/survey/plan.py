@@ -59,27 +59,15 @@ def _examples(number: int) -> str:
 
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
-<<<<<<< HEAD
     """What a corpus has: `text`, and `treebank`, `links` and `mentions` if any sentence has some."""
-    found, words, read = {"text"}, 0, 0
-    for read, example in enumerate(corpus, 1):
-        words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
-        for sentence in example.sentences:
-            found |= {"treebank", "links"} if sentence.heads else set()
-            found |= {"links"} if sentence.links else set()
-            found |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if read >= FIRST and len(found) == len(LACKING.keys() - {"task"}):
-=======
-    """What a corpus has: `text`, and `trees`, `links` and `mentions` if any sentence has some."""
     kinds, words, read = {"text"}, 0, 0
     for read, example in enumerate(corpus, 1):
         words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
         for sentence in example.sentences:
-            kinds |= {"trees", "links"} if sentence.heads else set()
+            kinds |= {"treebank", "links"} if sentence.heads else set()
             kinds |= {"links"} if sentence.links else set()
             kinds |= {"mentions"} if sentence.mentions or sentence.question else set()
         if read >= FIRST and len(kinds) == len(LACKING.keys() - {"task"}):
->>>>>>> main
             break
     tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
     return CorpusFacts(source, n_examples, frozenset(kinds), round(tokens))
