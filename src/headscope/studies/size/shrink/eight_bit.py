@@ -16,11 +16,10 @@ from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.passes.settings import Settings
-from headscope.results.variables import Variables
-from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.answers import change
-from headscope.studies.size.shrink.judging import Evidence, Judging
+from headscope.studies.size.shrink.evidence import Evidence
+from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.task_answers import Answers, file_answers
 from headscope.studies.size.shrink.timing import ROUNDS, Timing
@@ -116,12 +115,8 @@ def scored(
     inputs = encode(smaller, judging.texts.stopping)
     files = eight_bit_model(smaller.on("cpu"), answers, inputs, folder, settings)
     after = file_answers(answers, session_of(folder / EIGHT), files.model, evidence.inputs, settings)
-    outputs = [evidence.before, after]
-    scores = judging.scores(outputs)
-    gain, arrays = judging.gains(outputs, scores)[-1], Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
-    arrays.add("eight_bit_score", scores.values[-1], interval=scores.bounds[-1], count=len(after))
-    arrays.add("eight_bit_gain", gain[0], interval=gain[1:], count=len(after))
-    return arrays.arrays, {"eight_bit": files.facts(timing)}
+    arrays = judging.variables([evidence.before, after], "eight_bit_score", "eight_bit_gain")
+    return arrays, {"eight_bit": files.facts(timing)}
 
 
 def quantisable(original: Original) -> Original:

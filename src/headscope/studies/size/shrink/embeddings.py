@@ -20,8 +20,7 @@ from headscope.passes.batches import collator
 from headscope.passes.settings import Settings
 from headscope.statistics.intervals import equal_units, interval
 from headscope.statistics.rank_correlation import spearman
-from headscope.studies.size.shrink.answers import SHOWN, Rows, quiet, text_of
-from headscope.studies.size.shrink.scores import Outputs, Scores, of_similarities, pairs
+from headscope.studies.size.shrink.scores import SHOWN, Outputs, Rows, Scores, of_similarities, pairs, text_of
 
 # A text's similarities to so many others are ranked; pairs are shown whose cosine moved by so much.
 MOST_OTHERS, MOVED = 500, 0.01
@@ -55,7 +54,7 @@ class Embeddings:
             batch = collate(group)
             return self.from_first(base(**batch.inputs)[0], batch.real).cpu().numpy()
 
-        return in_order(base, inputs, outputs, quiet(settings))
+        return in_order(base, inputs, outputs, settings.quiet)
 
     def learned(self, output: Any, real: Tensor) -> Tensor:
         """The embeddings by what a network in training returns, its hidden states with it."""
@@ -83,19 +82,18 @@ class Embeddings:
         return of_similarities(outputs, units, settings.seed, settings.resamples)
 
     def gains(
-        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
+        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings, first: int = 0
     ) -> Float[np.ndarray, "model 3"]:
-        """The changes of the agreement by each model, with their intervals."""
-        return np.column_stack([scores.changes[:, 0], scores.change_bounds[:, 0]])
+        """The differences of each model's agreement from that of one of them, with their intervals.
 
-    def last_gain(
-        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
-    ) -> Float[np.ndarray, " 3"]:
-        """The difference of both agreements, paired in each resample; two texts have no interval."""
-        drawn = scores.drawn[:, -1, 0] - scores.drawn[:, -2, 0]
+        Beside another than the whole model they are paired in each resample, and two texts have no interval.
+        """
+        if not first:
+            return np.column_stack([scores.changes[:, 0], scores.change_bounds[:, 0]])
+        drawn = scores.drawn[..., 0] - scores.drawn[:, first : first + 1, 0]
         many = len(scores.units) > 2
-        bounds = interval(drawn, equal_units(scores.units)) if many else np.full(2, np.nan)
-        return np.append(scores.values[-1, 0] - scores.values[-2, 0], bounds)
+        bounds = interval(drawn, equal_units(scores.units)) if many else np.full((len(outputs), 2), np.nan)
+        return np.column_stack([scores.values[:, 0] - scores.values[first, 0], bounds])
 
     def losses(self, before: Outputs, after: Outputs, seed: int) -> Float[np.ndarray, " text"]:
         """What the rank correlation of each text's similarities to other texts lacks to 1; NaN for fewer than three."""

@@ -1,6 +1,6 @@
 """What a search has found: its steps, and the model that the parts of each are cut out of."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.encoding.encoded import Encoded
 from headscope.passes import Settings
-from headscope.studies.size.shrink.gate_choice import GateChoice, Train, TrainedGates
+from headscope.studies.size.shrink.gate_choice import Train, TrainedGates, gate_step
 from headscope.studies.size.shrink.gates import variables
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import ShrinkPlan
@@ -33,11 +33,6 @@ class FoundSearch:
     steps: list[Step]
     trained: TrainedGates | None = None
 
-    @property
-    def reached(self) -> bool:
-        """Whether the last step meets the target."""
-        return self.search.met(self.steps[-1])
-
     @cached_property
     def original(self) -> Original:
         """The model that the parts of the steps are cut out of."""
@@ -56,7 +51,8 @@ class FoundSearch:
 
     def facts(self) -> dict[str, Any]:
         """The speeds of the steps and whether the target is reached; of gates their epochs and their expected price."""
-        reached: dict[str, Any] = {"reached": self.reached, "speeds": [1 / step.share for step in self.steps]}
+        speeds = [1 / step.share for step in self.steps]
+        reached = {"reached": self.search.met(self.steps[-1]), "speeds": speeds}
         if self.trained is None:
             return reached
         return reached | {"gates": {**self.trained.trained_for, "expected_price": self.trained.excess}}
@@ -86,8 +82,10 @@ def search_for(
     # with other prices a search would end elsewhere
     prices = stored.prices if stored else measure(original, timing)
     search = SizeSearch(original, answers, inputs, before, prices, plan.target, plan.groups, settings)
-    if plan.method != "gates":
+    begun = search.begun()
+    if plan.method != "gates" or search.met(begun.steps[0]):
         return FoundSearch(search, found_steps(search, record, stored, best_effort=plan.best_effort))
-    gates = GateChoice(search, train, plan.best_effort)
-    begun = replace(stored, steps=stored.steps[:1]) if stored else None  # gates go on by themselves
-    return FoundSearch(search, found_steps(search, record, begun, best_effort=True, choose=gates.next), gates.trained)
+    record.save(begun)  # gates go on by themselves
+    step, trained = gate_step(search, train, best_effort=plan.best_effort)
+    settings.on_progress(1)
+    return FoundSearch(search, [*begun.steps, step], trained)

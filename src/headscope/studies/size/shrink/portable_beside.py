@@ -3,18 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from headscope.models.removable_parts import parts_of
-from headscope.results.variables import Variables
-from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.answers import quiet
+from headscope.studies.size.shrink.evidence import Evidence
 from headscope.studies.size.shrink.found_search import FoundSearch
-from headscope.studies.size.shrink.judging import Evidence, Judging
+from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.record import SearchRecord
-from headscope.studies.size.shrink.scores import Outputs
 from headscope.studies.size.shrink.search import found_steps
 
 FILE = "portable.json"
@@ -31,33 +27,21 @@ def portable_beside(
     the target.
     """
     even = ordinary(fine.search.original)
-    beside = replace(fine.search, original=even, settings=quiet(judging.settings))
+    beside = replace(fine.search, original=even, settings=judging.settings.quiet)
     record = replace(record, path=record.path.with_name(FILE))
     steps = found_steps(beside, record, record.read(), best_effort=True)
-    outputs = [evidence.before, judging.outputs(even.cut(steps[-1].size))]
-    outputs.append(judging.outputs(fine.search.original.cut(fine.steps[-1].size)))
+    models = even.cut(steps[-1].size), fine.search.original.cut(fine.steps[-1].size)
+    outputs = [evidence.before, *map(judging.outputs, models)]
     facts = {
         "speed": 1 / steps[-1].share,
         "megabytes": steps[-1].megabytes,
         "steps": len(steps) - 1,
         "reached": beside.met(steps[-1]),
     }
-    return variables(judging, outputs), {"portable": facts}
+    # what the fine model gains beside the ordinary one, on the same examples and resamples
+    return judging.variables(outputs, "portable_score", "fine_gain", 1), {"portable": facts}
 
 
 def ordinary(original: Original) -> Original:
     """The model whose layers have to keep the same numbers, which its class can hold."""
     return replace(original, parts=parts_of(original.model), fine=False, least_heads=1, least_neurons=1)
-
-
-def variables(judging: Judging, outputs: list[Outputs]) -> dict[str, xr.DataArray]:
-    """The score of an ordinary model, and what the fine one gains beside it, on the same examples and resamples.
-
-    * `outputs`: of the whole model, the ordinary one, and the fine one.
-    """
-    scores = judging.scores(outputs)
-    gain = judging.answers.last_gain(outputs, scores, judging.tolerance, judging.settings)
-    arrays = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
-    arrays.add("portable_score", scores.values[1], interval=scores.bounds[1], count=len(outputs[0]))
-    arrays.add("fine_gain", np.float64(gain[0]), interval=gain[1:], count=len(outputs[0]))
-    return arrays.arrays

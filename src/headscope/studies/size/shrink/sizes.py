@@ -51,7 +51,7 @@ class Size:
                 names = HEADS + of, ATTENTION + of
                 for part, number in _fewer(self.heads[now], heads if original.fine else 1, least, names):
                     yield part, self.with_numbers(layers, heads=number)
-        if (less := original.narrower(self.embeddings, groups)) is not None:
+        if original.embeddings and (less := original.embeddings.narrower(self.embeddings, groups)):
             yield "embeddings", replace(self, embeddings=less)
         if "layers" in kinds and len(self.layers) > 1:
             for layer in original.next_layers(self.layers):

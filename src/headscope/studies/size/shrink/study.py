@@ -18,9 +18,10 @@ from headscope.studies.size.shrink import eight_bit as eight_bits
 from headscope.studies.size.shrink import pseudo_labels
 from headscope.studies.size.shrink.choices import by_method
 from headscope.studies.size.shrink.distillation import distilled, examples_of
+from headscope.studies.size.shrink.evidence import evidence
 from headscope.studies.size.shrink.found_search import search_for
 from headscope.studies.size.shrink.gate_training import trained_gates
-from headscope.studies.size.shrink.judging import Judging, evidence, judging_of, outcome_when_loaded
+from headscope.studies.size.shrink.judging import Judging, judging_of
 from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import ShrinkPlan, plan_of
@@ -126,9 +127,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     facts |= {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
     variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
     read = pseudo_labels.corpus_read(corpus, judging.answers.task)
-    card = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs={"corpus": read.described}), facts)
+    card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
     written = written_folder(smaller, directory / "model", card, onnx, head=judging.head)
-    variables |= outcome_when_loaded(judging, found, written).to_variables()
+    variables |= found.reloaded(judging, written)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, read, settings) | _attributes(judging, corpus, facts)

@@ -24,9 +24,8 @@ from headscope.outputs.promise import Promise
 from headscope.outputs.task_inputs import refuse_other_head
 from headscope.passes.batches import collator
 from headscope.passes.settings import Settings
-from headscope.studies.size.shrink.answers import SHOWN, Rows, quiet, text_of
 from headscope.studies.size.shrink.embeddings import Embeddings
-from headscope.studies.size.shrink.scores import Outputs, Scores, of_task
+from headscope.studies.size.shrink.scores import SHOWN, Outputs, Rows, Scores, of_task, text_of
 
 UNITS = {"classification": "accuracy", "regression": "absolute error"}
 AGREEMENT = {"classification": "class agreement", "regression": "absolute difference"}
@@ -58,7 +57,7 @@ class TaskAnswers:
 
         Raises `HeadscopeError` for a task head of another kind.
         """
-        outputs = logits(model, inputs, quiet(settings))
+        outputs = logits(model, inputs, settings.quiet)
         refuse_other_head(torch.from_numpy(outputs), self.task.kind, model.name)
         return outputs
 
@@ -75,21 +74,13 @@ class TaskAnswers:
         return of_task(self.task, outputs, self.task.targets(self.task.dev), settings.seed, settings.resamples)
 
     def gains(
-        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
+        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings, first: int = 0
     ) -> Float[np.ndarray, "model 3"]:
         """See `Promise.gain`."""
-        promise = self._promise(tolerance, settings)
-        return np.stack([promise.gain(outputs[0], after, choosing=True) for after in outputs])
-
-    def last_gain(
-        self, outputs: Sequence[Outputs], scores: Scores, tolerance: float, settings: Settings
-    ) -> Float[np.ndarray, " 3"]:
-        """See `Promise.gain`."""
-        return np.asarray(self._promise(tolerance, settings).gain(outputs[-2], outputs[-1], choosing=True))
-
-    def _promise(self, tolerance: float, settings: Settings) -> Promise:
-        examples = self.task.targets(self.task.dev), self.task.dev.units
-        return Promise(self.task.metrics[0], *examples, tolerance, settings.seed, settings.resamples, in_order=True)
+        targets, units = self.task.targets(self.task.dev), self.task.dev.units
+        drawn = settings.seed, settings.resamples
+        promise = Promise(self.task.metrics[0], targets, units, tolerance, *drawn, in_order=True)
+        return np.stack([promise.gain(outputs[first], after, choosing=True) for after in outputs])
 
     def losses(self, before: Outputs, after: Outputs, seed: int) -> Float[np.ndarray, " example"]:
         """What each example of dev loses, below 0 for a gain."""
@@ -135,4 +126,4 @@ def file_answers(
         # onnxruntime answers on the processor, wherever the model is
         return answers.from_first(first_output(session, batch.inputs), batch.real.cpu()).numpy()
 
-    return in_order(model.network, inputs, outputs, quiet(settings))
+    return in_order(model.network, inputs, outputs, settings.quiet)
