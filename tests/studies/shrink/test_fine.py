@@ -29,7 +29,6 @@ from headscope.studies.size.shrink.search import SizeSearch, found_steps
 from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
-from headscope.studies.size.shrink.timing import Timing
 from headscope.studies.size.shrink.verification import verified
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
@@ -99,7 +98,7 @@ def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None
 
 
 def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
-    prices = measure(original, Timing(((1, 8),)), rounds=2)
+    prices = measure(original, ((1, 8),), rounds=2)
     assert prices.widths[-1] == 0 and original.least_heads == 0
     seconds = prices.seconds(original.size)
     for _, size in original.size.smaller(original, 4):

@@ -25,7 +25,7 @@ from headscope.studies.size.shrink.recorded import recorded
 from headscope.studies.size.shrink.scores import Outputs, Scores
 from headscope.studies.size.shrink.splits import encode, of_dev
 from headscope.studies.size.shrink.task_answers import Answers, file_answers
-from headscope.studies.size.shrink.timing import busy, times_as_fast
+from headscope.studies.size.shrink.timing import busy, by_round, times_as_fast
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -66,9 +66,9 @@ def verified(
         sizes = {"megabytes": [known.megabytes, file_megabytes(path)]}
         files = {"eight_bit": _beside(result, "eight_bit_score", scores) | sizes}
     counts, was_busy = [known.parameters, parameters(saved)], busy()
-    seconds = known.timing.by_round([model, saved])
+    seconds = by_round(known.shapes, [model, saved])
     now, least, most = times_as_fast(seconds)
-    times = zip(known.timing, known.after, np.median(seconds, 0).tolist(), strict=True)
+    times = zip(known.shapes, known.after, np.median(seconds, 0).tolist(), strict=True)
     return {
         "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in files.values()),
         "scores": shrunk["scores"],
