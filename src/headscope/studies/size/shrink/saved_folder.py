@@ -8,7 +8,7 @@ import xarray as xr
 
 from headscope.models import Model, load
 from headscope.models.pruned_folder import save
-from headscope.results.hub import plain
+from headscope.results.cells import plain
 from headscope.storage.files import replace_folder
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 
