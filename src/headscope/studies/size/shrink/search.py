@@ -51,8 +51,8 @@ class SizeSearch:
     def begun(self) -> SearchState:
         """The search at the whole model, without what goes in any case."""
         size = self.original.size
-        whole = Step("", size, 0.0, 0.0, self.original.megabytes(self.original.model, size), 1.0)
-        return SearchState(self.prices, [whole])
+        start = Step("", size, 0.0, 0.0, self.original.megabytes(self.original.model, size), 1.0)
+        return SearchState(self.prices, [start])
 
     def changed(self, model: Model) -> float:
         """The change of the outputs of a model from those of the whole one."""
