@@ -18,13 +18,12 @@ from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.size.shrink import groups
-from headscope.studies.size.shrink.embeddings import Embeddings
+from headscope.studies.size.shrink.answers import Embeddings, TaskAnswers
 from headscope.studies.size.shrink.evidence import share_added
 from headscope.studies.size.shrink.groups import changed_share
 from headscope.studies.size.shrink.page import changed, lossier_groups
 from headscope.studies.size.shrink.scores import LETTERS, text_of
 from headscope.studies.size.shrink.study import run
-from headscope.studies.size.shrink.task_answers import TaskAnswers
 from support.idle_neurons import TEXTS, idle
 
 RANDOM = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from transformers import AutoModel
 import headscope
 from headscope import HeadscopeError, results
 from headscope.front.cli.study import command
-from headscope.studies.size.shrink.recorded import MOST_TOKENS, recorded
+from headscope.studies.size.shrink.verification import MOST_TOKENS, recorded
 from support.every_study import run
 from support.tiny import save_tiny
 

@@ -31,8 +31,7 @@ from headscope.studies.size.ablate.gains import by_phenomenon
 from headscope.studies.size.ablate.head_pairs import ALL
 from headscope.studies.size.ablate.head_sets import AskedSets
 from headscope.studies.size.ablate.one_head import variables as one_head_variables
-from headscope.studies.size.ablate.perturbed import by_perturbation
-from headscope.studies.size.ablate.shortcuts import by_case
+from headscope.studies.size.ablate.perturbed import by_case, by_perturbation
 from headscope.studies.size.ablate.variables import LEAST, Effects
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.

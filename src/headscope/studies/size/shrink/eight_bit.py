@@ -14,12 +14,12 @@ from headscope.models.eight_bits import EightBits, nodes_by_part, quantised
 from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
+from headscope.studies.size.shrink.answers import file_answers
 from headscope.studies.size.shrink.evidence import Evidence
 from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.task_answers import file_answers
 from headscope.studies.size.shrink.timing import ROUNDS, Shapes
 
 # Beside the weights in the folder of the model; other programs look for these names.

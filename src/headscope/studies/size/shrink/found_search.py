@@ -9,6 +9,7 @@ import xarray as xr
 from headscope.encoding.encoded import Encoded
 from headscope.models.removable_parts import parts_of
 from headscope.passes import Settings
+from headscope.studies.size.shrink.answers import Answers
 from headscope.studies.size.shrink.gate_choice import Train, TrainedGates, gate_step
 from headscope.studies.size.shrink.gates import variables
 from headscope.studies.size.shrink.judging import Judging
@@ -18,7 +19,6 @@ from headscope.studies.size.shrink.prices import measure
 from headscope.studies.size.shrink.record import SearchRecord, Step
 from headscope.studies.size.shrink.scores import Outputs
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
-from headscope.studies.size.shrink.task_answers import Answers
 from headscope.studies.size.shrink.timing import Shapes
 
 # Parts are measured on so many texts.

@@ -13,9 +13,9 @@ from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.intervals import equal_units, interval, of_differences, of_shares
 from headscope.studies.size.shrink import STUDY
+from headscope.studies.size.shrink.answers import Answers
 from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.scores import Outputs
-from headscope.studies.size.shrink.task_answers import Answers
 from headscope.studies.size.shrink.vocabulary import read_otherwise, with_new_unknown
 
 Mask = Bool[np.ndarray, " example"]

@@ -18,11 +18,10 @@ from headscope.models.sentence_pooling import pooling_of
 from headscope.passes import Settings
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.embeddings import Embeddings
+from headscope.studies.size.shrink.answers import Answers, Embeddings, TaskAnswers
 from headscope.studies.size.shrink.pseudo_labels import task_texts
 from headscope.studies.size.shrink.scores import Outputs, Scores
 from headscope.studies.size.shrink.splits import Splits, encode
-from headscope.studies.size.shrink.task_answers import Answers, TaskAnswers
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from headscope.models.task_head import has_task_head, is_cross_encoder, with_tas
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import refuse_non_finite
 from headscope.passes import Settings
+from headscope.studies.size.shrink.answers import TaskAnswers
 from headscope.studies.size.shrink.splits import Splits, encode, refuse_other_segments, split
-from headscope.studies.size.shrink.task_answers import TaskAnswers
 
 NAME, INSTEAD = "pseudo-labels", "its embeddings are judged instead; name its task with --task"
 METRICS = {

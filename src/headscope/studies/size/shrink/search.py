@@ -15,13 +15,13 @@ from headscope.models.removable_parts import parts_of
 from headscope.models.silenced import silenced
 from headscope.passes.settings import Settings
 from headscope.storage.codec import decode, encode
+from headscope.studies.size.shrink.answers import Answers
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import KINDS, SizeTarget
 from headscope.studies.size.shrink.prices import Prices, layer_megabytes
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.size.shrink.scores import Outputs, change
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.task_answers import Answers
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
