@@ -170,8 +170,8 @@ def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tupl
     * `heads`: number of heads of each layer.
     """
     indices = places(heads)
-    variables.add("chosen_layer", column(best, lambda one: indices[one.selected.head][0]))
-    variables.add("chosen_head", column(best, lambda one: indices[one.selected.head][1]))
+    variables.add("chosen_layer", column(best, lambda choice: indices[choice.selected.head][0]))
+    variables.add("chosen_head", column(best, lambda choice: indices[choice.selected.head][1]))
 
 
 def add_held_out(

@@ -188,8 +188,8 @@ def _short(sentences: Sequence[Any]) -> str:
 
 def _variables(tally: IndexTally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     numbers = sorted(tally.texts)
-    found = {name.removeprefix(SHORT) for name in tally.best}
-    names = [*filter(found.__contains__, TOKEN_CLASSES), *sorted(found - set(TOKEN_CLASSES))]
+    focuses = {name.removeprefix(SHORT) for name in tally.best}
+    names = [*filter(focuses.__contains__, TOKEN_CLASSES), *sorted(focuses - set(TOKEN_CLASSES))]
     ranked = [tally.of(name).before(tally.of(SHORT + name)) for name in names]
     values = np.stack([by_layer(best.values, heads) for best in ranked])
     examples = np.stack([by_layer(best.examples, heads) for best in ranked])

@@ -121,16 +121,16 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
     fixed = cost.fixed + cost.complete * full
-    made = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
+    estimate = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if cost.scored:
-        return _with_scored(made, tokens, FORWARD * shape.size / workers, cost.scored, full)
+        return _with_scored(estimate, tokens, FORWARD * shape.size / workers, cost.scored, full)
     if most < examples:
         words = f"{most:,} of them; all with --full"
-        return replace(made, per_example=0.0, per_sampled=made.per_example, most=most, sample=words)
-    return made
+        return replace(estimate, per_example=0.0, per_sampled=estimate.per_example, most=most, sample=words)
+    return estimate
 
 
-def _with_scored(made: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
+def _with_scored(estimate: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
     """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
     left = TOKENS_OF_PASSES - min(scored * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
@@ -138,4 +138,4 @@ def _with_scored(made: StudyEstimate, tokens: float, forward: float, scored: int
     words = f"{quick} are scored; {scored} with --full" if quick < scored and not full else ""
     most, total = scored if full else quick, scored * (blanked + (ALTERED + BY_HEAD) * tokens)
     passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
-    return replace(made, per_sampled=passes / most * forward / 1000, most=most, sample=words)
+    return replace(estimate, per_sampled=passes / most * forward / 1000, most=most, sample=words)
