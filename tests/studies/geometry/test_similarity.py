@@ -6,14 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from headscope.studies.layers.geometry.mean_cosine import (
-    mean_cosine,
-    mean_cosine_between,
-    mean_cosine_score,
-    resampled_cosine,
-    self_similarity_score,
-)
+from headscope.studies.layers.geometry.mean_cosine import mean_cosine, mean_cosine_between, mean_cosine_score
 from headscope.studies.layers.geometry.samples import Occurrences, keys
+from headscope.studies.layers.geometry.self_similarity import resampled_cosine, self_similarity_score
 from headscope.studies.layers.geometry.similarity import (
     GAPS,
     alignments,

@@ -9,7 +9,7 @@ import xarray as xr
 from headscope.report.cards import numbers
 from headscope.report.cards.head_numbers import rows, where
 from headscope.report.study_page import study_page
-from headscope.studies.size.prune import page as head_part
+from headscope.studies.size.prune import card as head_part
 from support.made_result import made_result
 from support.snapshot import assert_page
 

@@ -1,21 +1,14 @@
-"""Mean cosines over pairs of vectors, in resamples of documents: of random tokens, [CLS], and occurrences of a token.
-
-A document that is drawn twice adds no new occurrence.
-"""
+"""Mean cosines of random tokens and of [CLS], over pairs of different documents."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Float, Int, UInt8
 from scipy.sparse import csr_array
 
-from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units
-from headscope.studies.layers.geometry.samples import Occurrences
-from headscope.studies.layers.geometry.similarity import by_space
 
 Draws = Float[np.ndarray, "resample document"] | UInt8[np.ndarray, "resample document"]
-OccurrenceDraws = Float[np.ndarray, "resample occurrence"]
 Units = Float[np.ndarray, "occurrence width"]
 
 
@@ -74,49 +67,3 @@ def between(
     own = squared @ np.square(totals, dtype=np.float64).sum(-1).T
     pairs = (np.square(draws @ counts) - squared @ np.square(counts))[:, None]
     return np.divide(products - own, pairs, out=np.full(own.shape, np.nan), where=pairs > 0)
-
-
-def self_similarity_score(
-    rows: Occurrences,
-    groups: Sequence[np.ndarray],
-    values: Float[np.ndarray, "token space"],
-    seed: int,
-    resamples: int,
-) -> Score:
-    """The mean cosine of the occurrences of a token, over tokens, with its resamples of documents.
-
-    * `groups`: the rows of each token; `values`: its mean cosine.
-    """
-    documents, column = np.unique(rows.document, return_inverse=True)
-    draws = poisson_draws(documents.tolist(), seed, resamples)
-    of_tokens = [resampled_cosine(rows, group, draws[:, column[group]]) for group in groups]
-    there = np.isfinite(of_tokens)
-    total, number = np.where(there, of_tokens, 0.0).sum(0), there.sum(0)  # each [resample, space]
-    resampled = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-    counts = np.bincount(column[np.concatenate(groups)], minlength=len(documents))
-    return Score(values.mean(0), resampled, len(groups), float(effective_units(draws @ counts)))
-
-
-def resampled_cosine(
-    rows: Occurrences, group: np.ndarray, draws: OccurrenceDraws
-) -> Float[np.ndarray, "resample space"]:
-    """The mean cosine of one token; NaN where a resample has no two of its occurrences."""
-    units = by_space(rows.unit[group])
-    cosines = (units @ units.mT).astype(np.float64)
-    apart = np.asarray(rows.document[group][:, None] != rows.document[group])
-    within = ~apart & ~np.eye(len(group), dtype=bool)
-    total = _pairs(cosines, apart, within, draws)
-    number = _pairs(np.ones((1, *apart.shape)), apart, within, draws)
-    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
-
-
-def _pairs(
-    values: Float[np.ndarray, "space one other"],
-    apart: Bool[np.ndarray, "one other"],
-    within: Bool[np.ndarray, "one other"],
-    draws: OccurrenceDraws,
-) -> Float[np.ndarray, "resample space"]:
-    """Sums over pairs of different documents, drawn so often together, and over pairs within a document, so often."""
-    of_two = ((draws @ (values * apart)) * draws).sum(-1)  # [space, resample]
-    of_one = (values * within).sum(-1) @ draws.T
-    return (of_two + of_one).T

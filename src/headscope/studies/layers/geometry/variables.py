@@ -12,8 +12,9 @@ from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 from headscope.statistics.intervals import Score
 from headscope.studies.layers.geometry import STUDY
 from headscope.studies.layers.geometry.hidden_pass import Hidden
-from headscope.studies.layers.geometry.mean_cosine import mean_cosine_between, mean_cosine_score, self_similarity_score
+from headscope.studies.layers.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.layers.geometry.samples import Occurrences
+from headscope.studies.layers.geometry.self_similarity import self_similarity_score
 from headscope.studies.layers.geometry.similarity import (
     GAPS,
     SEGMENTS,

@@ -8,14 +8,13 @@ from headscope.errors import HeadscopeError
 from headscope.figures import heatmap
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import ordinal
 from headscope.report.declared import Chart, StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import least_found, one_training, unlearned
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, examples, n_examples, number, several
+from headscope.studies.size.prune.card import main_numbers, sentences
 from headscope.studies.size.prune.promise import promise
 from headscope.studies.size.prune.published import published
 
@@ -164,19 +163,6 @@ def _cells(numbers: Numbers, share: float, metrics: list[str]) -> Cells:
     return [(heads, ""), main, (change, ""), (interval, ""), *further, *sizes]
 
 
-def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
-    """The place of the head in the order of removal."""
-    gone, total = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
-    order = f"the order by {Numbers(result).attribute('pruning')['by']} is no test"
-    if unlearned(result):
-        order = f"{order}, and the task is not learned"
-    if rows := of_variable(numbers, "removed_at"):
-        rank = ordinal(int(rows[0].value))
-        yield Finding("Pruning", f"Removed as the {rank} of {total} heads, the least important first ({order}).")
-    else:
-        yield Finding("Pruning", f"Kept: {gone} of {total} heads were removed before it ({order}).")
-
-
 OVER_SHARES = {"dim": "share_removed", "percent": True}
 CHANGE = "Score minus that of the unpruned model on the same examples. Band with 0: may be chance."
 PAGE = StudyParts(
@@ -190,5 +176,5 @@ PAGE = StudyParts(
     ),
     tables=(shares, published),
     by_layer=(),
-    card=StudyCard(main_numbers=lambda result: ("removed_at",), sentences=sentences),
+    card=StudyCard(main_numbers=main_numbers, sentences=sentences),
 )

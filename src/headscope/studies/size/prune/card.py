@@ -1,0 +1,30 @@
+"""The place of a head in the order of pruning (Michel et al. 2019)."""
+
+import json
+from collections.abc import Iterator
+
+import xarray as xr
+
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import ordinal
+from headscope.report.parts import Finding
+from headscope.report.shared_findings import unlearned
+
+
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
+    """The place in the order of removal."""
+    return ("removed_at",)
+
+
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The place of the head in the order of removal."""
+    gone, total = int(result["removed_at"].count()), int(result["heads_left"].isel(share_removed=0).sum())
+    how = json.loads(result.attrs["pruning"])["by"]
+    order = f"the order by {how} is no test"
+    if unlearned(result):
+        order = f"{order}, and the task is not learned"
+    if rows := of_variable(numbers, "removed_at"):
+        rank = ordinal(int(rows[0].value))
+        yield Finding("Pruning", f"Removed as the {rank} of {total} heads, the least important first ({order}).")
+    else:
+        yield Finding("Pruning", f"Kept: {gone} of {total} heads were removed before it ({order}).")
