@@ -10,9 +10,8 @@ from torch import Tensor
 
 import headscope
 from headscope import Settings
-from headscope.models.gated import GateValues, gated
+from headscope.models.gated import GateValues, gated, silenced
 from headscope.models.removable_parts import Kept
-from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.numbers import Numbers
 from headscope.studies.size.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes

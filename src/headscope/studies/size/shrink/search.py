@@ -11,8 +11,8 @@ from headscope.cluster.forked import ForkedEngine
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.gated import silenced
 from headscope.models.removable_parts import parts_of
-from headscope.models.silenced import silenced
 from headscope.passes.settings import Settings
 from headscope.storage.codec import decode, encode
 from headscope.studies.size.shrink.answers import Answers
