@@ -16,11 +16,11 @@ from headscope.report.study_page import study_page
 from headscope.studies.layers.layers import study
 from headscope.studies.layers.layers.features import ClassifierSettings
 from headscope.studies.layers.layers.groups import Answers, CaseGroup, Units, grouped
-from headscope.studies.layers.layers.label_sets import f1_parts
 from headscope.studies.layers.layers.measure import UnitDraws, measured
 from headscope.studies.layers.layers.sampling import RARE, TaskCases, named, sample
 from headscope.studies.layers.layers.tasks.own import own_tasks
 from headscope.studies.layers.layers.texts import split
+from headscope.studies.layers.layers.train import f1_parts
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
