@@ -38,7 +38,7 @@ def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) ->
     result = xr.Dataset(coords={name: list(labels) for name, labels in coords.items()}, attrs={"study": "film"})
     for name, (mean, bounds) in values.items():
         label = STUDY.labels[name]
-        attributes = {"long_name": label.long_name, "units": label.units}
+        attributes = {"long_name": label.what, "units": label.unit}
         result[name] = (label.dims, mean, attributes)
         if bounds is not None:
             result[f"{name}_ci"] = ((*label.dims, "bound"), bounds, attributes)
@@ -68,7 +68,7 @@ def with_studies(result: xr.Dataset) -> xr.Dataset:
     names = {"main_number": ["syntax: accuracy: all"], "layer_number": ["geometry: Length"]}
     result = result.assign_coords(names | {"number_unit": ("main_number", ["share of words"])})
     for name, values in {"step_number": heads, "step_layer_number": heads.mean(2)}.items():
-        result[name] = (STUDY.labels[name].dims, values[None], {"long_name": STUDY.labels[name].long_name, "units": ""})
+        result[name] = (STUDY.labels[name].dims, values[None], {"long_name": STUDY.labels[name].what, "units": ""})
         result[f"{name}_ci"] = ((*STUDY.labels[name].dims, "bound"), values[None, ..., None] + [-0.1, 0.1])
     return result
 
