@@ -32,9 +32,9 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 87_800,
-    "src: files": 802,
-    "src: files under 30 lines": 75,
+    "src: lines": 87_173,
+    "src: files": 784,
+    "src: files under 30 lines": 72,
     "functions with more than 12 arguments": 13,
     "classes from BaseException": 0,
     "circles of files": 0,

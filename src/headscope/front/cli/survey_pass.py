@@ -14,7 +14,7 @@ from headscope.front.cli.compute import FOLDER, checks_of, engine_of, function_o
 from headscope.front.cli.errors import notice
 from headscope.front.from_options import models_kept
 from headscope.front.progress import progress_bar
-from headscope.front.survey.plan import in_survey
+from headscope.front.survey.plan import shares
 from headscope.storage.files import remove
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
 
     * `commands`: the words of the command of each study that is to run; `folder`: that of the survey.
     """
-    sharing = [study for study in commands if in_survey(study).cost.shared]
+    sharing = [study for study in commands if shares(study)]
     if len(sharing) < 2:
         return
     from headscope.passes import shared_pass

@@ -19,7 +19,7 @@ from headscope.front.cli.survey_pass import read_shared
 from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
 from headscope.front.survey.costs import READING, StudyEstimate, shape_of
-from headscope.front.survey.plan import PlannedStudy, in_survey, words_of
+from headscope.front.survey.plan import PlannedStudy, shares, words_of
 from headscope.study import FORWARD
 
 OF_TASK = ("task", "data")
@@ -36,7 +36,7 @@ def run_studies(
     written if it is not whole.
     """
     runs = [plan for plan in plans if not plan.lacks]
-    first = [plan for plan in runs if in_survey(plan.study).cost.shared or not budget]
+    first = [plan for plan in runs if shares(plan.study) or not budget]
     commands = {plan.study: _words(plan, values, folder, budget) for plan in first}
     reasons = {study: _why_anew(study, folder, words, values) for study, words in commands.items()}
     left = [study for study, anew in reasons.items() if anew is not None]
@@ -82,7 +82,7 @@ def budget_of(
     budget = Budget(seconds_of(text), estimates, sizes=kept)
     if not kept and runs:
         budget.speed = speed_of(runs[0].study, _words(runs[0], values, folder, None))
-        shared = [plan for plan in runs if in_survey(plan.study).cost.shared] or runs[:1]
+        shared = [plan for plan in runs if shares(plan.study)] or runs[:1]
         most = max(corpus.n_examples for plan in shared for corpus in plan.corpora)
         chosen = budget.size(READING, most)
         budget.sizes |= {plan.study: chosen for plan in shared}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headscope.front.survey.plan import PlannedStudy, in_survey
+from headscope.front.survey.plan import PlannedStudy, in_survey, shares
 from headscope.study import FORWARD, Cost
 
 # Names of the shape of a model in its configuration.
@@ -63,7 +63,7 @@ class StudyEstimate:
 
     * `per_sampled`: seconds for each of the `most` examples of which it takes no more; `sample`: these in words.
 
-    >>> StudyEstimate("profile", 1.0, 0.5, 100).of(10), StudyEstimate("probe", 1.0, 0.0, 100, 0.5, 4).of(10)
+    >>> StudyEstimate("all", 1.0, 0.5, 100).of(10), StudyEstimate("some", 1.0, 0.0, 100, 0.5, 4).of(10)
     (6.0, 3.0)
     """
 
@@ -103,12 +103,12 @@ def estimates(
     """
     runs = [plan for plan in plans if not plan.lacks]
     costs = {plan.study: in_survey(plan.study).cost for plan in runs}
-    sharing = [plan for plan in runs if costs[plan.study].shared]
+    sharing = [plan for plan in runs if shares(plan.study)]
     first = []
     if len(sharing) > 1:
         together = Cost(2, sum(costs[plan.study].own for plan in sharing) / 2, fixed=3)
         first = [_estimate(replace(sharing[0], study=READING), shape, together, workers, full)]
-        costs |= {name: replace(cost, passes=cost.passes - cost.shared) for name, cost in costs.items()}
+        costs |= {name: replace(cost, passes=cost.passes - shares(name)) for name, cost in costs.items()}
     return [*first, *(_estimate(plan, shape, costs[plan.study], workers, full) for plan in runs)]
 
 

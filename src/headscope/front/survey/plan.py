@@ -6,12 +6,13 @@ from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
+from headscope.front.signatures import names
 from headscope.study import InSurvey
 
 # What a study can need of the data, and what that is.
 LACKING: Mapping[str, str] = {
     "text": "a text",
-    "trees": "a treebank (CoNLL-U), or --annotate",
+    "treebank": "a treebank (CoNLL-U), or --annotate",
     "links": "a treebank, FrameNet, or links of your own (--kind links)",
     "mentions": "a corpus with mentions of entities (CoNLL-U with Entity, CoNLL-2012, GAP)",
     "task": "a task and a model that was fine-tuned on it: --task NAME --data FOLDER",
@@ -58,12 +59,12 @@ def _examples(number: int) -> str:
 
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
-    """What a corpus has: `text`, and `trees`, `links` and `mentions` if any sentence has some."""
+    """What a corpus has: `text`, and `treebank`, `links` and `mentions` if any sentence has some."""
     kinds, words, read = {"text"}, 0, 0
     for read, example in enumerate(corpus, 1):
         words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
         for sentence in example.sentences:
-            kinds |= {"trees", "links"} if sentence.heads else set()
+            kinds |= {"treebank", "links"} if sentence.heads else set()
             kinds |= {"links"} if sentence.links else set()
             kinds |= {"mentions"} if sentence.mentions or sentence.question else set()
         if read >= FIRST and len(kinds) == len(LACKING.keys() - {"task"}):
@@ -108,6 +109,15 @@ def in_survey(study: str) -> InSurvey:
     return survey
 
 
+def shares(study: str) -> bool:
+    """Whether a study declares its first pass, which others may share.
+
+    >>> [shares(plan.study) for plan in planned([], task=True) if not plan.lacks]
+    [False, False]
+    """
+    return "first_pass" in names(study, "study")
+
+
 def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
     fitting = tuple(corpus for corpus in corpora if survey.needs in corpus.features)
     if not (task if survey.needs == "task" else fitting):
@@ -120,8 +130,9 @@ def words_of(plan: PlannedStudy, model: str, options: Sequence[str], task: Seque
 
     * `options`: options of all studies; `task`: those of the task.
 
-    >>> words_of(PlannedStudy("prune"), "m", ["--seed", "1"], ["--task", "t"], "o")
-    ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
+    >>> plan = planned([CorpusFacts("texts.txt", 3, frozenset({"text"}))], task=False)[0]
+    >>> words_of(plan, "m", ["--seed", "1"], [], "o")
+    ['profile', 'm', 'texts.txt', '--seed', '1', '-o', 'o/profile']
     """
     name = catalog.command_name(plan.study)
     sources = [corpus.source for corpus in plan.corpora] or task
