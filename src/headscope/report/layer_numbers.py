@@ -14,20 +14,20 @@ from headscope.report.wording import Estimate, number, of_array
 def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
     """The numbers of every layer; where two results have one of a name, the corpus is part of it."""
     parts = [(result, study_page(result).layer_numbers()) for result in results]
-    names = [one.words for _, numbers in parts for one in numbers]
+    names = [entry.words for _, numbers in parts for entry in numbers]
     return [
-        replace(one, words=f"{one.words} ({result.attrs['corpus']})") if names.count(one.words) > 1 else one
+        replace(entry, words=f"{entry.words} ({result.attrs['corpus']})") if names.count(entry.words) > 1 else entry
         for result, numbers in parts
-        for one in numbers
+        for entry in numbers
     ]
 
 
-def value(one: LayerNumber, layer: int) -> Estimate:
+def value(entry: LayerNumber, layer: int) -> Estimate:
     """The number in a layer, with its interval."""
-    return of_array(one.array.sel(layer=layer))
+    return of_array(entry.array.sel(layer=layer))
 
 
-def words_of(one: LayerNumber, layer: int) -> str:
+def words_of(entry: LayerNumber, layer: int) -> str:
     """The number in a layer as the grid writes it, without its interval.
 
     >>> import xarray as xr
@@ -35,8 +35,8 @@ def words_of(one: LayerNumber, layer: int) -> str:
     >>> words_of(LayerNumber("Trees", "root", array, 2), 2)
     '73.4%'
     """
-    share = value(one, layer).value
-    return f"{share:.1%}" if one.is_share else number(share)
+    share = value(entry, layer).value
+    return f"{share:.1%}" if entry.is_share else number(share)
 
 
 def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
@@ -55,11 +55,11 @@ def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
 
 def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
     """For each topic, the layers that other data than the numbers' own chose, most numbers first."""
-    for topic in dict.fromkeys(one.topic for one in numbers):
-        chosen = [one for one in numbers if one.topic == topic and one.chosen is not None]
+    for topic in dict.fromkeys(entry.topic for entry in numbers):
+        chosen = [entry for entry in numbers if entry.topic == topic and entry.chosen is not None]
         # layers by how many numbers they are best for, the lowest of equals first
-        layers = [layer for layer, _ in Counter(sorted(one.chosen or 0 for one in chosen)).most_common()]
-        texts = [f"layer {layer} for {_listed([one.words for one in best_of(chosen, layer)])}" for layer in layers]
+        layers = [layer for layer, _ in Counter(sorted(entry.chosen or 0 for entry in chosen)).most_common()]
+        texts = [f"layer {layer} for {_listed([entry.words for entry in best_of(chosen, layer)])}" for layer in layers]
         if texts:
             yield Finding(topic, f"Chosen: {'; '.join(texts)}.")
 
@@ -71,7 +71,7 @@ def best_of(numbers: Sequence[LayerNumber], layer: int) -> list[LayerNumber]:
     >>> best_of([LayerNumber("Trees", "root", xr.DataArray([0.5], {"layer": [1]}, ("layer",)), 1)], 2)
     []
     """
-    return [one for one in numbers if one.chosen == layer]
+    return [entry for entry in numbers if entry.chosen == layer]
 
 
 def _listed(words: list[str]) -> str:

@@ -20,11 +20,11 @@ Row = tuple[MeasuredModel, LayerNumber]
 
 def shared_numbers(models: Sequence[MeasuredModel]) -> dict[tuple[str, str], list[Row]]:
     """The numbers that several models have, by topic and words, in the order of the first model that has them."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    by_words: dict[tuple[str, str], list[Row]] = {}
     for model in models:
         for number in model.layers:
-            found.setdefault((number.topic, number.words), []).append((model, number))
-    return {key: rows for key, rows in found.items() if len(rows) > 1}
+            by_words.setdefault((number.topic, number.words), []).append((model, number))
+    return {key: rows for key, rows in by_words.items() if len(rows) > 1}
 
 
 def beside(models: Sequence[MeasuredModel]) -> Figure | None:
@@ -61,9 +61,9 @@ def _table(shared: dict[tuple[str, str], list[Row]], names: dict[str, str]) -> T
 
 
 def _cells(pairs: Sequence[Row], order: Sequence[str]) -> Iterator[Cell | None]:
-    of_model = {model.sha256: number for model, number in pairs}
+    by_hash = {model.sha256: number for model, number in pairs}
     for sha256 in order:
-        number = of_model.get(sha256)
+        number = by_hash.get(sha256)
         present = None if number is None else number.array.dropna("layer")
         if number is None or present is None or not present.size:
             yield None

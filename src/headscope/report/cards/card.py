@@ -95,9 +95,9 @@ class Card:
     @cached_property
     def parts(self) -> list[CardPart]:
         """The part of each result, without empty ones."""
-        own = self.model.rows.get((self.layer, self.head), {})
+        rows = self.model.rows.get((self.layer, self.head), {})
         parts = [
-            CardPart(source, self.layer, self.head, own.get(index, []))
+            CardPart(source, self.layer, self.head, rows.get(index, []))
             for index, source in enumerate(self.model.sources)
         ]
         return [part for part in parts if part.rows or part.findings]
@@ -128,8 +128,8 @@ class Card:
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""
         if best := best_of(self.model.layers, self.layer):
-            names = "; ".join(f"{one.words} ({words_of(one, self.layer)})" for one in best)
-            count = sum(one.chosen is not None for one in self.model.layers)
+            names = "; ".join(f"{number.words} ({words_of(number, self.layer)})" for number in best)
+            count = sum(number.chosen is not None for number in self.model.layers)
             yield Finding(f"Layer {self.layer}", f"Its layer was chosen for {len(best)} of {count}: {names}.")
 
     @property
