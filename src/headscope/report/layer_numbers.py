@@ -8,35 +8,17 @@ import xarray as xr
 
 from headscope.report.parts import Finding, LayerNumber
 from headscope.report.study_page import study_page
-from headscope.report.wording import Estimate, number, of_array
 
 
 def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
     """The numbers of every layer; where two results have one of a name, the corpus is part of it."""
     parts = [(result, study_page(result).layer_numbers()) for result in results]
-    names = [entry.words for _, numbers in parts for entry in numbers]
+    names = [one.words for _, numbers in parts for one in numbers]
     return [
-        replace(entry, words=f"{entry.words} ({result.attrs['corpus']})") if names.count(entry.words) > 1 else entry
+        replace(one, words=f"{one.words} ({result.attrs['corpus']})") if names.count(one.words) > 1 else one
         for result, numbers in parts
-        for entry in numbers
+        for one in numbers
     ]
-
-
-def value(entry: LayerNumber, layer: int) -> Estimate:
-    """The number in a layer, with its interval."""
-    return of_array(entry.array.sel(layer=layer))
-
-
-def words_of(entry: LayerNumber, layer: int) -> str:
-    """The number in a layer as the grid writes it, without its interval.
-
-    >>> import xarray as xr
-    >>> array = xr.DataArray([0.5, 0.734], {"layer": [1, 2]}, ("layer",))
-    >>> words_of(LayerNumber("Trees", "root", array, 2), 2)
-    '73.4%'
-    """
-    share = value(entry, layer).value
-    return f"{share:.1%}" if entry.is_share else number(share)
 
 
 def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
@@ -45,21 +27,18 @@ def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
     names = xr.Variable("number", [number.words for number in numbers])
     grid = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
     layers = grid["layer"].values.tolist()
-    texts = [
-        [words_of(number, layer) if layer in number.array["layer"].values else "" for layer in layers]
-        for number in numbers
-    ]
+    texts = [[number.words_at(layer) for layer in layers] for number in numbers]
     chosen = [-1 if number.chosen is None else number.chosen for number in numbers]
     return grid.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
 
 
 def highlights(numbers: Sequence[LayerNumber]) -> Iterator[Finding]:
     """For each topic, the layers that other data than the numbers' own chose, most numbers first."""
-    for topic in dict.fromkeys(entry.topic for entry in numbers):
-        chosen = [entry for entry in numbers if entry.topic == topic and entry.chosen is not None]
+    for topic in dict.fromkeys(one.topic for one in numbers):
+        chosen = [one for one in numbers if one.topic == topic and one.chosen is not None]
         # layers by how many numbers they are best for, the lowest of equals first
-        layers = [layer for layer, _ in Counter(sorted(entry.chosen or 0 for entry in chosen)).most_common()]
-        texts = [f"layer {layer} for {_listed([entry.words for entry in best_of(chosen, layer)])}" for layer in layers]
+        layers = [layer for layer, _ in Counter(sorted(one.chosen or 0 for one in chosen)).most_common()]
+        texts = [f"layer {layer} for {_listed([one.words for one in best_of(chosen, layer)])}" for layer in layers]
         if texts:
             yield Finding(topic, f"Chosen: {'; '.join(texts)}.")
 
@@ -71,7 +50,7 @@ def best_of(numbers: Sequence[LayerNumber], layer: int) -> list[LayerNumber]:
     >>> best_of([LayerNumber("Trees", "root", xr.DataArray([0.5], {"layer": [1]}, ("layer",)), 1)], 2)
     []
     """
-    return [entry for entry in numbers if entry.chosen == layer]
+    return [one for one in numbers if one.chosen == layer]
 
 
 def _listed(words: list[str]) -> str:

@@ -118,7 +118,7 @@ class StudyPage:
     def _page(self) -> StudyParts:
         """The page that the study declares, or that of several corpora."""
         if "corpus" in self.result.dims:
-            return importlib.import_module("headscope.report.joined_page").PAGE
+            return importlib.import_module("headscope.report.corpora_page").PAGE
         return StudyParts() if self.study is None else _declared(catalog.study_folder(self.study) / "page.py")
 
     def _is_empty(self) -> bool:

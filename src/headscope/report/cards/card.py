@@ -14,7 +14,7 @@ from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.cards.tables import of_card
 from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out
-from headscope.report.layer_numbers import best_of, words_of
+from headscope.report.layer_numbers import best_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
@@ -95,9 +95,9 @@ class Card:
     @cached_property
     def parts(self) -> list[CardPart]:
         """The part of each result, without empty ones."""
-        rows = self.model.rows.get((self.layer, self.head), {})
+        own = self.model.rows.get((self.layer, self.head), {})
         parts = [
-            CardPart(source, self.layer, self.head, rows.get(index, []))
+            CardPart(source, self.layer, self.head, own.get(index, []))
             for index, source in enumerate(self.model.sources)
         ]
         return [part for part in parts if part.rows or part.findings]
@@ -128,8 +128,8 @@ class Card:
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""
         if best := best_of(self.model.layers, self.layer):
-            names = "; ".join(f"{number.words} ({words_of(number, self.layer)})" for number in best)
-            count = sum(number.chosen is not None for number in self.model.layers)
+            names = "; ".join(f"{one.words} ({one.words_at(self.layer)})" for one in best)
+            count = sum(one.chosen is not None for one in self.model.layers)
             yield Finding(f"Layer {self.layer}", f"Its layer was chosen for {len(best)} of {count}: {names}.")
 
     @property
