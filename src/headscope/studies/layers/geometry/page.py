@@ -207,9 +207,9 @@ def cosines(numbers: Numbers) -> Iterator[Figure]:
     ):
         arrays = those_with_values(numbers, names)
         if arrays:
-            pairs = in_series({names[name]: array for name, array in arrays.items()}, "pair")
-            pairs = pairs.rename("mean_cosine").assign_attrs(long_name=long_name, units="1")
-            yield Figure(variable, COSINES, curve(pairs, "layer"), caption, variable)
+            pairs = in_series({names[name]: array for name, array in arrays.items()}, "pair").rename("mean_cosine")
+            chart = curve(pairs.assign_attrs(long_name=long_name, units="1"), "layer")
+            yield Figure(variable, COSINES, chart, caption, variable)
 
 
 def curves(numbers: Numbers) -> Iterator[Figure]:

@@ -170,7 +170,7 @@ def by_layer(numbers: Numbers, name: str) -> Figure:
     for label, words in BASELINES.items():
         constant = numbers.result[f"{name}_baseline"].sel(baseline=label, drop=True).expand_dims(layer=array["layer"])
         series[words] = constant.assign_coords(lower=constant, upper=constant)
-    joined = in_series(series).rename(name).assign_attrs(array.attrs, long_name=NAMES[name])
+    joined = in_series(series).assign_attrs(array.attrs, long_name=NAMES[name])
     caption = (
         f"{array.attrs['long_name'].capitalize()}; 95% intervals over sentences. Probes of all layers and baselines "
         "are trained alike. After Hewitt and Manning (2019), Table 1 and Figure 4."
