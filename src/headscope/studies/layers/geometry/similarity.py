@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from headscope.statistics.bootstrap import poisson_draws
+from headscope.statistics.intervals import Score, effective_units
 from headscope.studies.layers.geometry.mean_cosine import mean_cosine
 from headscope.studies.layers.geometry.samples import Occurrences, of_length_one
 
@@ -19,6 +21,7 @@ SHARES = 3
 DEVIATIONS = 3.0
 Units = Float[np.ndarray, "occurrence width"]
 Vectors = Float[np.ndarray, "row width"]
+Draws = Float[np.ndarray, "resample occurrence"]
 
 
 def centred(vectors: Float[np.ndarray, "occurrence width"]) -> Float[np.ndarray, "occurrence width"]:
@@ -76,9 +79,9 @@ def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> Token
         variance = explained(units, repeated.norm[group].T)
         chance = explained(by_space(random.unit[other]), random.norm[other].T)
         values[number] = np.column_stack([mean_cosine(units), variance, chance, cosines @ masks.T.astype(np.float64)])
-    own, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
+    itself, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
     gaps, segments = np.split(values[..., 3:], [len(GAPS)], axis=-1)
-    return TokenScores(own, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
+    return TokenScores(itself, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
 
 
 def by_space(units: Float[np.ndarray, "occurrence space width"]) -> Float[np.ndarray, "space occurrence width"]:
@@ -100,8 +103,8 @@ def _classes(rows: Occurrences, group: np.ndarray) -> list[np.ndarray]:
     gap = abs(position[:, None] - position)
     both = once & rows.paired[group, None] & rows.paired[group]
     same = segment[:, None] == segment
-    of_gaps = [once & (gap >= least) & (gap <= most) for least, most in GAPS.values()]
-    return [*of_gaps, both & same, both & ~same]
+    by_gap = [once & (gap >= least) & (gap <= most) for least, most in GAPS.values()]
+    return [*by_gap, both & same, both & ~same]
 
 
 def largest_shares(units: Units) -> tuple[Int[np.ndarray, " rank"], Float[np.ndarray, " rank"]]:
@@ -138,9 +141,9 @@ def alignments(ones: Sequence[Vectors], others: Sequence[Vectors]) -> Float[np.n
     np.float64(1.0)
     """
     ones, others = [_centred(vectors) for vectors in ones], [_centred(vectors) for vectors in others]
-    own = [np.array([np.square(vectors.T @ vectors).sum() for vectors in group]) for group in (ones, others)]
-    products = np.array([[np.square(other.T @ one).sum() for other in others] for one in ones])
-    return _divided(products, *own)
+    norms = [np.array([np.square(vectors.T @ vectors).sum() for vectors in group]) for group in (ones, others)]
+    products = np.array([[np.square(second.T @ first).sum() for second in others] for first in ones])
+    return _divided(products, *norms)
 
 
 def own_alignments(vectors: Sequence[Vectors]) -> Float[np.ndarray, "one other"]:
@@ -151,9 +154,9 @@ def own_alignments(vectors: Sequence[Vectors]) -> Float[np.ndarray, "one other"]
     """
     vectors = [_centred(vector) for vector in vectors]
     products = np.empty((len(vectors), len(vectors)))
-    for row, one in enumerate(vectors):
+    for row, first in enumerate(vectors):
         for column, other in enumerate(vectors[: row + 1]):
-            products[row, column] = products[column, row] = np.square(other.T @ one).sum()
+            products[row, column] = products[column, row] = np.square(other.T @ first).sum()
     return _divided(products, products.diagonal(), products.diagonal())
 
 
@@ -168,3 +171,49 @@ def _centred(vectors: Vectors) -> Vectors:
     size = np.linalg.norm(centred)
     # Of size 1, so that no product of large norms overflows or loses digits.
     return (centred / size if size > 0 else centred).astype(np.float32)
+
+
+def self_similarity_score(
+    rows: Occurrences,
+    groups: Sequence[np.ndarray],
+    values: Float[np.ndarray, "token space"],
+    seed: int,
+    resamples: int,
+) -> Score:
+    """The mean cosine of the occurrences of a token, over tokens, with its resamples of documents.
+
+    A document that is drawn twice adds no new occurrence.
+
+    * `groups`: the rows of each token; `values`: its mean cosine.
+    """
+    documents, column = np.unique(rows.document, return_inverse=True)
+    draws = poisson_draws(documents.tolist(), seed, resamples)
+    by_token = [resampled_cosine(rows, group, draws[:, column[group]]) for group in groups]
+    there = np.isfinite(by_token)
+    total, number = np.where(there, by_token, 0.0).sum(0), there.sum(0)  # each [resample, space]
+    resampled = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+    counts = np.bincount(column[np.concatenate(groups)], minlength=len(documents))
+    return Score(values.mean(0), resampled, len(groups), float(effective_units(draws @ counts)))
+
+
+def resampled_cosine(rows: Occurrences, group: np.ndarray, draws: Draws) -> Float[np.ndarray, "resample space"]:
+    """The mean cosine of one token; NaN where a resample has no two of its occurrences."""
+    units = by_space(rows.unit[group])
+    cosines = (units @ units.mT).astype(np.float64)
+    apart = np.asarray(rows.document[group][:, None] != rows.document[group])
+    within = ~apart & ~np.eye(len(group), dtype=bool)
+    total = _pairs(cosines, apart, within, draws)
+    number = _pairs(np.ones((1, *apart.shape)), apart, within, draws)
+    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
+
+
+def _pairs(
+    values: Float[np.ndarray, "space one other"],
+    apart: Bool[np.ndarray, "one other"],
+    within: Bool[np.ndarray, "one other"],
+    draws: Draws,
+) -> Float[np.ndarray, "resample space"]:
+    """Sums over pairs of different documents, drawn so often together, and over pairs within a document, so often."""
+    twice = ((draws @ (values * apart)) * draws).sum(-1)  # [space, resample]
+    once = (values * within).sum(-1) @ draws.T
+    return (twice + once).T

@@ -27,7 +27,7 @@ from headscope.studies.layers.layers.late_cases import described
 from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
-from headscope.studies.layers.layers.texts import Part, Texts, Window, split, windows
+from headscope.studies.layers.layers.texts import Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.layers.variables import to_variables
 
@@ -177,11 +177,12 @@ def _planned(
     **others: Any,
 ) -> _Planned:
     texts = split(treebanks, trainings or (), held_out, settings.seed)
-    texts.windows = _windows(texts, model, held_out, settings.seed)
+    room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
+    texts.windows = windows(texts, partial(piece_counts, model.tokenizer), room, held_out, settings.seed)
     refuse_mixed_spans((*treebanks, *(trainings or ())))
-    own = own_tasks(texts)
-    chosen = named(tasks_, own)
-    if tasks_ == "all" and not own and not full:
+    made_tasks = own_tasks(texts)
+    chosen = named(tasks_, made_tasks)
+    if tasks_ == "all" and not made_tasks and not full:
         _take_two_minutes(texts, settings)
     sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
@@ -207,19 +208,15 @@ def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:
     }
 
 
-def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Part, list[Window]]:
-    """The windows of documents that the model reads at once."""
-    room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
-    return windows(texts, partial(piece_counts, model.tokenizer), room, held_out, seed)
-
-
 def _late(
     sampled: Sequence[TaskCases], tasks: Mapping[str, MeasuredTask], units: Units, texts: Texts
 ) -> list[dict[str, Any]]:
     """Single cases of all tasks that mixes of layers get right late."""
-    of_rows = {row: unit for unit, row in units.rows.items()}
+    unit_of_row = {row: unit for unit, row in units.rows.items()}
     return [
-        case for cases in sampled for case in described(tasks[cases.task.name].late, cases, of_rows, texts.sentences)
+        case
+        for cases in sampled
+        for case in described(tasks[cases.task.name].late, cases, unit_of_row, texts.sentences)
     ]
 
 

@@ -60,11 +60,12 @@ def to_variables(
             by_seed = [scores[name][:layers] for scores in random.values()]
             _add(variables, f"{name}_random", mean_of(by_seed))
             _add(variables, f"{name}_gain", score[:layers] - mean_of(by_seed))
-            variables.add(f"{name}_random_by_seed", np.stack([of_seed.mean for of_seed in by_seed]))
+            variables.add(f"{name}_random_by_seed", np.stack([score.mean for score in by_seed]))
     variables.add("held_out_uuas", held_out.chosen["uuas"].mean[:layers])
     if held_out.by_rank:
         _add_ranks(variables, [held_out.by_rank[rank] for rank in ranks], layers)
-    _add_training(variables, fitted, layers)
+    variables.add("rank", np.array([fitted.ranks[kind][:layers] for kind in KINDS]))  # [probe, layer]
+    variables.add("held_out_loss", fitted.losses[..., :layers].min(0))  # [probe, layer]
     return variables.arrays
 
 
@@ -78,8 +79,3 @@ def _add_ranks(variables: Variables, by_rank: Sequence[Mapping[str, Score]], lay
         rows = [scores[name][:layers] for scores in by_rank]
         interval = np.stack([score.interval for score in rows])  # [rank, layer, bound]
         variables.add(f"{name}_by_rank", np.stack([score.mean for score in rows]), interval=interval)
-
-
-def _add_training(variables: Variables, fitted: FittedProbes, layers: int) -> None:
-    variables.add("rank", np.array([fitted.ranks[kind][:layers] for kind in KINDS]))  # [probe, layer]
-    variables.add("held_out_loss", fitted.losses[..., :layers].min(0))  # [probe, layer]
