@@ -1,4 +1,4 @@
-"""What models and their parts cost on this machine: seconds of forward passes over batches of some shapes, and bytes."""
+"""What models and their parts cost on this machine: seconds of forward passes over batches of some shapes, bytes."""
 
 import os
 from collections.abc import Sequence
