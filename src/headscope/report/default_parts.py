@@ -31,8 +31,8 @@ def _about(array: xr.DataArray) -> list[Finding]:
     return [_ends(part, f": {label(str(rest[0]), part[rest[0]].item())}") for part in parts if part.notnull().any()]
 
 
-def _ends(array: xr.DataArray, of_part: str = "") -> Finding:
-    return Finding(f"{named(array)}{of_part}", f"{spread(array)}.{examples(array)}")
+def _ends(array: xr.DataArray, part: str = "") -> Finding:
+    return Finding(f"{named(array)}{part}", f"{spread(array)}.{examples(array)}")
 
 
 def figures(result: xr.Dataset) -> list[Figure]:
@@ -77,10 +77,6 @@ def chart(array: xr.DataArray) -> Any:
     if {"other_layer", "other_head"} <= dims:
         return matrix(array) if dims == {"layer", "head", "other_layer", "other_head"} else None
     if {"layer", "head"} <= dims:
-        return heatmap(array, diverging=_is_difference(array) or None) if len(dims) <= 3 else None
+        may_be_negative = any(word in str(array.name) for word in SIGNED)
+        return heatmap(array, diverging=may_be_negative or None) if len(dims) <= 3 else None
     return bars(array) if len(dims) <= 3 else None
-
-
-def _is_difference(array: xr.DataArray) -> bool:
-    """True for names of variables whose values may lie on both sides of 0."""
-    return any(word in str(array.name) for word in SIGNED)

@@ -1,7 +1,7 @@
 """The strip of layers: what the heads of each layer do, and some numbers of each layer, one column a layer."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.kinds import COLOURS, MIXED, head_kinds, kind_words
-from headscope.report.layer_numbers import value, words_of
 from headscope.report.parts import LayerNumber
 from headscope.report.wording import number
 
@@ -77,7 +76,7 @@ class LayerStrip:
 def layer_strip(model: MeasuredModel) -> LayerStrip | None:
     """The strip of a model; None without a number of a layer and without heads."""
     numbers = shown(model.layers)
-    layers = sorted({layer for layer, _ in model.heads} | {layer for row in numbers for layer in _layers(row)})
+    layers = sorted({layer for layer, _ in model.heads} | {layer for row in numbers for layer in row.layers})
     if not layers:
         return None
     kinds = kinds_by_layer(model)
@@ -107,11 +106,11 @@ def kinds_by_layer(model: MeasuredModel) -> dict[int, tuple[KindShare, ...]]:
     for layer, head in model.heads:
         counts[layer][kinds.get((layer, head), MIXED)] += 1
     names, _ = kind_words(model.sources[0].result.attrs if model.sources else {})
-    return {layer: tuple(_shares(count, names)) for layer, count in counts.items()} if kinds else {}
-
-
-def _shares(counts: Counter[str], names: Mapping[str, str]) -> Iterator[KindShare]:
-    return (KindShare(names[kind], COLOURS[kind], counts[kind]) for kind in COLOURS if counts[kind])
+    return {
+        layer: tuple(KindShare(names[kind], COLOURS[kind], count[kind]) for kind in COLOURS if count[kind])
+        for layer, count in counts.items()
+        if kinds
+    }
 
 
 def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:
@@ -126,18 +125,13 @@ def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:
     ]
 
 
-def _layers(row: LayerNumber) -> list[int]:
-    return [int(layer) for layer in row.array["layer"].values]
-
-
 def _cells(row: LayerNumber, layers: Sequence[int]) -> Iterator[StripCell]:
-    values = {layer: value(row, layer).value for layer in _layers(row)}
-    finite = [number for number in values.values() if np.isfinite(number)]
-    least, width = (min(finite), max(finite) - min(finite)) if finite else (0.0, 0.0)
+    values = {layer: value for layer in layers if np.isfinite(value := row.at(layer).value)}
+    least, width = (min(values.values()), max(values.values()) - min(values.values())) if values else (0.0, 0.0)
     for layer in layers:
-        if np.isfinite(values.get(layer, np.nan)):
+        if layer in values:
             shade = (values[layer] - least) / width if width else 0.0
             short = f"{values[layer]:.0%}" if row.is_share else number(values[layer])
-            yield StripCell(short, words_of(row, layer), shade, layer == row.chosen)
+            yield StripCell(short, row.words_at(layer), shade, layer == row.chosen)
         else:
             yield StripCell()

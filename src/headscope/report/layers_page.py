@@ -10,14 +10,13 @@ from headscope.figures.export import DEFAULT_FORMATS, save_spec, svg
 from headscope.figures.fit import fitted
 from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.layer_numbers import grid_of, highlights, value
+from headscope.report.layer_numbers import grid_of, highlights
 from headscope.report.layers_beside import beside
 from headscope.report.page import Page
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.render import fragment
 from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
-from headscope.report.wording import Cell
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
@@ -76,8 +75,10 @@ def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
         replace(figure, name=f"{name}-{index}-{figure.name}", variable="") for index, figure in enumerate(pictures)
     ]
     numbers = LayerPart(NUMBERS, tuple(highlights(model.layers)), (grid,), tuple(_tables(model.layers, name)))
-    titles = dict.fromkeys(figure.section for figure in pictures)
-    return [numbers, *(LayerPart(title, (), tuple(_of(pictures, title)), ()) for title in titles)]
+    sections: dict[str, list[Figure]] = {}
+    for figure in pictures:
+        sections.setdefault(figure.section, []).append(figure)
+    return [numbers, *(LayerPart(title, (), tuple(figures), ()) for title, figures in sections.items())]
 
 
 def part_fragment(part: LayerPart) -> str:
@@ -85,10 +86,6 @@ def part_fragment(part: LayerPart) -> str:
     figures = [] if missing("vl_convert") else part.figures
     images = {figure.name: _images(figure) for figure in figures}
     return fragment("layer_part.html", part=part, images=images, no_figures=not images)
-
-
-def _of(pictures: list[Figure], title: str) -> Iterator[Figure]:
-    return (figure for figure in pictures if figure.section == title)
 
 
 def _images(figure: Figure) -> dict[str, str]:
@@ -103,14 +100,7 @@ def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
     """A table for each topic: numbers by layer, with their intervals."""
     for index, topic in enumerate(dict.fromkeys(number.topic for number in numbers), 1):
         mine = [number for number in numbers if number.topic == topic]
-        layers = sorted({int(layer) for number in mine for layer in number.array["layer"].values})
+        layers = sorted({layer for number in mine for layer in number.layers})
         columns = tuple(Column(str(layer), f"Layer {layer}" if layer else "Embeddings") for layer in layers)
-        rows = [((number.words,), [_cell(number, layer) for layer in layers]) for number in mine]
+        rows = [((number.words,), [number.cell(layer) for layer in layers]) for number in mine]
         yield Table(f"{name}-{index}", f"{topic}, with 95% intervals", ("Number",), columns, rows)
-
-
-def _cell(number: LayerNumber, layer: int) -> Cell | None:
-    if layer not in number.array["layer"].values or not bool(number.array.sel(layer=layer).notnull()):
-        return None
-    estimate = value(number, layer)
-    return estimate.cell(".1f", 100) if number.is_share else estimate.cell()

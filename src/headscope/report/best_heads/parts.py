@@ -13,7 +13,7 @@ from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import first_of, number, rate
-from headscope.results import same_bounds
+from headscope.results import in_series
 from headscope.statistics.significance import LEAST_CASES, enough
 
 NAMED = 8
@@ -63,8 +63,7 @@ def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArra
 
     A relation is named with its best head.
     """
-    arrays = same_bounds([array.drop_vars("n_examples", errors="ignore") for array in parts.values()])
-    joined = xr.concat(arrays, xr.Variable("which", list(parts))).transpose("relation", "which")
+    joined = in_series(parts, "which").transpose("relation", "which")
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     order = (-rank).argsort().values
     heads = zip(*(result[name].values[order] for name in ("relation", "chosen_layer", "chosen_head")), strict=True)
@@ -95,9 +94,9 @@ def special_for(
 
 def _special_labels(result: xr.Dataset, head: Row) -> set[tuple[str, ...]]:
     """The relations and directions for which a head is special; read once, as a label at a time takes long."""
-    own = result["special"].sel(layer=head.layer, head=head.head).transpose("relation", "direction")
-    relations, directions = (own[name].values.tolist() for name in own.dims)
-    return {(relations[row], directions[column]) for row, column in np.argwhere(own.values == 1).tolist()}
+    special = result["special"].sel(layer=head.layer, head=head.head).transpose("relation", "direction")
+    relations, directions = (special[name].values.tolist() for name in special.dims)
+    return {(relations[row], directions[column]) for row, column in np.argwhere(special.values == 1).tolist()}
 
 
 def beside_baseline(row: Row, baseline: str, test: str = "") -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
-import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.figures.dot_rows import among
@@ -14,7 +13,7 @@ from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.cards.tables import of_card
 from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out
-from headscope.report.layer_numbers import best_of, words_of
+from headscope.report.layer_numbers import best_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
@@ -128,14 +127,15 @@ class Card:
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""
         if best := best_of(self.model.layers, self.layer):
-            names = "; ".join(f"{one.words} ({words_of(one, self.layer)})" for one in best)
+            names = "; ".join(f"{one.words} ({one.words_at(self.layer)})" for one in best)
             count = sum(one.chosen is not None for one in self.model.layers)
             yield Finding(f"Layer {self.layer}", f"Its layer was chosen for {len(best)} of {count}: {names}.")
 
     @property
     def standing(self) -> Figure | None:
         """The place of the head among all heads, in the main numbers of each result."""
-        arrays = {name: array for name, array in self.model.main_numbers if self._has(array)}
+        here = {"layer": self.layer, "head": self.head}
+        arrays = {name: array for name, array in self.model.main_numbers if array.sel(here).notnull()}
         if not arrays:
             return None
         caption = (
@@ -144,9 +144,6 @@ class Card:
         )
         chart = among(arrays, self.layer, self.head)
         return Figure("standing", "Among all heads", chart, caption, "")
-
-    def _has(self, array: xr.DataArray) -> bool:
-        return bool(array.sel(layer=self.layer, head=self.head).notnull())
 
 
 def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:
