@@ -20,8 +20,10 @@ from headscope.capture.self_check import CAPTURES, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
+from headscope.models.checkpoint import Checkpoint
 from headscope.models.later_tokens import changes_with_later_tokens
 from headscope.models.segment_ids import with_segment_ids
+from headscope.models.tokenizer import fitting, mask_notes, refuse_beyond, rows_of
 from headscope.storage.hashes import SourceFiles
 
 
@@ -33,7 +35,7 @@ class Model:
     * `capture`: the method of capture, and the number of heads of each layer.
     * `revision`: the commit of a hub model.
     * `sha256`: the hash of its weights.
-    * `files`: the files that it was loaded from, if any.
+    * `files`: the files that it was loaded from, if any; `checkpoint`: where they lie.
     * `notes`: lines about how it is read, for people.
     """
 
@@ -45,6 +47,7 @@ class Model:
     sha256: str = ""
     files: tuple[SourceFiles, ...] = ()
     notes: tuple[str, ...] = ()
+    checkpoint: Checkpoint | None = None
 
     def __repr__(self) -> str:
         heads = self.capture.heads
@@ -162,12 +165,22 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
     * `network`: a model of transformers, such as `AutoModel.from_pretrained` returns; `tokenizer`: its tokenizer.
     * `name`: as results name it.
 
-    Raises `HeadscopeError` if its attention cannot be captured exactly.
+    Raises `HeadscopeError` if its attention cannot be captured exactly, or the tokenizer is of another model.
     """
     network = without_decoder(network).eval()
+    tokenizer = fitting(tokenizer, rows_of(network), name)
     capture = check(network)
-    tokenizer, notes = with_segment_ids(name, network, tokenizer)
+    tokenizer, notes = read_as(name, network, tokenizer)
     return Model(name, network, tokenizer, capture, notes=notes)
+
+
+def read_as(
+    name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> tuple[PreTrainedTokenizerBase, tuple[str, ...]]:
+    """The tokenizer as a network needs it, and lines about how it is read; see `with_segment_ids`."""
+    refuse_beyond(network, tokenizer, name)
+    tokenizer, notes = with_segment_ids(name, network, tokenizer)
+    return tokenizer, notes + mask_notes(tokenizer)
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:

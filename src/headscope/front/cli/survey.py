@@ -65,6 +65,7 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     gpus_per_worker: float,
     resamples: int,
     revision: str | None,
+    tokenizer: str | None,
     remote_code: bool,
     figures: str,
     no_figures: bool,
@@ -110,5 +111,6 @@ def _estimates(plans: Sequence[PlannedStudy], given: Mapping[str, Any]) -> list[
     """What each study that runs will take, from the configuration of the model."""
     from headscope.models.checkpoint import locate
 
-    checkpoint = locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
+    options = {name: given[name] for name in ("revision", "remote_code", "tokenizer")}
+    checkpoint = locate(given["model"], **options)
     return estimates(plans, shape_of(checkpoint.config), given["workers"], full=given["full"])

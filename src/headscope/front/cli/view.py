@@ -64,6 +64,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
     *,
     device: str | None,
     dtype: str,
+    tokenizer: str | None,
     remote_code: bool,
     export: Export = None,
     text: Text = None,
@@ -73,7 +74,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
 ) -> None:
     """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
     with user_errors(debug):
-        given = {"device": device, "dtype": dtype, "remote_code": remote_code}
+        given = {"device": device, "dtype": dtype, "tokenizer": tokenizer, "remote_code": remote_code}
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
@@ -102,7 +103,7 @@ def _session(
     with loading("reading"):
         if steps:
             _refuse_without_steps(steps)
-        checkpoints = [_checkpoint(model, given["remote_code"]) for model in (name, with_) if model]
+        checkpoints = [_checkpoint(model, given) for model in (name, with_) if model]
         measured, indexes = _results(folders)
         texts = _corpora(corpora)
     with loading("loading"):
@@ -172,10 +173,10 @@ def _started(url: str, no_browser: bool) -> None:
         webbrowser.open(url)
 
 
-def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
+def _checkpoint(name: str, given: dict[str, Any]) -> "Checkpoint":
     from headscope.models.checkpoint import locate
 
-    return locate(name, remote_code=remote_code)
+    return locate(name, remote_code=given["remote_code"], tokenizer=given["tokenizer"])
 
 
 def _refuse_without_steps(folder: str) -> None:
