@@ -76,7 +76,7 @@ def swapped(made: Corpus, seed: int = 0) -> Corpus:
 
 def roles(made: Corpus, seed: int = 0) -> Corpus:
     """Each sentence with its links from where they come from in the next one that is as long, and its mentions of any
-    of its entities: what has a role is right, which role it has is not.
+    of its entities: what has a role is right, which role it has is not. Links that are true by chance are left out.
     """
     random = Random(seed)
 
@@ -85,9 +85,10 @@ def roles(made: Corpus, seed: int = 0) -> Corpus:
         entities = [mention.entity for mention in mentions]
         named = zip(mentions, random.sample(entities, len(entities)), strict=True)
         pairs = [(link, other.source) for link, other in zip(own.links, next_.links, strict=False)]
+        untrue = [(link, source) for link, source in pairs if {*source}.isdisjoint((*link.source, *link.target))]
         return replace(
             own,
-            links=tuple(replace(link, source=source) for link, source in pairs if {*source}.isdisjoint(link.target)),
+            links=tuple(replace(link, source=source) for link, source in untrue),
             mentions=tuple(replace(mention, entity=entity) for mention, entity in named),
         )
 

@@ -17,13 +17,19 @@ from headscope.report.study_page import study_page
 NUMBER = re.compile(r"\b\d+-\d+\b|[-+]?\d[\d,]*(?:\.\d+)?%?")
 
 
-def assert_page(test: str, results: Mapping[str, xr.Dataset]) -> None:
+def assert_page(test: str, results: Mapping[str, xr.Dataset], claims: Mapping[str, xr.Dataset] | None = None) -> None:
     """The pages of some planted results are those of the snapshot beside the test.
 
     * `test`: its file; `results`: by the name of a case.
+    * `claims`: cases of which only highlights and claims are compared.
     """
     path = Path(test).with_suffix(".txt")
-    lines = "\n".join(line for name, result in results.items() for line in (f"# {name}", *_page(result))) + "\n"
+    cases = {name: (f"# {name}", *_page(result)) for name, result in results.items()}
+    for name, result in (claims or {}).items():
+        page = study_page(result)
+        claimed = [finding for finding in page.findings() if finding.claim]
+        cases[name] = (f"# {name}", *_said("highlight", page.highlights()), *_said("finding", claimed))
+    lines = "\n".join(line for case in cases.values() for line in case) + "\n"
     if os.environ.get("SNAPSHOTS") == "write":
         path.write_text(lines, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == lines, "SNAPSHOTS=write pytest writes it anew"

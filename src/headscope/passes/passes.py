@@ -15,13 +15,12 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
-from headscope.passes.batch_size import fitting
 from headscope.passes.forward import Forward
 from headscope.passes.measures import Measure, together
 from headscope.passes.observing import BatchObserver, MeasureObserver
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
-from headscope.passes.settings import DEFAULTS, Settings
+from headscope.passes.settings import DEFAULTS, Settings, fitting
 from headscope.passes.shards import Fold, State
 from headscope.results.variables import label
 from headscope.statistics.bootstrap import Tally

@@ -11,7 +11,7 @@ import torch
 from headscope.cluster.engine import Engine, Tasks
 from headscope.cluster.forked import ForkedEngine
 from headscope.errors import ClusterLostError
-from headscope.passes.pass_journal import NoCheckpoints
+from headscope.passes.checkpoints import NoCheckpoints, next_checkpoints
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards, State
 from headscope.statistics.bootstrap import Tally
@@ -43,10 +43,8 @@ def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings)
 
     Raises `KeyboardInterrupt` if nothing is read then, or partial results are not wanted.
     """
-    checkpoints, interrupted = NoCheckpoints(fold), False
-    if settings.journal is not None:
-        checkpoints = settings.journal.begin(reader, fold, settings.on_notice)
-    total = checkpoints.restored
+    checkpoints = next_checkpoints(settings.journal, reader.fingerprint, fold, settings.on_notice)
+    total, interrupted = checkpoints.restored, False
     try:
         with closing(_totals(reader, checkpoints, fold)) as totals:
             for total in totals:

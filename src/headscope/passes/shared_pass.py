@@ -18,6 +18,7 @@ from headscope.cluster.channel import TaskChannel
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import OF_WORDS, Words
 from headscope.errors import HeadscopeError
+from headscope.passes.checkpoints import next_checkpoints
 from headscope.passes.forward import share
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.planned_pass import PlannedPass
@@ -101,7 +102,8 @@ def read_together(passes: Passes, settings: Settings) -> None:
     first.model.refuse_changed()
     for planned, part in zip(passes, () if settings.in_worker else total.state, strict=False):
         if journal := planned.settings.journal:
-            replace(journal, kept=True, passes=0).begin(planned, planned.fold, planned.settings.on_notice).finish(part)
+            kept = replace(journal, kept=True, passes=0)
+            next_checkpoints(kept, planned.fingerprint, planned.fold, planned.settings.on_notice).finish(part)
 
 
 def _words(passes: Passes) -> Words:
