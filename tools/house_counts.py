@@ -33,13 +33,13 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 87_800,
-    "src: files": 805,
+    "src: files": 802,
     "src: files under 30 lines": 75,
     "functions with more than 12 arguments": 13,
     "classes from BaseException": 0,
     "circles of files": 0,
     "upward imports": 0,
-    "stores of vague names": 1_040,
+    "stores of vague names": 690,
     "pages: files": 31,
     "pages: lines": 6_200,
     "pages: guards": 37,

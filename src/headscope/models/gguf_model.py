@@ -151,22 +151,23 @@ def _dequantised(file: GGUFFile, weight: str, content: np.ndarray, kind: Any, gg
 
 def _stated(file: GGUFFile, name: str) -> dict[str, Any]:
     """What a file states of its architecture, by keys without it."""
-    found, start = file.stated.get("general.architecture"), f"{file.stated.get('general.architecture')}."
-    if found not in ARCHITECTURES:
+    architecture = str(file.stated.get("general.architecture"))
+    if architecture not in ARCHITECTURES:
         raise HeadscopeError(
-            f"model '{name}': GGUF files of the architecture '{str(found)[:40]}' are not read, but those of "
+            f"model '{name}': GGUF files of the architecture '{architecture[:40]}' are not read, but those of "
             f"{', '.join(ARCHITECTURES)}; {ORIGINAL}"
         )
     if file.stated.get("split.count", 1) != 1:
         raise HeadscopeError(f"model '{name}' is one of several files; join them with 'llama-gguf-split --merge'")
+    start = f"{architecture}."
     stated = {key.removeprefix(start): value for key, value in file.stated.items() if key.startswith(start)}
     for key in NEEDED:
         if key not in stated:
             raise HeadscopeError(f"model '{name}': the file does not state {start}{key}; {ORIGINAL}")
-    plain = AutoConfig.for_model(ARCHITECTURES[found].kind)
+    plain = AutoConfig.for_model(ARCHITECTURES[architecture].kind)
     for key, value in stated.items():
-        known = KEYS.get(key) == "head_dim" or hasattr(plain, KEYS.get(key, ""))
-        size = known and isinstance(value, int | float) and 0 < value < 1 << 32
+        read = KEYS.get(key) == "head_dim" or hasattr(plain, KEYS.get(key, ""))
+        size = read and isinstance(value, int | float) and 0 < value < 1 << 32
         if not size and (key not in OTHERS or (key == SCALING and value not in ("none", "linear"))):
             raise HeadscopeError(f"model '{name}': {start}{key} is {str(value)[:40]} and is not read; {ORIGINAL}")
     if "token_embd.weight" not in file.weights:
@@ -197,9 +198,9 @@ def _names(file: GGUFFile, kind: Architecture, name: str) -> dict[str, str]:
     for weight in file.weights:
         match = re.fullmatch(r"(?:blk\.(\d+)\.)?(\w+)\.(weight|bias)", weight)
         layer, part, end = match.groups() if match else (None, "", "")
-        known = kind.parts.get(part) if layer else WHOLE.get(part)
-        if known:
-            names[weight] = f"model.layers.{layer}.{known}.{end}" if layer else f"{known}.{end}"
+        path = kind.parts.get(part) if layer else WHOLE.get(part)
+        if path:
+            names[weight] = f"model.layers.{layer}.{path}.{end}" if layer else f"{path}.{end}"
         elif weight != FREQUENCIES or not kind.turned:
             raise HeadscopeError(f"model '{name}': its weight {weight[:60]} is not read; {ORIGINAL}")
     return names
@@ -227,9 +228,9 @@ def _refuse_other(name: str, config: Any, folder: Path) -> None:
     with quiet(), refusing(f"config.json of '{folder}' cannot be used", "mend it, or remove it"):
         other: Any = AutoConfig.from_pretrained(folder, local_files_only=True).get_text_config()
     for key in SAME:
-        found, expected = getattr(config, key, None), getattr(other, key, None)
-        if _plain(found) != _plain(expected):
-            _differ(name, f"{key} by the file", found, f"{key} in config.json of '{folder}'", expected)
+        value, expected = getattr(config, key, None), getattr(other, key, None)
+        if _plain(value) != _plain(expected):
+            _differ(name, f"{key} by the file", value, f"{key} in config.json of '{folder}'", expected)
 
 
 def _differ(name: str, key: str, value: Any, other: str, found: Any) -> None:

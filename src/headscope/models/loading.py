@@ -67,8 +67,8 @@ def load(
     named = None if device is None else str(device)
     devices = device_map(named) if named and is_auto(named) else device_of(named)
     kind = dtype_of(dtype)
-    given: Any = {"revision": revision, "remote_code": remote_code, "tokenizer": tokenizer}
-    checkpoint = name if isinstance(name, Checkpoint) else locate(name, **given)
+    options: Any = {"revision": revision, "remote_code": remote_code, "tokenizer": tokenizer}
+    checkpoint = name if isinstance(name, Checkpoint) else locate(name, **options)
     remote_code = remote_code and PRUNING not in checkpoint.config  # the code of a pruned model is for other programs
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
     reader = load_tokenizer(checkpoint, remote_code=remote_code)

@@ -36,9 +36,9 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     refuse_growth(folder, name)
     config = load_config(checkpoint, remote_code=remote_code)
     with quiet(), refusing(f"model '{name}': its tokenizer cannot be loaded", "save it again with save_pretrained"):
-        own = {"gguf_file": checkpoint.file.name} if checkpoint.file and not has_tokenizer(folder) else {}
+        file = {"gguf_file": checkpoint.file.name} if checkpoint.file and not has_tokenizer(folder) else {}
         tokenizer = AutoTokenizer.from_pretrained(
-            folder, config=config, local_files_only=True, trust_remote_code=remote_code, **own
+            folder, config=config, local_files_only=True, trust_remote_code=remote_code, **file
         )
         tokenizer = as_saved(tokenizer, folder)
     if not isinstance(tokenizer.model_max_length, int | float):

@@ -69,7 +69,7 @@ def refuse_entry(bad: Refuse, entry: str) -> Refuse:
     return lambda reason: bad(f"{entry}: {reason}")
 
 
-def read_mapping(path: Path, known: Iterable[str], entries: str, schema: int, bad: Refuse) -> dict[str, Any]:
+def read_mapping(path: Path, names: Iterable[str], entries: str, schema: int, bad: Refuse) -> dict[str, Any]:
     """The mapping of a file, with the known fields alone, and a list of entries.
 
     * `entries`: the field of the list; `bad`: makes the error of a file that cannot be read.
@@ -87,8 +87,8 @@ def read_mapping(path: Path, known: Iterable[str], entries: str, schema: int, ba
     except ValueError as error:
         raise bad(str(error)) from error
     if not isinstance(data, dict) or not isinstance(data.get(entries), list):
-        raise bad(f"it has no list of {entries}; expected {', '.join(known)}")
-    check_fields(data, known, bad)
+        raise bad(f"it has no list of {entries}; expected {', '.join(names)}")
+    check_fields(data, names, bad)
     if data.get("schema") != schema:
         raise bad(f"schema {data.get('schema')!r} is not {schema}")
     return data

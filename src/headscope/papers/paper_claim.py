@@ -95,13 +95,13 @@ _own = cache(_read)  # the files of headscope do not change, and a process may n
 
 def _claims(entries: Iterable[Any], bad: Refuse) -> Iterator[PaperClaim]:
     for index, entry in enumerate(entries, 1):
-        of_entry = refuse_entry(bad, f"entry {index}")
-        values = typed_fields(entry, PaperClaim, of_entry)
+        bad_entry = refuse_entry(bad, f"entry {index}")
+        values = typed_fields(entry, PaperClaim, bad_entry)
         for name in NAMES:
             if not values.get(name):
-                raise of_entry(f"it has no {name}")
-        values |= {name: number(values[name], of_entry) for name in ("number", "than") if name in values}
-        yield _complete(PaperClaim(**values), of_entry)
+                raise bad_entry(f"it has no {name}")
+        values |= {name: number(values[name], bad_entry) for name in ("number", "than") if name in values}
+        yield _complete(PaperClaim(**values), bad_entry)
 
 
 def _complete(claim: PaperClaim, bad: Refuse) -> PaperClaim:

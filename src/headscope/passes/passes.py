@@ -126,6 +126,6 @@ def measure(
     if observer.needs_map and model.device.type == "cuda":
         settings.on_notice(f"attention is read from maps, in blocks: {observer.needs_map}")
     variables = {}
-    for name, one in observer.measures.items():
-        variables |= label(one.VARIABLE, result.value[name], model.capture.heads)
+    for name, part in observer.measures.items():
+        variables |= label(part.VARIABLE, result.value[name], model.capture.heads)
     return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))

@@ -114,7 +114,8 @@ def misfit(kept: Any, new: Any) -> str:
     if isinstance(kept, np.ndarray) and isinstance(new, np.ndarray):
         return _of_arrays(kept, new, kept.shape == new.shape)
     if isinstance(kept, Columns) and isinstance(new, Columns):
-        return _first(_of_columns(getattr(kept, field.name), getattr(new, field.name)) for field in fields(new))
+        pairs = ((getattr(kept, field.name), getattr(new, field.name)) for field in fields(new))
+        return _first(_of_arrays(one, other, one.shape[1:] == other.shape[1:]) for one, other in pairs)
     if isinstance(kept, list) and isinstance(new, list):
         filled = next((table for table in new if isinstance(table, Columns) and len(table)), None)
         return _first(misfit(table, filled) for table in kept if filled is not None and len(table))
@@ -134,10 +135,6 @@ def _of_mappings(kept: Mapping[Any, Any], new: Mapping[Any, Any]) -> str:
         elif isinstance(kept.get(name, new.get(name)), Tally):
             return f"{'has' if name in kept else 'lacks'} '{name[:40]}'"
     return ""
-
-
-def _of_columns(kept: np.ndarray, new: np.ndarray) -> str:
-    return _of_arrays(kept, new, kept.shape[1:] == new.shape[1:])
 
 
 def _of_arrays(kept: np.ndarray, new: np.ndarray, fits: bool) -> str:

@@ -135,5 +135,5 @@ def most_tokens(memory: int, heads: int, config: PreTrainedConfig) -> int:
     text = config.get_text_config()
     width = getattr(text, "hidden_size", 1024)
     inner = getattr(text, "intermediate_size", None) or 4 * width
-    one = 4 * (OF_HEADS * heads + OF_WIDTH * width + OF_INNER * inner)
-    return min(MOST_TOKENS, max(BATCH_TOKENS, 2 ** (max(1, memory // one).bit_length() - 1)))
+    bytes_each = 4 * (OF_HEADS * heads + OF_WIDTH * width + OF_INNER * inner)
+    return min(MOST_TOKENS, max(BATCH_TOKENS, 2 ** (max(1, memory // bytes_each).bit_length() - 1)))

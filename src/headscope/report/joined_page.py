@@ -1,31 +1,21 @@
 """The page of a joined result: how many heads keep their kind on all corpora, which do not, and all numbers."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-import xarray as xr
-
 from headscope.report import corpora_page, default_parts
-from headscope.report.parts import Figure, Finding
-from headscope.report.tables import Table
+from headscope.report.declared import StudyParts
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Figure
 
 
-def highlights(result: xr.Dataset) -> list[Finding]:
-    """The share of heads that keep their kind beside chance, and the kinds that are kept."""
-    return corpora_page.findings(result)
+def kinds(numbers: Numbers) -> Figure:
+    """The kinds of all heads by corpus."""
+    return replace(corpora_page.figure(numbers.result, 1), variable="kind")
 
 
-def findings(result: xr.Dataset) -> list[Finding]:
-    """The same, and how far all other numbers reach."""
-    return [*corpora_page.findings(result), *default_parts.findings(result)]
-
-
-def figures(result: xr.Dataset) -> Iterator[Figure]:
-    """The kinds of all heads by corpus, and the numbers of heads."""
-    yield replace(corpora_page.figure(result, 1), variable="kind")
-    yield from default_parts.figures(result)
-
-
-def tables(result: xr.Dataset) -> Iterator[Table]:
-    """The numbers of heads of each kind by corpus, and the heads that do not keep theirs."""
-    return corpora_page.tables(result)
+PAGE = StudyParts(
+    highlights=(lambda numbers: corpora_page.findings(numbers.result),),
+    findings=(lambda numbers: default_parts.findings(numbers.result),),
+    charts=(kinds, lambda numbers: default_parts.figures(numbers.result)),
+    tables=(lambda numbers: corpora_page.tables(numbers.result),),
+)

@@ -17,16 +17,7 @@ README = "README.md"
 MARK = "<!-- This card is made by headscope push, which replaces it. -->"
 # Text that every result of its study has, whatever was read.
 FIXED = {
-    "token_class",
-    "feature",
-    "direction",
-    "bound",
-    "pattern",
-    "metric",
-    "half",
-    "estimator",
-    "query_group",
-    "init",
+    *("token_class", "feature", "direction", "bound", "pattern", "metric", "half", "estimator", "query_group", "init")
 }
 KEYS = ("study", "model", "corpus", "n_examples", "headscope_version")
 NOTE = (

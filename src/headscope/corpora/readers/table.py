@@ -123,14 +123,14 @@ def _csv(source: str, options: Options, cursor: Cursor) -> Rows:
 def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] | Bad]:
     line = begin = 0
 
-    def of_row() -> Iterator[str]:
+    def fields() -> Iterator[str]:
         for _, text in lines(source, cursor=cursor, quoted=True):
             if cursor.offset - begin > LONGEST_LINE:
                 size = f"more than {LONGEST_LINE >> 20} MiB in one row"
                 raise HeadscopeError(f"corpus '{source}', line {line}: {size}; close the quote mark that it opens")
             yield f"{text}\n"
 
-    reader = csv.reader(of_row(), strict=True)
+    reader = csv.reader(fields(), strict=True)
     while True:
         line, begin = cursor.line + 1, cursor.offset
         try:

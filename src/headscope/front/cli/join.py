@@ -36,8 +36,8 @@ def join(
         from headscope.results.hub import fetch
 
         files, clock = formats(figures, no_figures), Clock()
-        found = read_all([fetch(folder) for folder in directories])
-        result = join_corpora([one for path, one in found.items() if path.parent.resolve() != out.resolve()])
+        read = read_all([fetch(folder) for folder in directories])
+        result = join_corpora([result for path, result in read.items() if path.parent.resolve() != out.resolve()])
         with output_folder(out, STUDY, overwrite=overwrite, on_no_lock=notice):
             results.save(result, out)
             if not json:

@@ -47,7 +47,7 @@ def shortcut_pairs(per_case: int = PAIRS) -> list[ShortcutPair]:
 def _of_template(template: Template, per_case: int) -> Iterator[ShortcutPair]:
     random = Random(f"{template.heuristic} {template.entailed} {template.case}")
     for number in range(per_case):
-        words = {name: random.sample(known, min(len(known), 5)) for name, known in LEXICON.items()}
+        words = {name: random.sample(entries, min(len(entries), 5)) for name, entries in LEXICON.items()}
         premise, hypothesis = (_filled(pattern, words) for pattern in (template.premise, template.hypothesis))
         yield ShortcutPair(premise, hypothesis, template.heuristic, template.case, template.entailed, template.same)
         if number % OTHERS == 0:
@@ -103,9 +103,9 @@ def judge_of(
     names = [str(id2label[number]).lower().replace(" ", "_").replace("-", "_") for number in sorted(id2label)]
     yes = next((names.index(name) for name in (*ENTAILS, *SAME) if name in names), None)
     if yes is None or len(names) < 2:
-        given = ", ".join(map(str, id2label.values()))
+        labels = ", ".join(map(str, id2label.values()))
         raise HeadscopeError(
-            f"model '{model}' has the labels {given}, none of which says that a pair is entailed or the same; use a "
+            f"model '{model}' has the labels {labels}, none of which says that a pair is entailed or the same; use a "
             "model that was fine-tuned on such a task, or name that output 'entailment' or 'paraphrase' in its "
             "config.json (id2label)"
         )

@@ -4,7 +4,7 @@ Kovaleva et al. 2019, section 4.2 (Figure 3) and 4.5; beside it links elsewhere 
 """
 
 from headscope.common_numbers import places, sinks
-from headscope.study import Cost, InSurvey, Number, Study
+from headscope.study import Cost, InSurvey, Kind, Number, Study
 
 SHARE, HEADS, RELATIONS = "share of attention", ("layer", "head", "relation", "direction"), ("relation",)
 LINK, OTHER_HALF = "attention from one end of a link to the other", "in the chosen head, on the other half"
@@ -26,6 +26,7 @@ STUDY = Study(
     question="Which heads link two words?",
     source="Kovaleva et al. 2019, section 4.2",
     survey=InSurvey("links", Cost(4, 0.08, 0.1)),
+    kinds=(Kind(40, "link", "#117733", "attends to linked words more than to others"),),
     required=("link_attention",),
     attributes={"n_links": "number", "filter": "object"},
     numbers=(
