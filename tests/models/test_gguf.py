@@ -166,12 +166,12 @@ def test_a_missing_package_is_one_line_with_the_remedy(file: Path, folder: Path,
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_file_is_read_or_refused(data, file: Path) -> None:
-    whole = file.read_bytes()
+    content = file.read_bytes()
     at = data.draw(st.integers(0, 1_500))
     changed = data.draw(st.binary(min_size=1, max_size=8))
-    cut = data.draw(st.sampled_from([len(whole), 1_000, at]))
+    cut = data.draw(st.sampled_from([len(content), 1_000, at]))
     damaged = file.with_name("damaged.gguf")
-    damaged.write_bytes((whole[:at] + changed + whole[at + len(changed) :])[:cut])
+    damaged.write_bytes((content[:at] + changed + content[at + len(changed) :])[:cut])
     try:
         gguf_file(damaged, "x")
         locate(str(damaged))
