@@ -8,7 +8,6 @@ from itertools import islice, product
 from pathlib import Path
 from typing import BinaryIO
 
-from headscope.corpora.corpus import LEAST_DOCUMENTS
 from headscope.corpora.options import DEFAULTS, Options, existing
 from headscope.corpora.parsing import columns, parquet
 from headscope.corpora.parsing.json_lines import Record, records
@@ -16,6 +15,7 @@ from headscope.corpora.parsing.lines import Cursor, lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
+from headscope.statistics.intervals import LEAST_DOCUMENTS
 from headscope.storage.limits import LARGEST_FILE, LONGEST_LINE
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
