@@ -1,5 +1,6 @@
 """GGUF files are read as the models that they were made from; whatever in them is not read is refused by name."""
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import load
 from headscope.models.checkpoint import locate
 from headscope.models.gguf_file import gguf_file
+from headscope.storage.limits import MOST_ENTRIES
 from headscope.training.environment import run_environment
 from support.cli import run_command
 from support.loading import edit, refusal
@@ -160,6 +162,16 @@ def test_a_missing_package_is_one_line_with_the_remedy(file: Path, folder: Path,
     monkeypatch.setattr("headscope.catalog.find_spec", lambda module: None)
     assert refusal(file, tokenizer=folder) == (
         "GGUF files need gguf: pip install 'headscope[gguf]', in a checkout '.[gguf]'"
+    )
+
+
+@pytest.mark.parametrize("at", [8, 16])
+def test_counts_beyond_the_bounds_are_refused(at: int, file: Path) -> None:
+    """The counts of weights and of keys, which follow the version."""
+    content = file.read_bytes()
+    file.write_bytes(content[:at] + struct.pack("<Q", MOST_ENTRIES + 1) + content[at + 8 :])
+    assert refusal(file) == (
+        f"model '{file}' is no whole GGUF file of version 2 or 3 (of its first bytes); download it again"
     )
 
 
