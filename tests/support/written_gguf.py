@@ -147,8 +147,9 @@ def _turned(architecture: str, key: str, values: np.ndarray, config: Any) -> np.
     return values[rows]
 
 
-def _write_tokenizer(writer: Any, tokenizer: PreTrainedTokenizerBase) -> None:
-    pieces = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
+def _write_tokenizer(writer: Any, tokenizer: Any) -> None:
+    numbers = tokenizer.get_vocab()
+    pieces = sorted(numbers, key=lambda piece: numbers[piece])
     writer.add_tokenizer_model("gpt2")
     writer.add_token_list(pieces)
     writer.add_token_types([1] * len(pieces))

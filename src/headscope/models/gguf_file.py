@@ -43,8 +43,9 @@ class GGUFFile:
         """The name of the whole, and the types of the weights with their numbers, the most frequent first."""
         types = [weight.dtype for weight in self.weights.values()]
         counts = sorted({(-types.count(name), name) for name in types})
-        files = {int(kind): kind.name.removeprefix("MOSTLY_") for kind in require("gguf").LlamaFileType}
-        name = files.get(self.stated.get("general.file_type"), "unnamed")
+        number = self.stated.get("general.file_type")
+        names = [kind.name.removeprefix("MOSTLY_") for kind in require("gguf").LlamaFileType if kind == number]
+        name = names[0] if names else "unnamed"
         return f"{name}: {', '.join(f'{-count} weights {kind}' for count, kind in counts)}"
 
 

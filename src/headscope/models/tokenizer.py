@@ -81,7 +81,7 @@ def within(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> P
         tokenizer = _without_mask(tokenizer)
     with refusing(f"model '{name}': its tokenizer reads no text", "save it again with save_pretrained"):
         single, pair = tokenizer("a", verbose=False), tokenizer("a", "b", verbose=False)
-    added = {*single["input_ids"], *pair["input_ids"], tokenizer.pad_token_id} - {None}
+    added: set[Any] = {*single["input_ids"], *pair["input_ids"], tokenizer.pad_token_id} - {None}
     special = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     largest = max(({*tokenizer.get_vocab().values()} - special) | added)
     if size and largest >= size:

@@ -25,7 +25,10 @@ NAMES: dict[Kind, str] = {
     "word": "probability of the word piece that is predicted at a masked token",
     "representation": "cosine of the text's representation with that of the whole input",
 }
-STATES = {("mean",): "mean of the states of all tokens", ("first",): "state of the first token"}
+STATES: dict[tuple[str, ...], str] = {
+    ("mean",): "mean of the states of all tokens",
+    ("first",): "state of the first token",
+}
 # How outputs differ, in words; see `Target.distance`.
 DISTANCES: dict[Kind, str] = {
     "class": "total variation of the probabilities of classes",
