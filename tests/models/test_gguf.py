@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_its_own_tokenizer_is_read_where_no_other_is_named(tmp_path: Path) -> No
 def test_frequencies_of_llama_3_are_those_of_its_rope_type(folder: Path, tmp_path: Path) -> None:
     scaled = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
     scaled |= {"original_max_position_embeddings": 32, "rope_theta": 5_000.0}
-    network = tiny_decoder("llama", rope_parameters=scaled)
+    network: Any = tiny_decoder("llama", rope_parameters=scaled)
     plain = 5_000.0 ** -(torch.arange(0, 32, 2) / 32)
     factors = (plain / network.base_model.rotary_emb.inv_freq).numpy()
     path = write_gguf(tmp_path / "model.gguf", "llama", network, weights={"rope_freqs.weight": factors})

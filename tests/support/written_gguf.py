@@ -81,7 +81,7 @@ def write_gguf(
     * `tokenizer`: of bytes; `weights`: further ones; `keys`: replace what is stated, None leaves it out.
     """
     config, writer = network.config, gguf.GGUFWriter(path, architecture)
-    stated = {
+    stated: dict[str, Any] = {
         "context_length": config.max_position_embeddings,
         "embedding_length": config.hidden_size,
         "block_count": config.num_hidden_layers,

@@ -233,8 +233,10 @@ def _refuse_other(name: str, config: Any, folder: Path) -> None:
             _differ(name, f"{key} by the file", value, f"{key} in config.json of '{folder}'", expected)
 
 
-def _differ(name: str, key: str, value: Any, other: str, found: Any) -> None:
-    raise HeadscopeError(f"model '{name}': {key} is {str(value)[:200]}, and {other} is {str(found)[:200]}; {ORIGINAL}")
+def _differ(name: str, key: str, value: Any, other: str, expected: Any) -> None:
+    raise HeadscopeError(
+        f"model '{name}': {key} is {str(value)[:200]}, and {other} is {str(expected)[:200]}; {ORIGINAL}"
+    )
 
 
 def _key(file: GGUFFile, key: str) -> str:

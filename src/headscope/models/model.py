@@ -12,16 +12,17 @@ from jaxtyping import Bool, Float
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from headscope.capture.eager import short_input
 from headscope.capture.fused.check import why_maps
 from headscope.capture.interventions import Mode, means_written, refuse, uniform, zero
 from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections
-from headscope.capture.self_check import CAPTURES, Capture, check
+from headscope.capture.self_check import CAPTURES, CLOSE, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
+from headscope.capture.transformers_logging import quiet
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
-from headscope.models.later_tokens import changes_with_later_tokens
 from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import fitting, mask_notes, refuse_beyond, rows_of
 from headscope.storage.hashes import SourceFiles
@@ -93,7 +94,7 @@ class Model:
     @cached_property
     def looks_ahead(self) -> bool:
         """Whether tokens attend to later ones, or their states change with these; not in a causal model."""
-        return self.capture.looks_ahead or changes_with_later_tokens(self.network)
+        return self.capture.looks_ahead or _changes_with_later_tokens(self.network)
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""
@@ -181,6 +182,18 @@ def read_as(
     refuse_beyond(network, tokenizer, name)
     tokenizer, notes = with_segment_ids(name, network, tokenizer)
     return tokenizer, notes + mask_notes(tokenizer)
+
+
+def _changes_with_later_tokens(network: PreTrainedModel) -> bool:
+    """Whether earlier states of a short input change where later tokens are others."""
+    inputs = short_input(network)
+    ids, half = inputs["input_ids"], inputs["input_ids"].shape[1] // 2
+    others = torch.cat([ids[:, :half], ids[:, : ids.shape[1] - half]], dim=1)
+    with torch.inference_mode(), quiet():
+        # [token, width] of the first half
+        before, after = (network.base_model(**inputs | {"input_ids": read})[0][0, :half] for read in (ids, others))
+    # Experts that get other tokens round in another way.
+    return bool((after - before).abs().max() > CLOSE[network.dtype] * before.abs().max().clamp_min(1))
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:

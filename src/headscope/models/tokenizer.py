@@ -108,8 +108,8 @@ def rows_of(network: PreTrainedModel) -> int | None:
 
 
 def _refuse(beyond: Mapping[int, str], name: str, table: Any, inputs: tuple[Any, ...]) -> None:
-    if inputs and not torch.compiler.is_exporting() and (found := beyond.get(int(inputs[0].max()))):
-        raise HeadscopeError(f"a text holds {found}, which model '{name}' has no embedding of; remove it from the text")
+    if inputs and not torch.compiler.is_exporting() and (token := beyond.get(int(inputs[0].max()))):
+        raise HeadscopeError(f"a text holds {token}, which model '{name}' has no embedding of; remove it from the text")
 
 
 def _without_mask(tokenizer: Any) -> PreTrainedTokenizerBase:

@@ -30,7 +30,8 @@ def shortcuts(numbers: Numbers) -> Iterator[Finding]:
     """Whether each heuristic is taken for entailment, and the heads without which it is less."""
     numbers.array("case_score")
     result = numbers.result
-    heuristics = [name.removesuffix(NOT) for name in _phenomena(result) if name.endswith(NOT) and name != OTHER]
+    names = map(str, result["phenomenon"].values)
+    heuristics = [name.removesuffix(NOT) for name in names if name.endswith(NOT) and name != OTHER]
     findings = {heuristic: _taken(result, heuristic) for heuristic in heuristics}
     yield from findings.values()
     # without a head a model that follows no shortcut may say no more often, too
@@ -109,7 +110,3 @@ def _worded(gains: xr.DataArray, heuristic: str, head: Reading) -> str:
     entailed = float(gains.sel(phenomenon=f"{heuristic}: entailed", layer=layer, head=number))
     lost = f"{100 * entailed:+.1f} points of the entailed" if np.isfinite(entailed) else "entailed pairs unknown"
     return f"{heuristic}, head {head.head} ({head.estimate.points} points; {lost})"
-
-
-def _phenomena(result: xr.Dataset) -> list[str]:
-    return [str(name) for name in result["phenomenon"].values]

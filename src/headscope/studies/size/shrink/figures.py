@@ -27,11 +27,6 @@ def facts(numbers: Numbers) -> dict[str, Any]:
     return numbers.attribute("shrinking")
 
 
-def main_metric(numbers: Numbers) -> str:
-    """The score that the tolerance is of."""
-    return str(numbers.result["metric"].values[0])
-
-
 def times_as_fast(numbers: Numbers) -> float:
     """How many times as fast the saved model is: the mean over the timed shapes of the share of time, turned over."""
     timed = facts(numbers)["timed"]
@@ -49,7 +44,7 @@ class Point(NamedTuple):
 
 def points(numbers: Numbers) -> Iterator[Point]:
     """All models of a run, the steps first."""
-    known, result, metric = facts(numbers), numbers.result, main_metric(numbers)
+    known, result, metric = facts(numbers), numbers.result, numbers.main_metric
     sizes, speeds = result["megabytes"].values.tolist(), known["speeds"]
     line = "by gates, trained with them" if "gates" in known else "each step, untrained"
     for step, (speed, size) in enumerate(zip(speeds, sizes, strict=True)):
@@ -70,7 +65,7 @@ def points(numbers: Numbers) -> Iterator[Point]:
 def path_figures(numbers: Numbers) -> Iterator[Figure]:
     """The main score by speed and by size."""
     caption = (
-        f"Held-out {label('metric', main_metric(numbers))} after each step of the search from the whole model on, and "
+        f"Held-out {label('metric', numbers.main_metric)} after each step of the search from the whole model on, and "
         "of the saved model. Beside them models of its size whose parts are chosen otherwise. The band is the 95% "
         "interval of the steps; the table of the values has those of single models. "
     )
@@ -124,7 +119,7 @@ def open_gates(numbers: Numbers) -> Iterator[Figure]:
 
 def choices(numbers: Numbers) -> Figure | None:
     """The scores of models of the saved size whose parts are chosen otherwise."""
-    metric = main_metric(numbers)
+    metric = numbers.main_metric
     scores = numbers.array("choice_score", metric=[metric]).rename(metric="series")
     scores = scores.drop_vars("n_examples", errors="ignore").transpose("choice", "series")
     caption = (

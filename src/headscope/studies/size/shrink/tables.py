@@ -4,12 +4,12 @@ from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, number
-from headscope.studies.size.shrink.figures import facts, main_metric
+from headscope.studies.size.shrink.figures import facts
 
 
 def steps(numbers: Numbers) -> Table:
     """A row for each step: the part, what it cost, and the score, the speed and the size after it."""
-    metric, speeds, result = main_metric(numbers), facts(numbers)["speeds"], numbers.result
+    metric, speeds, result = numbers.main_metric, facts(numbers)["speeds"], numbers.result
     titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Estimated", "Speed", "MB"]
     caption = (
         "Steps of the search. Cost: what the step adds to the change of the outputs; estimated: by the part alone. "

@@ -67,8 +67,8 @@ class Target:
         * `positions`: of the token at which a word is predicted.
         """
         if self.kind == "representation":
-            one = self.modules.pooling == ("first",)  # the first token's state, though it be hidden or the only one
-            return self.modules(output.last_hidden_state.float(), torch.ones_like(real) if one else real)
+            first = self.modules.pooling == ("first",)  # the first token's state, though it be hidden or the only one
+            return self.modules(output.last_hidden_state.float(), torch.ones_like(real) if first else real)
         logits = output.logits.float()
         if self.kind == "number":
             return logits.reshape(len(logits), -1)[:, :1]
