@@ -24,7 +24,7 @@ from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.segment_ids import with_segment_ids
-from headscope.models.tokenizer import fitting, mask_notes, refuse_beyond, rows_of
+from headscope.models.tokenizer import RESIZE, mask_notes, refuse_beyond, rows_of, within
 from headscope.storage.hashes import SourceFiles
 
 
@@ -166,10 +166,10 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
     * `network`: a model of transformers, such as `AutoModel.from_pretrained` returns; `tokenizer`: its tokenizer.
     * `name`: as results name it.
 
-    Raises `HeadscopeError` if its attention cannot be captured exactly, or the tokenizer is of another model.
+    Raises `HeadscopeError` if its attention cannot be captured exactly, or the tokenizer has ids beyond its embedding.
     """
     network = without_decoder(network).eval()
-    tokenizer = fitting(tokenizer, rows_of(network), name)
+    tokenizer = within(tokenizer, rows_of(network), name, remedy=RESIZE)
     capture = check(network)
     tokenizer, notes = read_as(name, network, tokenizer)
     return Model(name, network, tokenizer, capture, notes=notes)

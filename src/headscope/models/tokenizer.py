@@ -21,6 +21,8 @@ from headscope.storage.limits import MOST_GROWTH
 # Embeddings are padded for speed, and a few pieces are added late. A larger difference means the tokenizer of another
 # model, or an empty one that transformers builds without a vocabulary.
 LEAST_SHARE, MOST_SHARE = 0.5, 1.1
+SAVE = "save the model's own tokenizer into the folder"
+RESIZE = "give its own tokenizer, or rows to all pieces: network.resize_token_embeddings(len(tokenizer))"
 # The most characters that other steps make of one: the longest of Unicode's forms, bytes in UTF-8, blanks around it.
 FACTORS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Precompiled": 18, "Lowercase": 2, "ByteLevel": 4,
            "BertNormalizer": 4}  # fmt: skip
@@ -41,27 +43,17 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
             folder, config=config, local_files_only=True, trust_remote_code=remote_code, **file
         )
         tokenizer = as_saved(tokenizer, folder)
-    if not isinstance(tokenizer.model_max_length, int | float):
-        raise HeadscopeError(
-            f"model '{name}': model_max_length of its tokenizer is {str(tokenizer.model_max_length)[:40]!r}, not a "
-            "number; correct it in tokenizer_config.json"
-        )
-    return fitting(tokenizer, getattr(config.get_text_config(), "vocab_size", None), name)
-
-
-def fitting(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model, if it can be one.
-
-    * `size`: the rows of the model's embedding; None where these are not known.
-
-    Raises `HeadscopeError` if it gives no character offsets, or has far more or fewer pieces than the embedding rows;
-    and as `within` does.
-    """
     if not tokenizer.is_fast:
         raise HeadscopeError(
             f"model '{name}': tokenizer {type(tokenizer).__name__} does not give character offsets; "
             "convert it to a fast one (tokenizer.json)"
         )
+    if not isinstance(tokenizer.model_max_length, int | float):
+        raise HeadscopeError(
+            f"model '{name}': model_max_length of its tokenizer is {str(tokenizer.model_max_length)[:40]!r}, not a "
+            "number; correct it in tokenizer_config.json"
+        )
+    size = getattr(config.get_text_config(), "vocab_size", None)
     if size and not LEAST_SHARE * size <= len(tokenizer) <= MOST_SHARE * size:
         raise HeadscopeError(
             f"model '{name}': its tokenizer has {len(tokenizer)} pieces, the model {size}; "
@@ -70,7 +62,9 @@ def fitting(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> 
     return within(tokenizer, size, name)
 
 
-def within(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> PreTrainedTokenizerBase:
+def within(
+    tokenizer: PreTrainedTokenizerBase, size: int | None, name: str, *, remedy: str = SAVE
+) -> PreTrainedTokenizerBase:
     """The tokenizer, whose ids are below the size of an embedding, except special tokens that it never adds itself.
 
     A mask token beyond it is left out: transformers adds one to a vocabulary that has none.
@@ -86,8 +80,7 @@ def within(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> P
     largest = max(({*tokenizer.get_vocab().values()} - special) | added)
     if size and largest >= size:
         raise HeadscopeError(
-            f"model '{name}': its tokenizer has the token id {largest}, the embedding ends at {size - 1}; "
-            "save the model's own tokenizer into the folder"
+            f"model '{name}': its tokenizer has the token id {largest}, the embedding ends at {size - 1}; {remedy}"
         )
     return tokenizer
 
