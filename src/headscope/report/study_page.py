@@ -118,7 +118,7 @@ class StudyPage:
     def _page(self) -> StudyParts:
         """The page that the study declares, or that of several corpora."""
         if "corpus" in self.result.dims:
-            return importlib.import_module("headscope.report.joined_page").PAGE
+            return importlib.import_module("headscope.report.corpora_page").PAGE
         return StudyParts() if self.study is None else _declared(catalog.study_folder(self.study) / "page.py")
 
     def _is_empty(self) -> bool:
@@ -170,8 +170,8 @@ def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
         with leaving_out(result), special_tokens(result.attrs), unchecked():
-            found = hook(result, *rest)
-            return of_model(list(found) if isinstance(found, Iterator) else found)
+            value = hook(result, *rest)
+            return of_model(list(value) if isinstance(value, Iterator) else value)
         return empty
 
     return call

@@ -16,10 +16,9 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units
 from headscope.studies.layers.layers.features import ClassifierSettings, TrainedTask
 from headscope.studies.layers.layers.groups import Answers, CaseGroup
-from headscope.studies.layers.layers.label_sets import f1_parts, joined_labels
 from headscope.studies.layers.layers.late_cases import LateCase, late_cases
 from headscope.studies.layers.layers.scalar_mix import MixedTask, mixes
-from headscope.studies.layers.layers.train import train
+from headscope.studies.layers.layers.train import f1_parts, joined_labels, train
 
 
 class UnitDraws:

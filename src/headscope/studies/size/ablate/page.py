@@ -33,9 +33,8 @@ from headscope.statistics.significance import RATE
 from headscope.studies.size.ablate import beside_single_heads as beside
 from headscope.studies.size.ablate.card import CARD, kinds, q_values
 from headscope.studies.size.ablate.claims import free_heads, least, needed, phenomena, unconfirmed, worst_layer
-from headscope.studies.size.ablate.perturbed_page import kept_chart, predictions_kept
 from headscope.studies.size.ablate.published import published
-from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, shortcuts
+from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, kept_chart, predictions_kept, shortcuts
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
 LEAST_HEADS, MOST_HEADS = 3, 8

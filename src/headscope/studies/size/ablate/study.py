@@ -28,8 +28,7 @@ from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.size.ablate import across_tasks
 from headscope.studies.size.ablate.gains import by_phenomenon
-from headscope.studies.size.ablate.head_pairs import ALL
-from headscope.studies.size.ablate.head_sets import AskedSets
+from headscope.studies.size.ablate.head_pairs import ALL, AskedSets
 from headscope.studies.size.ablate.one_head import variables as one_head_variables
 from headscope.studies.size.ablate.perturbed import by_case, by_perturbation
 from headscope.studies.size.ablate.variables import LEAST, Effects

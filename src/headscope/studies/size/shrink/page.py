@@ -14,15 +14,18 @@ from headscope.report.wording import examples, number, rate, several
 from headscope.studies.size.shrink.figures import (
     GATES,
     REMOVED,
+    changed_examples,
     choices,
     facts,
+    groups,
     layer_neurons,
     open_gates,
     output_change,
     path_figures,
+    steps,
+    trials,
 )
 from headscope.studies.size.shrink.highlights import lost, no_claim, removed, size, speed, unlearned
-from headscope.studies.size.shrink.tables import changed_examples, groups, steps, trials
 
 ADJECTIVES = {
     "rare words": "for rare words",
