@@ -72,7 +72,7 @@ def pairs(made: Tensor) -> Tensor:
 @cache
 def model_of(model_type: str) -> Model:
     with quiet():
-        return headscope.wrap(network_of(model_type), tiny_tokenizer(pieces=64))
+        return headscope.wrap(network_of(model_type), tiny_tokenizer())
 
 
 def means_of(model: Model) -> np.ndarray:

@@ -41,7 +41,7 @@ CAUSAL = ["biogpt", "bloom", "codegen", "falcon", "gemma3_text", "gpt2", "gpt_ne
 
 
 def model_of(kind: type, config: Any) -> headscope.Model:
-    return headscope.wrap(tiny_network(config, kind=kind), tiny_tokenizer(pieces=config.vocab_size))
+    return headscope.wrap(tiny_network(config, kind=kind), tiny_tokenizer())
 
 
 @pytest.mark.parametrize("name", SEEING)

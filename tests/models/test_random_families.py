@@ -15,7 +15,7 @@ from support.tiny_families import tiny_family
 
 @pytest.mark.parametrize("kind", ["t5", "deberta-v2"])
 def test_it_has_the_same_shape_and_other_weights(kind: str) -> None:
-    model = headscope.wrap(tiny_family(kind), tiny_tokenizer(pieces=64))
+    model = headscope.wrap(tiny_family(kind), tiny_tokenizer())
     made = untrained(model)
     assert type(made.network) is type(model.network) and made.capture == model.capture
     before = dict(model.network.named_parameters())

@@ -9,7 +9,6 @@
 
 import string
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,9 +43,9 @@ def tiny_vocabulary() -> dict[str, int]:
     return {piece: number for number, piece in enumerate(pieces)}
 
 
-def tiny_tokenizer(max_tokens: int = 64, pieces: int | None = None) -> PreTrainedTokenizerBase:
-    """A fast, lower-casing WordPiece tokenizer with [CLS] and [SEP], as BERT has it; of the first `pieces` alone."""
-    vocabulary = dict(islice(tiny_vocabulary().items(), pieces))
+def tiny_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
+    """A fast, lower-casing WordPiece tokenizer with [CLS] and [SEP], as BERT has it."""
+    vocabulary = tiny_vocabulary()
     backend = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
     backend.normalizer = normalizers.BertNormalizer()
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
