@@ -22,9 +22,10 @@ from headscope import Settings, load, read
 from headscope.corpora import Options
 from headscope.encoding.encoder import Words
 from headscope.passes.batches import by_length, collator
+from headscope.studies.words.attributions import STUDY
 from headscope.studies.words.attributions.explaining_pass import explainer
 from headscope.studies.words.attributions.maps import flows
-from headscope.studies.words.attributions.study import OPTIONS, run
+from headscope.studies.words.attributions.study import run
 from headscope.studies.words.attributions.targets import target_of
 
 ROUNDS, INPUTS, SCORED, LONG = 5, 60, 4, 512
@@ -35,7 +36,7 @@ def times(source: str) -> None:
     model, corpus, settings = (
         load("minilm"),
         read(source, Options(limit=INPUTS)),
-        Settings(batch_tokens=OPTIONS["batch_tokens"]),
+        Settings(batch_tokens=STUDY.options["batch_tokens"]),
     )
     inputs = list(Words(model.tokenizer, model.max_tokens).encode(corpus))
     batches = [collator(model)(group) for group in by_length(inputs, settings.batch_tokens)]

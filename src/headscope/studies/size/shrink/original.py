@@ -211,16 +211,19 @@ def original_of(
     original = Original(model, parts, moments, of_neurons, of_heads, kinds, fine=fine, pieces=pieces)
     if "embeddings" in kinds:
         original = replace(original, embeddings=embedding_basis(model, inputs, pieces))
-    return replace(original, least_heads=_least_heads(original), least_neurons=0) if fine else original
+    if not fine:
+        return original
+    number, heads = len(model.capture.heads), [tuple(range(number)) for number in model.capture.heads]
+    headless = number > 1 and parts.heads and _runs(original, Kept(heads=((), *heads[1:])))
+    # Conv1D of transformers, as in GPT-2, takes no empty states.
+    no_neurons = parts.feed_forward and _runs(original, Kept(neurons=((),) * number))
+    return replace(original, least_heads=0 if headless else 1, least_neurons=0 if no_neurons else 1)
 
 
-def _least_heads(original: Original) -> int:
-    """0 if a layer of the model can do without heads, else 1."""
-    heads = [tuple(range(number)) for number in original.model.capture.heads]
-    if len(heads) == 1 or not original.parts.heads:
-        return 1
+def _runs(original: Original, kept: Kept) -> bool:
+    """Whether the model can do with these parts alone."""
     try:
-        cut(original.model, Kept(heads=((), *heads[1:])), fine=True)
+        cut(original.model, kept, fine=True)
     except HeadscopeError:
-        return 1
-    return 0
+        return False
+    return True
