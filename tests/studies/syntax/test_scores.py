@@ -43,7 +43,9 @@ def test_the_head_at_the_offset_is_hit_and_outside_of_the_sentence_the_nearest_o
 def test_attention_to_any_other_word_is_no_better_than_a_fixed_word() -> None:
     """In sentences of four words whose heads are drawn at random, so that no parser is right for more than a third."""
     random = np.random.default_rng(0)
-    words = [(place, (place + int(random.integers(1, 4))) % 4, 4) for place in np.tile(np.arange(4), 2000).tolist()]
+    words = [
+        (position, (position + int(random.integers(1, 4))) % 4, 4) for position in np.tile(np.arange(4), 2000).tolist()
+    ]
     for fixed in (FixedWord(1), FixedWord(-1), FixedWord(position=1), FixedWord(position=3), FixedWord(position=-1)):
         assert hits(answers(*words), fixed).mean() == pytest.approx(1 / 3, abs=0.02)
 
