@@ -41,16 +41,17 @@ LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
 FORWARD = "source_to_target"
 DIRECTIONS = {FORWARD: "From source to target", "target_to_source": "From target to source"}
 MOST_RELATIONS = 12
-NOT_COMPARED = Finding(
-    "Nothing could be compared",
-    "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
-    "baselines need. Read longer sentences, or more of them.",
-)
 
 
 def not_compared(numbers: Numbers) -> Finding | None:
     """That the links of no relation have a baseline."""
-    return NOT_COMPARED if bool(numbers.result["gain"].sel(relation="all").isnull().all()) else None
+    if bool(numbers.result["gain"].sel(relation="all").notnull().any()):
+        return None
+    return Finding(
+        "Nothing could be compared",
+        "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
+        "baselines need. Read longer sentences, or more of them.",
+    )
 
 
 def best(numbers: Numbers) -> Iterator[Finding]:

@@ -38,12 +38,8 @@ STUDY = Study(
             f"position of the best fixed word on one half, if it has one{FROM_ENDS}",
             *("words", RELATIONS),
         ),
-        Number(
-            "chosen_accuracy", "words whose syntactic head the chosen head picks, on the other half", SHARE, RELATIONS
-        ),
-        Number(
-            "chosen_baseline", "words for which the chosen fixed word is right, on the other half", SHARE, RELATIONS
-        ),
+        Number("chosen_accuracy", "words for which the chosen head is right, on the other half", SHARE, RELATIONS),
+        Number("chosen_baseline", "words for which the fixed word is right, on the other half", SHARE, RELATIONS),
         Number("chosen_gain", GAIN, SHARE, RELATIONS),
         Number("split_words", "words that the tokenizer splits", SHARE, (), SPLIT_SOURCE),
         *sinks("relation"),
