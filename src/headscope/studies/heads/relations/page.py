@@ -121,14 +121,11 @@ def random_weights(numbers: Numbers) -> Finding:
     random = result["untrained_gain"].values.tolist() if "untrained_gain" in result else []
     if trained.value != trained.value:
         raise MissingNumber("gain")
-    weights = f"; with random weights {_points(sum(random) / len(random))}" if random else ""
-    text = f"The average head gives linked words {_points(trained.value)} more attention than others{weights}."
+    weights = f"; with random weights {number(100 * sum(random) / len(random), '.1f')} points" if random else ""
+    points = number(100 * trained.value, ".1f")
+    text = f"The average head gives linked words {points} points more attention than others{weights}."
     claim = above(trained, 0.0, n)
     return beside_random_seeds("Attention between linked words", trained, random, claim, text, "sentences")
-
-
-def _points(share: float) -> str:
-    return f"{number(100 * share, '.1f')} points"
 
 
 def above_percentile(numbers: Numbers) -> Finding:
