@@ -25,6 +25,7 @@ from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
 from headscope.report.declared import StudyCard, StudyParts, lacks, leaving_out, parts_of
+from headscope.report.joined_seeds import SEEDS
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 from headscope.statistics.intervals import TOO_FEW
@@ -141,7 +142,9 @@ class StudyPage:
 
     @property
     def _page(self) -> StudyParts | None:
-        """The page that the study declares; None for one of several corpora."""
+        """The page that the study declares, or that of joined seeds; None for one of several corpora."""
+        if self.result.attrs["study"] == SEEDS:
+            return _declared(Path(__file__).with_name("seeds_page.py"))
         if self.study is None or "corpus" in self.result.dims:
             return None
         return _declared(catalog.study_folder(self.study) / "page.py")
