@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,22 +33,34 @@ def join(
 ) -> None:
     """Join results of one model on several corpora, or of the seeds of one training: where their heads agree."""
     with user_errors(debug):
-        from headscope import report, results
         from headscope.front.cli import terminal
 
         files, clock = formats(figures, no_figures), Clock()
-        result = joined(directories, out)
-        with output_folder(out, result.attrs["study"], overwrite=overwrite, on_no_lock=notice):
-            results.save(result, out)
-            if not json:
-                terminal.print_result(result)
-            with drawing_bar("page", show=shown(quiet=json)) as on_figure:
-                page = report.write(result, out, formats=files, on_figure=on_figure)
+        with drawing_bar("page", show=shown(quiet=json)) as on_figure:
+            result, page = write_joined(directories, out, overwrite=overwrite, formats=files, on_figure=on_figure)
         clock.stop("page")
         if json:
             print_json(terminal.as_json(result, page))
         else:
+            terminal.print_result(result)
             terminal.print_end(result, out, page, str(clock))
+
+
+def write_joined(
+    directories: Sequence[Path], out: Path, *, overwrite: bool = False, **drawn: Any
+) -> "tuple[xr.Dataset, Path]":
+    """Write the results in some folders as one, and its page. Returns: the result, and the path of the page.
+
+    * `drawn`: options of `report.write`.
+
+    Raises `HeadscopeError` for results that cannot be joined.
+    """
+    from headscope import report, results
+
+    result = joined(directories, out)
+    with output_folder(out, result.attrs["study"], overwrite=overwrite, on_no_lock=notice):
+        results.save(result, out)
+        return result, report.write(result, out, **drawn)
 
 
 def joined(directories: Sequence[Path], out: Path) -> "xr.Dataset":
