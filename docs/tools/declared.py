@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headscope import catalog
 from headscope.catalog import command_name
+from headscope.report import joined_seeds
 from headscope.storage.files import write_atomically
 from headscope.study import Number, Study
 
@@ -58,7 +59,7 @@ def numbers(study: Study) -> Iterator[Number]:
 def table(name: str) -> str:
     """The numbers of a study."""
     rows = []
-    for number in numbers(catalog.study(name)):
+    for number in numbers(joined_seeds.STUDY if name == joined_seeds.SEEDS else catalog.study(name)):
         dims = ", ".join(f"`{dim}`" for dim in number.dims)
         what = (number.definition or number.what).replace("|", "\\|").rstrip(".")
         rows.append(f"| `{number.name}` | {dims} | {what} | {number.unit} |\n")

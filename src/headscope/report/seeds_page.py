@@ -50,14 +50,16 @@ def words_of(head_number: str) -> str:
 def agreement(numbers: Numbers) -> Iterator[Finding]:
     """Whether seeds agree on which heads come first, by each number."""
     heads = int(np.isfinite(numbers.array("head_place").values[0, 0]).sum())
+    seeds = numbers.result.sizes["seed"]
     for name in numbers.labels("seed_agreement", "head_number"):
         value, words = numbers("seed_agreement", head_number=name), words_of(name)
-        seeds = numbers.result.sizes["seed"]
-        few = "" if value.tested else " Three seeds are the least for an interval."
+        mean = f"Mean rank correlation over {several(heads, 'head')} between two of {seeds} seeds: {value}."
+        if not value.tested:
+            yield Finding(f"By {words}, {number(value.value)}", f"{mean} Three seeds are the least for an interval.")
+            continue
         yield Finding.judged(
             above(value, 0.0, heads),
-            f"Mean rank correlation over {several(heads, 'head')} between two of {seeds} seeds: {value}. The interval "
-            f"is over seeds.{few}",
+            f"{mean} The interval is over seeds.",
             holds=f"Seeds agree on {words}, by {number(value.value)}",
             fails=f"Seeds disagree on {words}",
             undecided=f"{words[0].upper()}{words[1:]}: no agreement of seeds can be told from none",
@@ -75,7 +77,7 @@ def survivors(numbers: Numbers) -> Iterator[Finding]:
         count, chance = int(numbers(name).value), numbers(f"{name}_chance").value
         p = numbers(f"{name}_p_value").value
         more = "More than by chance" if p < RATE else "As many as by chance"
-        text = f"{more}: it would be {number(chance, '.1f')} if each seed kept as many heads at random ({rate(p)})."
+        text = f"{more}: it would be {number(chance, '.1f')} if each seed kept as many heads at random (p {rate(p)})."
         yield Finding(f"{several(count, 'head')} {words}", text)
 
 
