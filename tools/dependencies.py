@@ -26,7 +26,8 @@ def own_requirements() -> list[str]:
     table = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
     extras = table["project"]["optional-dependencies"] | table["dependency-groups"]
     named = [(name, line) for name, lines in extras.items() for line in lines if isinstance(line, str)]
-    return [*table["project"]["dependencies"], *(f"{line}; extra == '{name}'" for name, line in named)]
+    of_extras = (f"{line}{' and' if ';' in line else ';'} extra == '{name}'" for name, line in named)
+    return [*table["project"]["dependencies"], *of_extras]
 
 
 def by_group() -> dict[str, list[str]]:

@@ -25,25 +25,22 @@ def licence(metadata: Any) -> str:
 def main() -> None:
     """Print the page."""
     there, groups = installed(), by_group()
-    rows = {
-        group: [(each, there[each].version.partition("+")[0], licence(there[each].metadata)) for each in names]
-        for group, names in groups.items()
-    }
+    named = {group: {name: licence(there[name].metadata) for name in names} for group, names in groups.items()}
     copyleft = [
         f"{name} ({words}; {group})"
-        for group, each in rows.items()
-        for name, _, words in each
+        for group, licences in named.items()
+        for name, words in licences.items()
         if COPYLEFT.search(words)
     ]
     print("# Licences of dependencies\n")
     print("headscope is under the Apache License 2.0. This page is written by `make licences` from the metadata of the")
-    print("installed packages; binary packages may contain libraries under further licences.\n")
+    print("installed packages, with the versions of `constraints.txt`. Binary packages may contain libraries under")
+    print("further licences.\n")
     print(f"Under a copyleft licence, weak ones included: {'; '.join(copyleft) or 'none'}.")
-    for group, each in rows.items():
+    for group, licences in named.items():
         print(f"\n## {group[0].upper()}{group[1:]}\n\n{NOTES[group]}\n")
-        print("| package | version | licence |\n| --- | --- | --- |")
-        for row in each:
-            print("|", " | ".join(cell.replace("|", "/") for cell in row), "|")
+        for words in sorted(set(licences.values())):
+            print(f"* {words}: {', '.join(name for name in licences if licences[name] == words)}")
 
 
 if __name__ == "__main__":

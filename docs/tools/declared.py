@@ -1,11 +1,12 @@
 """The parts of README, docs and mkdocs.yml that are made of what studies declare: their lists, and their numbers.
 
-`python docs/tools/declared.py` writes them anew, between `<!-- studies -->` or `<!-- numbers: lens -->` and
-`<!-- end -->` (in mkdocs.yml after `#`). `numbers: all` are the numbers of all studies, each under a heading.
+`python docs/tools/declared.py` writes them anew, between `<!-- studies -->` or `<!-- numbers -->` and `<!-- end -->`
+(in mkdocs.yml after `#`). `<!-- numbers: seeds -->` are those of joined seeds.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from headscope import catalog
@@ -16,9 +17,9 @@ from headscope.study import Number, Study
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(
-    r"(?P<start>^ *(?:<!--|#) (?P<what>studies|numbers: [\w-]+)(?: -->)?\n).*?(?P<end>^ *(?:<!--|#) end)", re.M | re.S
+    r"(?P<start>^ *(?:<!--|#) (?P<what>studies|numbers(?:: seeds)?)(?: -->)?\n).*?(?P<end>^ *(?:<!--|#) end)",
+    re.M | re.S,
 )
-HEADER = "| variable | dimensions | what it is | unit |\n| --- | --- | --- | --- |\n"
 
 
 def pages() -> list[Path]:
@@ -36,8 +37,9 @@ def written(file: Path) -> str:
 def _block(file: Path, what: str) -> str:
     if what == "studies":
         return {"mkdocs.yml": navigation, "api.md": functions}.get(file.name, questions)(file)
-    name = what.removeprefix("numbers: ").replace("-", "_")
-    return everything() if name == "all" else table(name)
+    if what == "numbers: seeds":
+        return "\n".join(["", *_lines(joined_seeds.STUDY, joined_seeds.SEEDS, {})]) + "\n\n"
+    return everything()
 
 
 def declared() -> dict[str, Study]:
@@ -56,24 +58,38 @@ def numbers(study: Study) -> Iterator[Number]:
     yield from study.numbers
 
 
-def table(name: str) -> str:
-    """The numbers of a study."""
-    rows = []
-    for number in numbers(joined_seeds.STUDY if name == joined_seeds.SEEDS else catalog.study(name)):
-        dims = ", ".join(f"`{dim}`" for dim in number.dims)
-        what = (number.definition or number.what).replace("|", "\\|").rstrip(".")
-        rows.append(f"| `{number.name}` | {dims} | {what} | {number.unit} |\n")
-    return HEADER + "".join(rows)
-
-
 def everything() -> str:
-    """The numbers of all studies."""
-    titles = {
-        name: f"## The study `{command_name(name)}`\n\n{study.source}."
-        for name, study in declared().items()
-        if any(numbers(study))
-    }
-    return "\n" + "".join(f"{title}\n\n{table(name)}\n" for name, title in titles.items())
+    """The numbers of all studies: a line for each, that repeats no other."""
+    lines: list[str] = []
+    defined: dict[Number, str] = {}
+    for name, study in declared().items():
+        if any(numbers(study)):
+            lines += ["", f"## The study `{command_name(name)}`", "", f"{study.source}.", ""]
+            lines += _lines(study, command_name(name), defined)
+    return "\n".join(lines) + "\n\n"
+
+
+def _lines(study: Study, name: str, defined: dict[Number, str]) -> Iterator[str]:
+    """The lines of a study's numbers; `defined` has the study that defines each number, whatever its dimensions."""
+    labels: dict[str, str] = {}
+    for number in numbers(study):
+        what, other = _in_names(number, labels), defined.setdefault(replace(number, dims=()), name)
+        if other != name:
+            what = f"as in [{other}](#the-study-{other})"
+        elif not re.search(rf"\b{re.escape(number.unit)}\b", what):
+            what += f" ({number.unit})"
+        dims = f"[{', '.join(number.dims)}]" if number.dims else ""
+        yield f"* `{number.name}{dims}`: {what}"
+        labels[number.name] = number.what
+
+
+def _in_names(number: Number, labels: dict[str, str]) -> str:
+    """What a number is; words that are the label of a number before it become the name of that."""
+    what = (number.definition or number.what).rstrip(".")
+    for name, label in sorted(labels.items(), key=lambda pair: -len(pair[1])):
+        if len(label.split()) > 3 and label != what:
+            what = re.sub(rf"(?:^|(?<= (?:in|of) )){re.escape(label)}", f"`{name}`", what)
+    return what
 
 
 def questions(file: Path) -> str:

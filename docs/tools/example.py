@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import headscope
-from headscope.front.survey.portrait import portrait
+from headscope.papers.portrait import portrait
 from headscope.report import rebuild_all
 
 RESULTS = Path("out/example")

@@ -13,7 +13,7 @@ import xarray as xr
 
 from headscope import catalog, results
 from headscope.papers import Judgement, judge, read_papers, words
-from headscope.papers.paper_files import ENTRIES
+from headscope.papers.paper_claim import ENTRIES
 from headscope.report.cards.model_results import MeasuredModel, Source, read_all
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.storage.files import write_atomically

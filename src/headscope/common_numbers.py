@@ -10,6 +10,29 @@ COVERAGE = (
     Number("token_share", SHARES, "share of tokens", ("token_class",), INPUTS),
     Number("uniform_entropy", "entropy of uniform attention over all tokens", "nats", (), INPUTS),
 )
+# The importance of heads that `ablate` and `prune` read.
+PROGRAMS, BY_GRADIENT = (
+    "Michel et al. 2019, 4.1, and programs named as the estimators",
+    "importance of a head, by the gradient of the loss",
+)
+ESTIMATORS = (
+    "from g[e, t], the derivative of the loss of example e in the gate of the head at token t, over n examples. "
+    "`michel`: mean over e of |sum over t of g| (Michel et al. 2019, 4.1). `michel_code`: sum over e and t of |g|, "
+    "divided by the number of tokens, in the last layer by n: their code for BERT. `text_pruner`: |mean over e of the "
+    "sum over t of g|: TextPruner's, with all examples in one batch. `run_bertology`: sum over e of |sum over e' <= e "
+    "and all t of g|, divided by the number of tokens: the script of transformers, which never resets gradients"
+)
+IMPORTANCE = (
+    Number(
+        *("importance", BY_GRADIENT, "loss, or loss per token", ("layer", "head", "estimator")),
+        *(PROGRAMS, ESTIMATORS),
+    ),
+    Number(
+        *("importance_normalised", f"{BY_GRADIENT}, compared within its layer", "share of its layer's norm"),
+        *(("layer", "head", "estimator"), PROGRAMS),
+        "`importance` divided by the length of that of its layer; `run_bertology` then scaled to 0 to 1",
+    ),
+)
 CHOSEN = "attention to special tokens in the chosen head, on the other half, from"
 
 

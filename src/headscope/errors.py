@@ -92,13 +92,13 @@ def suggest(name: str, known: Iterable[str], *, remedy: str = "") -> str:
     return f"did you mean '{near}'? {remedy}" if near else remedy
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """The known name that is most like `name`, if one is; case, hyphens and underscores do not count.
 
     >>> nearest("mrcp", ["CoLA", "MRPC"])
     'MRPC'
     """
-    plain = {plain_name(word): word for word in known}
+    plain = {plain_name(word): word for word in names}
     near = get_close_matches(plain_name(name), plain, n=1, cutoff=cutoff)
     return plain[near[0]] if near else None
 

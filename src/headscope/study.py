@@ -4,7 +4,7 @@ From this come the labels of its results, their lists in help and docs, its plac
 of a survey. It imports nothing, so that help and pages need no torch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -42,15 +42,29 @@ class Number:
     source: str | None = None
     definition: str = ""
 
-    @property
-    def long_name(self) -> str:
-        """The attribute `long_name` of the variable."""
-        return self.what
 
-    @property
-    def units(self) -> str:
-        """The attribute `units` of the variable."""
-        return self.unit
+def by_name(numbers: Iterable[Number]) -> dict[str, Number]:
+    """Numbers by their names.
+
+    >>> by_name([Number("score", "share of right answers", "share")])["score"].unit
+    'share'
+    """
+    return {number.name: number for number in numbers}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of head, for the atlas, which the card of a study gives to heads.
+
+    * `rank`: the main kind of a head is that with the lowest rank, the most specific one; `colour`: its own.
+    * `meaning`: what heads of the kind do; `word`: the name in words, where it is not `name`.
+    """
+
+    rank: int
+    name: str
+    colour: str
+    meaning: str
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +73,6 @@ class Cost:
 
     * `passes`: forward passes over its texts; `own`: further seconds of each; `after`: seconds after them.
     * `fixed`: seconds, whatever the texts; `complete`: further ones with `--full`; `cells`: MiB for 1,000 tokens.
-    * `shared`: whether its first pass is that of other studies, too.
     * `most`: sentences that it takes unless all are asked for; 0 for all. `scored`: inputs that are read many times.
     """
 
@@ -69,7 +82,6 @@ class Cost:
     fixed: float = 1.0
     complete: float = 0.0
     cells: float = 0.0
-    shared: bool = True
     most: int = 0
     scored: int = 0
 
@@ -83,11 +95,11 @@ class Cost:
 class InSurvey:
     """The place of a study in a survey.
 
-    * `needs`: what it needs of the data: text, trees, links, mentions or task; `cost`: what it takes.
+    * `needs`: what it needs of the data: text, treebank, links, mentions or task; `cost`: what it takes.
     * `several`: whether it reads several corpora at once; `options`: its options there.
     """
 
-    needs: Literal["text", "trees", "links", "mentions", "task"]
+    needs: Literal["text", "treebank", "links", "mentions", "task"]
     cost: Cost
     several: bool = False
     options: tuple[str, ...] = ()
@@ -106,6 +118,7 @@ class Study:
     * `dims`: its own dimensions, beside those of `results.vocabulary`; `coords`: coordinates along other dimensions,
       each with the kind of its values (U for text, i, f) and these dimensions.
     * `attributes`: its own attributes that are no text: number, object, list, or counts, an object of numbers.
+    * `kinds`: of heads, that its numbers show and no other study has.
     * `survey`: its place in a survey; of a study that a survey does not run what it needs instead.
     * `example`: a command that runs it, where `headscope NAME minilm sample -o out` does not.
     * `options`: its defaults of options that studies share; `without`: shared options that have no effect on it.
@@ -122,6 +135,7 @@ class Study:
     dims: Mapping[str, Dimension] = field(default_factory=dict)
     coords: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     attributes: Mapping[str, Literal["number", "object", "list", "counts"]] = field(default_factory=dict)
+    kinds: tuple[Kind, ...] = ()
     survey: InSurvey | str = ""
     example: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -131,10 +145,5 @@ class Study:
 
     @property
     def labels(self) -> dict[str, Number]:
-        """The numbers by name.
-
-        >>> score = Number("score", "share of right answers", "share")
-        >>> Study("Goldberg 2019", ("score",), (score,)).labels["score"].unit
-        'share'
-        """
-        return {number.name: number for number in self.numbers}
+        """The numbers by name."""
+        return by_name(self.numbers)

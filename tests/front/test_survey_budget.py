@@ -6,18 +6,17 @@ import pytest
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.signatures import names
 from headscope.front.survey import costs
 from headscope.front.survey.budget import LEAST, Budget, seconds_of, widest
 from headscope.front.survey.costs import BUILT_IN, READING, ModelShape, StudyEstimate, estimates, shape_of
-from headscope.front.survey.plan import CorpusFacts, in_survey, planned
+from headscope.front.survey.plan import CorpusFacts, in_survey, planned, shares
 from headscope.passes import captured_treebanks
 from headscope.studies.layers.layers import study as layers
 from headscope.studies.words.attributions import sample_sizes
 from headscope.studies.words.attributions import study as attributions
 from headscope.studies.words.attributions.explaining_pass import ALTERED_PASSES
 
-CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "trees", "links", "mentions"}), 24_000)
+CORPUS = CorpusFacts("texts", 1000, frozenset({"text", "treebank", "links", "mentions"}), 24_000)
 STUDIES = ("one", "two", "three")
 
 
@@ -59,8 +58,7 @@ def test_a_study_that_was_done_before_says_nothing_of_the_speed() -> None:
 
 def test_all_studies_of_a_survey_have_a_cost_and_share_one_pass() -> None:
     places = {study: catalog.study(study).survey for study in catalog.names("studies")}
-    shared = {study for study, survey in places.items() if not isinstance(survey, str) and survey.cost.shared}
-    assert shared == {study for study in places if "first_pass" in names(study, "study")}
+    assert all(not isinstance(survey, str) for study, survey in places.items() if shares(study))
     plans = planned([CORPUS], task=False)
     made = estimates(plans, BUILT_IN)
     assert [one.study for one in made] == [READING, *(plan.study for plan in plans if not plan.lacks)]
@@ -78,7 +76,7 @@ def test_a_larger_model_takes_longer_and_workers_take_less() -> None:
 
 
 def test_a_study_takes_a_sample_of_many_examples_unless_all_are_asked_for() -> None:
-    many = CorpusFacts("treebank", 12_500, frozenset({"text", "trees"}), 300_000)
+    many = CorpusFacts("treebank", 12_500, frozenset({"text", "treebank"}), 300_000)
     plans = planned([many], task=False, only=["probe", "attributions", "profile", "induction"])
     some, complete = ({one.study: one for one in estimates(plans, BUILT_IN, full=full)} for full in (False, True))
     assert complete["probe"].of(12_500) == pytest.approx(12_500 / 1_600 * some["probe"].of(12_500), rel=0.02)

@@ -10,7 +10,7 @@ from pypdf import PdfReader
 from selenium.webdriver import Chrome
 
 from headscope.papers import portrait
-from headscope.papers.paper_files import read_papers
+from headscope.papers.paper_claim import read_papers
 from headscope.papers.portrait import strongest, write_portrait
 from headscope.papers.verdicts import Judgement, judge
 from headscope.report.cards import MeasuredModel

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.papers.paper_files import read_papers
+from headscope.papers.paper_claim import read_papers
 from headscope.papers.portrait import write_portrait
 from headscope.papers.verdicts import judge
 from headscope.report import write

@@ -102,7 +102,7 @@ def test_a_joined_result_is_read_as_any_other(tmp_path: Path) -> None:
     assert set(frame["corpus"]) == {"en", "de"} and len(frame) == 2 * HEADS
     (part,) = Card(model_of(joined), 1, 1).parts
     assert {row.words for row in part.rows if row.variable == "entropy"} == {"en", "de"}
-    first, *_ = study_page(joined).findings()
+    first, *_ = (finding for finding in study_page(joined).highlights() if finding.claim)
     assert first.topic.startswith("75% of the heads do the same on both corpora") and first.verdict == "undecided"
     # It is none of the results of the next join.
     assert kinds_by_corpus([planted("en", 0), joined]) is None and not [*study_page(joined).kinds()]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from headscope.results.variables import PAIRED, Count, Label, Variable, Variables, label
+from headscope.results.variables import PAIRED, Count, Variable, Variables, label
 from headscope.results.vocabulary import OFFSETS
 from headscope.statistics.bootstrap import tally
+from headscope.study import Number, by_name
 
 WORDS = Variable("made", "something made", "units", "a source", {"offset": OFFSETS}, cases="words")
 VARIABLE = Variable("made", "something made", "units", "a source", {"offset": OFFSETS})
@@ -49,11 +50,11 @@ def test_what_a_mean_is_over_is_said() -> None:
 
 
 def test_a_variable_is_collected_with_its_interval_and_its_count() -> None:
-    variables = Variables({"relation": ["all", "obj"]}, "a paper")
+    number = Number("score", "a score", "share", ("layer", "relation"))
+    variables = Variables({"relation": ["all", "obj"]}, "a paper", by_name([number]))
     count = Count([8, 4], "words of each relation", "words", ("relation",))
     scores, bounds = np.array([[0.5, 0.25]]), np.array([[[0.25, 0.75], [0.125, 0.5]]])
-    dims = ("layer", "relation")
-    score = variables.add("score", scores, dims, long_name="a score", units="share", interval=bounds, count=count)
+    score = variables.add("score", scores, interval=bounds, count=count)
     assert list(variables.arrays) == ["score", "score_ci", "score_n_examples"] and variables.arrays["score"] is score
     assert variables.arrays["score_ci"].sel(layer=1, relation="obj", bound="upper") == 0.5
     assert variables.arrays["score_n_examples"].sel(relation="obj") == 4
@@ -66,8 +67,9 @@ def test_a_variable_is_collected_with_its_interval_and_its_count() -> None:
 
 
 def test_a_plain_count_is_of_examples_and_a_variable_may_have_a_source_of_its_own() -> None:
-    variables = Variables({}, "a paper", **PAIRED)
-    variables.add("gain", 0.5, long_name="a gain", units="score", source="a test", interval=[0.25, 0.75], count=9)
+    gain = Number("gain", "a gain", "score", source="a test")
+    variables = Variables({}, "a paper", by_name([gain]), **PAIRED)
+    variables.add("gain", 0.5, interval=[0.25, 0.75], count=9)
     names = {name: (array.long_name, array.source) for name, array in variables.arrays.items()}
     assert names == {
         "gain": ("a gain", "a test"),
@@ -78,8 +80,9 @@ def test_a_plain_count_is_of_examples_and_a_variable_may_have_a_source_of_its_ow
 
 
 def test_a_variable_takes_its_words_and_dimensions_from_the_table() -> None:
-    labels = {"score": Label("a score", "share", ("relation",)), "gain": Label("a gain", "points", source="a test")}
-    variables = Variables({"relation": ["all", "obj"]}, "a paper", labels)
+    score = Number("score", "a score", "share", ("relation",))
+    gain = Number("gain", "a gain", "points", source="a test")
+    variables = Variables({"relation": ["all", "obj"]}, "a paper", by_name([score, gain]))
     score = variables.add("score", [0.5, 0.25], interval=[[0, 1], [0, 1]])
     assert score.sel(relation="obj") == 0.25 and variables.arrays["score_ci"].dims == ("relation", "bound")
     assert score.attrs == {"long_name": "a score", "units": "share", "source": "a paper"}
@@ -88,4 +91,4 @@ def test_a_variable_takes_its_words_and_dimensions_from_the_table() -> None:
 
 def test_a_variable_that_no_table_has_is_refused() -> None:
     with pytest.raises(KeyError, match="other"):
-        Variables({}, "a paper", {"score": Label("a score", "share")}).add("other", 1)
+        Variables({}, "a paper", {"score": Number("score", "a score", "share")}).add("other", 1)

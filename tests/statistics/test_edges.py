@@ -144,6 +144,14 @@ def test_shares_that_are_held_out_have_the_interval_of_shares() -> None:
     assert upper_of_mean == 0 < upper_of_share < 0.2
 
 
+@pytest.mark.parametrize("documents", [3, 4, 5])
+def test_a_half_of_fewer_than_five_documents_has_no_interval(documents: int) -> None:
+    inputs = np.arange(20 * documents)
+    draws = poisson_draws(inputs // 20, 0, 1000)
+    half = BestHead(Selection(0), tally(inputs[:, None] % 7, np.ones(len(inputs), bool), draws))
+    assert np.isnan(held_out_scores([half], 0)[1]).all() == (documents < 5)
+
+
 def test_rows_of_other_columns_are_not_joined() -> None:
     class Three(Columns):
         def _columns(self) -> list[np.ndarray]:

@@ -1,6 +1,6 @@
 """Claims of each study: they hold where what they say is planted, and none holds of a model that knows nothing.
 
-Here with few seeds; `python -m benchmarks.claims` counts forty, and docs/numbers.md has its table.
+Here with few seeds; `python -m benchmarks.claims` counts forty, and docs/measured/claims.md has its table.
 """
 
 import re

@@ -207,7 +207,7 @@ def test_page_asks_only_for_variables_that_the_study_writes(
 def test_variables_have_a_line_in_the_docs(study: str, written: dict[str, list[Path]]) -> None:
     """Names in docs/numbers.md; `*` stands for the name of a number in those of families, such as `chosen_*`."""
     page = (Path(headscope.__file__).parents[2] / "docs" / "numbers.md").read_text(encoding="utf-8")
-    names = {name for name in re.findall(r"`([a-z0-9_*]+)`", page) if name.strip("*_")}
+    names = {name for name in re.findall(r"`([a-z0-9_*]+)[`\[]", page) if name.strip("*_")}
     known = re.compile("|".join(name.replace("*", "[a-z0-9_]+") for name in sorted(names)))
     held = {name for folder in written[study] for name in results.means(opened(folder))}
     assert sorted(name for name in held - OF_TEMPLATE if not known.fullmatch(name)) == []

@@ -1,4 +1,4 @@
-"""A saved result without some variables of its study is refused in one line by page, cards and terminal, or shown."""
+"""A saved result without some variables of its study is shown by page and cards, or refused in one line."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from headscope import HeadscopeError, results
+from headscope import results
 from headscope.report.study_page import study_page
 from support.cli import run_command
 from support.every_study import STUDIES, Run
@@ -33,16 +33,10 @@ def incomplete(result: xr.Dataset) -> list[tuple[str, xr.Dataset]]:
 
 
 @pytest.mark.parametrize("study", in_turn(STUDIES, at=1))
-def test_a_missing_variable_is_one_line(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
+def test_a_missing_variable_leaves_its_parts_out(study: str, ended: Callable[[str, str], Run], tmp_path: Path) -> None:
     complete = results.read(ended(study, "annotated").directory)
     for _, result in incomplete(complete):
-        try:
-            parts(result)
-        except HeadscopeError as error:
-            assert str(error).startswith(f"the result of '{study}' on '") and str(error).endswith(
-                "; run the study again"
-            )
-            assert "\n" not in str(error)
+        parts(result)
     for name, result in incomplete(complete)[:2]:
         folder = tmp_path / name
         results.save(result, folder)

@@ -65,37 +65,51 @@ def _sentence(random: Random) -> str:
     return " ".join([*(word for phrase in phrases for word in phrase), "."])
 
 
+def in_documents(made: Corpus, n_documents: int) -> Corpus:
+    """The sentences in so many documents of one length."""
+    size = -(-len(made) // n_documents)
+    grouped = (
+        replace(example, first=(replace(example.first[0], document=str(number // size)),))
+        for number, example in enumerate(made)
+    )
+    return replace(corpus(grouped), n_documents=n_documents)
+
+
 def swapped(made: Corpus, seed: int = 0) -> Corpus:
-    """Each sentence with the tree, links and mentions of the next one that is as long: places are right, words not."""
+    """Each sentence with the tree, links and mentions of another that is as long: places are right, words not."""
     return corpus(
-        replace(example, first=(replace(own, heads=next_.heads, deprel=next_.deprel, links=next_.links,
-                                        mentions=next_.mentions),))
-        for example, own, next_ in _with_next(made)
+        replace(example, first=(replace(own, heads=other.heads, deprel=other.deprel, links=other.links,
+                                        mentions=other.mentions),))
+        for example, own, other in _with_others(made)
     )  # fmt: skip
 
 
 def roles(made: Corpus, seed: int = 0) -> Corpus:
-    """Each sentence with its links from where they come from in the next one that is as long, and its mentions of any
-    of its entities: what has a role is right, which role it has is not.
+    """Each sentence with its links from where they come from in another that is as long, and its mentions of any
+    of its entities: what has a role is right, which role it has is not. Links that are true by chance are left out.
     """
     random = Random(seed)
 
-    def shuffled(own: Sentence, next_: Sentence) -> Sentence:
+    def shuffled(own: Sentence, other: Sentence) -> Sentence:
         mentions = own.mentions or ()
         entities = [mention.entity for mention in mentions]
         named = zip(mentions, random.sample(entities, len(entities)), strict=True)
-        pairs = [(link, other.source) for link, other in zip(own.links, next_.links, strict=False)]
+        pairs = [(link, its.source) for link, its in zip(own.links, other.links, strict=False)]
+        untrue = [(link, source) for link, source in pairs if {*source}.isdisjoint((*link.source, *link.target))]
         return replace(
             own,
-            links=tuple(replace(link, source=source) for link, source in pairs if {*source}.isdisjoint(link.target)),
+            links=tuple(replace(link, source=source) for link, source in untrue),
             mentions=tuple(replace(mention, entity=entity) for mention, entity in named),
         )
 
-    return corpus(replace(example, first=(shuffled(own, next_),)) for example, own, next_ in _with_next(made))
+    return corpus(replace(example, first=(shuffled(own, other),)) for example, own, other in _with_others(made))
 
 
-def _with_next(made: Corpus) -> Iterator[tuple[Example, Sentence, Sentence]]:
-    """Each example with its sentence, and with that of the next example that is as long."""
+def _with_others(made: Corpus) -> Iterator[tuple[Example, Sentence, Sentence]]:
+    """Each example with its sentence, and with the next one of those that are as long and agree least.
+
+    Half of the heads of any that is as long would be true: few orders of phrases are as long.
+    """
     by_length: dict[int, list[Sentence]] = {}
     for example in made:
         by_length.setdefault(len(example.first[0].words), []).append(example.first[0])
@@ -103,7 +117,14 @@ def _with_next(made: Corpus) -> Iterator[tuple[Example, Sentence, Sentence]]:
     for example in made:
         alike = by_length[length := len(example.first[0].words)]
         turn[length] += 1
-        yield example, example.first[0], alike[turn[length] % len(alike)]
+        later = alike[turn[length] :] + alike[: turn[length]]
+        yield example, example.first[0], min(later, key=partial(_agreement, example.first[0]))
+
+
+def _agreement(one: Sentence, other: Sentence) -> int:
+    """How many heads and links are the same."""
+    heads = zip(one.heads or (), other.heads or (), strict=True)
+    return sum(mine == its for mine, its in heads) + len({*one.links} & {*other.links})
 
 
 def _shuffled_trees(made: Corpus, random: Random) -> Corpus:

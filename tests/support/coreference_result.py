@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
 from headscope.results.vocabulary import ATTRIBUTES
 from headscope.studies.heads.coreference.variables import COORDS
+from headscope.study import Number
 
 KINDS = ("all", "pronoun", "proper")
 # Nearest, head match, rules, random.
@@ -50,7 +51,7 @@ def result_of(
         **bounded("chosen_gain", [0.25] * len(kinds), "mention_type"),
     }
     found |= extra or {}
-    labels = {name: Label(name, "share of mentions", dims) for name, (_, dims) in found.items()}
+    labels = {name: Number(name, name, "share of mentions", dims) for name, (_, dims) in found.items()}
     variables = Variables(COORDS | {"mention_type": list(kinds)}, "made", labels)
     for name, (values, _) in found.items():
         variables.add(name, values)

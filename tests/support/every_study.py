@@ -78,23 +78,6 @@ WHOLE = {
 }
 # Options of further cases, for numbers that the first cannot have.
 FURTHER = {("shrink", "not annotated"): ("--fine", "--method", "gates")}
-# What makes a study quick.
-QUICK = {
-    "attributions": ("--scored", "4", "--flow", "2", "--shown", "1", "--altered", "2"),
-    "finetune": ("--epochs", "1", "--batch", "4"),
-    "landscape": (
-        *("--tuned", "{model}", "--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"),
-    ),
-    "induction": ("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
-    "layers": ("--train", "sample", "--train-limit", "24", "--cases", "60", "--penalties", "10"),
-    "lens": ("--predictions", "40", "--map-predictions", "40"),
-    "patterns": ("--shown", "1"),
-    "pretrain_head": ("--epochs", "1", "--batch", "4"),
-    "probe": ("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
-    "prune": ("--share", "0.5", "--step", "0.25"),
-    "shrink": ("--size", "0.001MB", "--best-effort", "--epochs", "1", "--groups", "2"),
-    "structure": ("--train", "sample", "--train-limit", "24", "--epochs", "1", "--rank", "2,4"),
-}
 
 
 @dataclass(frozen=True)
@@ -145,7 +128,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []
     named = ["--corpus", *source] if several else source
-    options = QUICK.get(study, ()) + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
+    options = catalog.study(study).quick + (WHOLE.get(study, ()) if case == WHOLE_RESULTS else ())
     options += FURTHER.get((study, case), ())
     options = [option.format(folder=folder, model=folder / model) for option in options] + (
         ["--json"] if case == JSON else []

@@ -14,6 +14,8 @@ from headscope.testing.hand_made import padded
 from support.any_examples import overlapping, spoken
 from support.made_inputs import batch_of
 
+KINDS = ("elsewhere", "others", "other_ends")
+
 
 def found_by(
     reader: LinkObserver, layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6
@@ -38,19 +40,20 @@ def naive(example: Example, attention: np.ndarray, seed: int = 0) -> dict[str, d
         for link, (elsewhere, source, target) in zip(sentence.links, others, strict=True):
             its = _values(attention, link, tokens)
             if its is not None:
-                kinds = found.setdefault(link.relation, {"linked": [], "elsewhere": [], "others": []})
+                kinds = found.setdefault(link.relation, {name: [] for name in ("linked", *KINDS)})
                 kinds["linked"].append(its)
                 kinds["elsewhere"].append(_values(attention, elsewhere, tokens))
                 one, other = (_values(attention, baseline, tokens) for baseline in (source, target))
-                both = None if one is None or other is None else np.stack([one[:, 0], other[:, 1]], 1)
-                kinds["others"].append(both)
+                known = one is not None and other is not None
+                kinds["others"].append(np.stack([one[:, 0], other[:, 1]], 1) if known else None)
+                kinds["other_ends"].append(np.stack([other[:, 0], one[:, 1]], 1) if known else None)
     return {relation: _largest(kinds) for relation, kinds in found.items()}
 
 
 def _largest(kinds: dict[str, list]) -> dict[str, np.ndarray]:
     its = [of_link for of_link in zip(*kinds.values(), strict=True) if all(value is not None for value in of_link)]
     nothing = np.full(kinds["linked"][0].shape, np.nan)
-    names = ("matched", "elsewhere", "others")
+    names = ("matched", *KINDS)
     largest = {name: np.max(values, axis=0) for name, values in zip(names, zip(*its, strict=True), strict=False)}
     return dict.fromkeys(names, nothing) | largest | {"linked": np.max(kinds["linked"], axis=0)}
 

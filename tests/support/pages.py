@@ -64,7 +64,7 @@ WRITERS = {
     "report.html": ("write", ("headscope.report", "headscope.report.rebuild")),
     "heads.html": (
         "write_heads",
-        ("headscope.report.heads_page", "headscope.report.rebuild", "headscope.front.survey.portrait"),
+        ("headscope.report.heads_page", "headscope.report.rebuild", "headscope.papers.portrait"),
     ),
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import xarray as xr
 
+from headscope.report.cards import Card
 from headscope.report.parts import Finding
 from headscope.report.study_page import study_page
 
@@ -17,16 +18,32 @@ from headscope.report.study_page import study_page
 NUMBER = re.compile(r"\b\d+-\d+\b|[-+]?\d[\d,]*(?:\.\d+)?%?")
 
 
-def assert_page(test: str, results: Mapping[str, xr.Dataset]) -> None:
+def assert_page(test: str, results: Mapping[str, xr.Dataset], claims: Mapping[str, xr.Dataset] | None = None) -> None:
     """The pages of some planted results are those of the snapshot beside the test.
 
     * `test`: its file; `results`: by the name of a case.
+    * `claims`: cases of which only highlights and claims are compared.
     """
-    path = Path(test).with_suffix(".txt")
-    lines = "\n".join(line for name, result in results.items() for line in (f"# {name}", *_page(result))) + "\n"
+    cases = {name: (f"# {name}", *_page(result)) for name, result in results.items()}
+    for name, result in (claims or {}).items():
+        page = study_page(result)
+        claimed = [finding for finding in page.findings() if finding.claim]
+        cases[name] = (f"# {name}", *_said("highlight", page.highlights()), *_said("finding", claimed))
+    assert_lines(test, (line for case in cases.values() for line in case))
+
+
+def assert_cards(test: str, cards: Mapping[str, Card]) -> None:
+    """The sentences of some cards are those of the snapshot beside the test; see `assert_page`."""
+    findings = {name: [finding for part in card.parts for finding in part.findings] for name, card in cards.items()}
+    assert_lines(test, (line for name in cards for line in (f"# {name}", *_said("card", findings[name]))))
+
+
+def assert_lines(test: str, lines: Iterable[str]) -> None:
+    """The lines are those of the snapshot beside the test."""
+    path, text = Path(test).with_suffix(".txt"), "\n".join(lines) + "\n"
     if os.environ.get("SNAPSHOTS") == "write":
-        path.write_text(lines, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == lines, "SNAPSHOTS=write pytest writes it anew"
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, "SNAPSHOTS=write pytest writes it anew"
 
 
 def _page(result: xr.Dataset) -> Iterator[str]:

@@ -114,10 +114,10 @@ class Rerun:
 
         def outputs(chosen: Bool[np.ndarray, "variant head"]) -> States:
             stacked = repeated(plain, len(chosen))
-            for own, disabled in zip(stacked.chunk(len(chosen)), chosen, strict=True):
+            for outputs_of_set, disabled in zip(stacked.chunk(len(chosen)), chosen, strict=True):
                 if heads := np.flatnonzero(disabled[: projection.heads]).tolist():
                     # [example_token, output] += [example_token, heads_width] @ [heads_width, output]
-                    own.flatten(0, 1).addmm_(change[:, heads].flatten(1), mixed[:, heads].flatten(1).T)
+                    outputs_of_set.flatten(0, 1).addmm_(change[:, heads].flatten(1), mixed[:, heads].flatten(1).T)
             return stacked
 
         return outputs

@@ -103,18 +103,18 @@ def sweep(
     settings.on_total(len(task_inputs.inputs) * sum(reader.passes for reader in readers if reader))
     settings = replace(settings, keep_interrupted=False)
     parts = [read_parts(reader, reader.fold, settings)[0].state if reader else [] for reader in readers]
-    (plain, *of_layers), *others = (
+    (plain, *by_layer), *others = (
         reader.in_order(outputs) if reader else [] for reader, outputs in zip(readers, parts, strict=True)
     )
-    of_sets, of_alone, of_skipped = (outputs[1:] for outputs in others)
+    set_outputs, alone_outputs, skipped_outputs = (outputs[1:] for outputs in others)
     return Sweep(
         plain[0],
-        _by_head([outputs[:-1] for outputs in of_layers], heads),
-        np.stack([outputs[-1] for outputs in of_layers]),
-        np.array([outputs[0] for outputs in of_sets]),
+        _by_head([outputs[:-1] for outputs in by_layer], heads),
+        np.stack([outputs[-1] for outputs in by_layer]),
+        np.array([outputs[0] for outputs in set_outputs]),
         parts[0][0].strategy,
-        _by_head(of_alone, heads) if alone else None,
-        np.concatenate(of_skipped).reshape(len(SKIPPED), len(heads), *plain.shape[1:]) if skipped else None,
+        _by_head(alone_outputs, heads) if alone else None,
+        np.concatenate(skipped_outputs).reshape(len(SKIPPED), len(heads), *plain.shape[1:]) if skipped else None,
     )
 
 

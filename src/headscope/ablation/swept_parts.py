@@ -80,8 +80,8 @@ class SweptParts:
         """Raise `ValueError` for outputs of other sizes: a journal may be forged."""
         variants = [1, *(len(variant.heads) for variant in self.variants)]
         sizes = [(number, len(group)) for group in self.groups for number in variants]
-        found = [part.outputs.shape[:2] for part in done]
-        if found != sizes[: len(done)] or len({part.outputs.shape[2] for part in done}) > 1:
+        shapes = [part.outputs.shape[:2] for part in done]
+        if shapes != sizes[: len(done)] or len({part.outputs.shape[2] for part in done}) > 1:
             raise ValueError("does not fit")
 
     def parts(self, done: Part) -> Generator[Part]:

@@ -68,7 +68,7 @@ def attention_statistics(  # noqa: PLR0913
     """
     _refuse(query, key, lse, lengths, classes)
     examples, _, tokens, width = query.shape
-    given: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "lengths": torch.full((examples,), tokens, device=query.device) if lengths is None else lengths,
         "scale": width**-0.5 if scale is None else scale,
         "softcap": softcap,
@@ -77,27 +77,27 @@ def attention_statistics(  # noqa: PLR0913
     number = 0 if classes is None else int(classes.max()) + 1
     members = None if classes is None else one_hot(classes + 1, number + 1)[..., 1:].float()
     fused = kernels_run_on(query.device, query.dtype) and max(width, number) <= WIDEST
-    found = (_by_kernels if fused else _in_blocks)(query, key, lse, members, **given)
-    received = found.pop("received").unflatten(1, (key.shape[1], -1)).sum(2)
-    return AttentionStatistics(**found, received=received)
+    statistics = (_by_kernels if fused else _in_blocks)(query, key, lse, members, **settings)
+    received = statistics.pop("received").unflatten(1, (key.shape[1], -1)).sum(2)
+    return AttentionStatistics(**statistics, received=received)
 
 
 def _by_kernels(
-    query: Tensor, key: Tensor, lse: Tensor | None, members: Tensor | None, *, lengths: Tensor, **given: Any
+    query: Tensor, key: Tensor, lse: Tensor | None, members: Tensor | None, *, lengths: Tensor, **settings: Any
 ) -> dict[str, Any]:
     from headscope.capture.fused.layer_attention import LOG2_E, LayerAttention, TokenMarks
 
     query, key = (states if states.stride(-1) == 1 else states.contiguous() for states in (query, key))
-    layer = LayerAttention(query, key, lengths.to(torch.int32), **given)
-    own, entropy, largest = query.new_empty(3, *query.shape[:3], dtype=torch.float32)
+    layer = LayerAttention(query, key, lengths.to(torch.int32), **settings)
+    row_sums, entropy, largest = query.new_empty(3, *query.shape[:3], dtype=torch.float32)
     value = None if members is None else members[:, None].expand(-1, key.shape[1], -1, -1)
-    mass = layer.attend(value, own, entropy, largest=largest).transpose(1, 2)
-    base = own if lse is None else (lse * LOG2_E).to(torch.float32).contiguous()
+    mass = layer.attend(value, row_sums, entropy, largest=largest).transpose(1, 2)
+    base = row_sums if lse is None else (lse * LOG2_E).to(torch.float32).contiguous()
     received = query.new_empty(*query.shape[:2], 4, query.shape[2], dtype=torch.float32)
     layer.receive(base, TokenMarks(torch.zeros_like(query[:, 0, :, 0], dtype=torch.int32)), received)
-    share = ((own - base) / LOG2_E).exp()  # of the rows of P, where lse has more in it
+    share = ((row_sums - base) / LOG2_E).exp()  # of the rows of P, where lse has more in it
     return {
-        "entropy": share * (entropy - (own - base) / LOG2_E),
+        "entropy": share * (entropy - (row_sums - base) / LOG2_E),
         "lse": base / LOG2_E,
         "largest": largest,
         "received": received[:, :, 0],

@@ -60,10 +60,10 @@ def key_ranges(mask: Tensor | None, examples: int, queries: int, keys: int) -> K
     """
     if mask is None or not (examples and queries and keys):
         return None
-    known = vars(mask).get("ranges")
-    if known is None:
-        known = vars(mask)["ranges"] = _ranges_of(mask, examples, queries, keys)
-    return known
+    ranges = vars(mask).get("ranges")
+    if ranges is None:
+        ranges = vars(mask)["ranges"] = _ranges_of(mask, examples, queries, keys)
+    return ranges
 
 
 def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRanges:
@@ -109,10 +109,10 @@ def mask_parts(
             (slice(keys.start - start, keys.stop - start), mask_block(mask, examples, queries, heads, keys))
             for keys in ranges.masked(queries)
         ]
-        known = vars(mask).setdefault("numbers", 0) + sum(part.numel() for _, part in parts)
-        if known > KEPT:
+        numbers = vars(mask).setdefault("numbers", 0) + sum(part.numel() for _, part in parts)
+        if numbers > KEPT:
             return parts
-        kept[key], vars(mask)["numbers"] = parts, known
+        kept[key], vars(mask)["numbers"] = parts, numbers
     return kept[key]
 
 
@@ -133,10 +133,10 @@ def ranged_blocks(
     """
     cells = cells_of(device)
     if ranges is None or heads * queries * keys <= cells:
-        found = blocks(examples, heads, queries, keys, device, some_heads=some_heads, group=group)
+        parts = blocks(examples, heads, queries, keys, device, some_heads=some_heads, group=group)
     else:
-        found = tiles((examples, heads, queries), (1, *_cheapest(ranges, cells, heads, group if some_heads else None)))
-    for block in found:
+        parts = tiles((examples, heads, queries), (1, *_cheapest(ranges, cells, heads, group if some_heads else None)))
+    for block in parts:
         yield *block, ranges.of(block[2]) if ranges else slice(0, keys)
 
 

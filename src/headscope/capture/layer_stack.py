@@ -78,7 +78,7 @@ def stack(network: PreTrainedModel, layers: int) -> Stack | None:
             network(**check_inputs(network))
         called, calls, returned = zip(*seen, strict=True) if seen else ((), (), ())
         entered = [call.states for call in calls[1:]]
-        if called == layers_ and all(one is other for one, other in zip(returned, entered, strict=False)):
+        if called == layers_ and all(state is other for state, other in zip(returned, entered, strict=False)):
             return Stack(network, layers_)
     return None
 
@@ -87,7 +87,7 @@ def stack(network: PreTrainedModel, layers: int) -> Stack | None:
 def instead(forwards: Mapping[nn.Module, Callable]) -> Iterator[None]:
     """Replace the forward methods of modules within this context."""
     # Modules of a spread network have one of their own, with its hooks.
-    own = {module: vars(module)["forward"] for module in forwards if "forward" in vars(module)}
+    replaced = {module: vars(module)["forward"] for module in forwards if "forward" in vars(module)}
     try:
         for module, forward in forwards.items():
             module.forward = forward
@@ -95,7 +95,7 @@ def instead(forwards: Mapping[nn.Module, Callable]) -> Iterator[None]:
     finally:
         for module in forwards:
             vars(module).pop("forward", None)
-        for module, forward in own.items():
+        for module, forward in replaced.items():
             module.forward = forward
 
 

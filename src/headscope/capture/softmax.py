@@ -41,11 +41,11 @@ def power_softmax(scores: Float[Tensor, "example head query key"], attention: Te
     return lambda: _entropy(attention, scores, total.squeeze(-1).log2()) / LOG2_E
 
 
-def row_products(one: Tensor, other: Tensor) -> Tensor:
+def row_products(first: Tensor, second: Tensor) -> Tensor:
     """The sum of the products of both tensors over the last axis; on a processor without a product in memory."""
-    if one.device.type == "cpu":
-        return torch.from_numpy(np.vecdot(one.detach().numpy(), other.detach().numpy()))
-    return torch.linalg.vecdot(one, other)
+    if first.device.type == "cpu":
+        return torch.from_numpy(np.vecdot(first.detach().numpy(), second.detach().numpy()))
+    return torch.linalg.vecdot(first, second)
 
 
 def _entropy(attention: Tensor, scores: Tensor, log_sum: Tensor) -> Float[Tensor, "example head query"]:

@@ -25,9 +25,9 @@ def stored(network: nn.Module, name: str, weight: Tensor) -> Tensor:
     """A weight of a network, read from where it is kept if it has no values now."""
     if not weight.is_meta:
         return weight
-    path, _, own = name.rpartition(".")
+    path, _, parameter = name.rpartition(".")
     module: Any = network.get_submodule(path)
-    return module._hf_hook.weights_map[own]
+    return module._hf_hook.weights_map[parameter]
 
 
 def hook_as_whole(part: nn.Module, network: PreTrainedModel) -> None:

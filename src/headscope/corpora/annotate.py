@@ -82,18 +82,18 @@ def _errors_of(pipeline: str) -> Iterator[None]:
         raise HeadscopeError(f"annotate: spaCy pipeline '{pipeline}' cannot be used ({reason}); {remedy}") from error
 
 
-def _sentences(doc: Any, known: Collection[str], counts: Counter[str]) -> list[Sentence]:
+def _sentences(doc: Any, names: Collection[str], counts: Counter[str]) -> list[Sentence]:
     spans = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
-    relations = _relations(doc, known, counts) if doc.has_annotation("DEP") and doc.has_annotation("HEAD") else []
+    relations = _relations(doc, names, counts) if doc.has_annotation("DEP") and doc.has_annotation("HEAD") else []
     return [_sentence(span, doc, relations) for span in spans if span.text.strip()]
 
 
-def _relations(doc: Any, known: Collection[str], counts: Counter[str]) -> list[str]:
+def _relations(doc: Any, names: Collection[str], counts: Counter[str]) -> list[str]:
     """The universal relation of each token; `counts` is told of those that were not.
 
-    * `known`: the labels of the pipeline.
+    * `names`: the labels of the pipeline.
     """
-    scheme = scheme_of(known or {token.dep_ for token in doc})
+    scheme = scheme_of(names or {token.dep_ for token in doc})
     relations = [scheme.translated(token.dep_, token.pos_) if scheme else token.dep_ for token in doc]
     words = [(token.dep_, new) for token, new in zip(doc, relations, strict=True) if not token.is_space]
     counts[f"relations of {scheme and scheme.name}, read as universal ones"] += sum(old != new for old, new in words)

@@ -12,11 +12,8 @@ from jaxtyping import Int
 from headscope.corpora.stream import Stream
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of
-from headscope.statistics.intervals import TOO_FEW
+from headscope.statistics.intervals import LEAST_DOCUMENTS, TOO_FEW
 from headscope.storage.hashes import SourceFiles
-
-# Fewer documents give no interval: their examples depend on each other.
-LEAST_DOCUMENTS = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)

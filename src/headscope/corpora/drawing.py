@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from headscope.corpora.corpus import LEAST_DOCUMENTS
 from headscope.corpora.stream import Marks, Sources, Stream
 from headscope.linguistics.sentence import number_of
+from headscope.statistics.intervals import LEAST_DOCUMENTS
 
 # Examples of a file that are drawn from, or ten for each that is drawn.
 FROM, FOR_EACH = 20_000, 10

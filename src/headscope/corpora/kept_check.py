@@ -40,12 +40,12 @@ class Check:
 
 def check_of(n_examples: int, n_documents: int, skipped: dict[str, int], text_bytes: int, marks: Marks) -> Check:
     """What was found, with its marks as rows."""
-    known = {known: number for number, known in enumerate(dict.fromkeys(mark.position.known for mark in marks.marks))}
+    numbers = {words: number for number, words in enumerate(dict.fromkeys(mark.position.known for mark in marks.marks))}
     rows = [
-        (mark.examples, mark.source, mark.position.offset, mark.position.line, known[mark.position.known])
+        (mark.examples, mark.source, mark.position.offset, mark.position.line, numbers[mark.position.known])
         for mark in marks.marks
     ]
-    return Check(n_examples, n_documents, skipped, text_bytes, rows, list(known))
+    return Check(n_examples, n_documents, skipped, text_bytes, rows, list(numbers))
 
 
 def keep(folder: Path, kind: str, options: Options, files: SourceFiles, check: Check) -> None:
@@ -99,11 +99,11 @@ def _is_sound(check: Check, files: int) -> bool:
     """Whether the marks are in order, from the start of the corpus on, and each is in its file."""
     numbers = (number for row in check.rows for number in row)
     counts = (check.n_examples - 1, check.n_documents, check.text_bytes, *check.skipped.values(), *numbers)
-    in_order = all(one[0] < other[0] and one[1:3] <= other[1:3] for one, other in pairwise(check.rows))
+    in_order = all(row[0] < following[0] and row[1:3] <= following[1:3] for row, following in pairwise(check.rows))
     begins = check.rows[:1] == [(0, 0, 0, 0, 0)] and check.known[:1] == [()]
     return begins and in_order and min(counts) >= 0 and all(_fits(row, check, files) for row in check.rows)
 
 
 def _fits(row: Row, check: Check, files: int) -> bool:
-    examples, file, offset, line, known = row
-    return examples <= check.n_examples and file < files and line <= offset and known < len(check.known)
+    examples, file, offset, line, number = row
+    return examples <= check.n_examples and file < files and line <= offset and number < len(check.known)

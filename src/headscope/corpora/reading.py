@@ -116,7 +116,8 @@ def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> t
             few.append(example)
     n, skipped = stream.number, dict(+(reading.skipped | sources.left_out))
     if not n:
-        raise HeadscopeError(f"corpus '{name}' has no examples{_why(skipped)}; check it and its --kind ({kind})")
+        why = f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
+        raise HeadscopeError(f"corpus '{name}' has no examples{why}; check it and its --kind ({kind})")
     files = _hashed(sources.sources, before, name) if before is not None else None
     # an id is repeated only within the whole corpus, which then has to be read from its start
     n_documents = len(documents - {number_of("")})
@@ -144,10 +145,6 @@ def _hashed(sources: list[str], before: Stamps, name: str) -> SourceFiles:
     if files.stamps != before:
         raise HeadscopeError(f"corpus '{name}' has changed while it was read; start the same command again")
     return files
-
-
-def _why(skipped: dict[str, int]) -> str:
-    return f" ({', '.join(f'{count} {reason}' for reason, count in skipped.items())})" if skipped else ""
 
 
 def _content(example: Example) -> bytes:

@@ -110,7 +110,8 @@ class SourceReader:
         for self.source in range(mark.source, len(sources)):
             self.cursor, position = Cursor(position), START
             items = self.sources.read(sources[self.source], replace(self.options, cursor=self.cursor))
-            yield from self._good(items, _name(sources[self.source]))
+            source = sources[self.source]
+            yield from self._good(items, source if isinstance(source, str) else type(source).__name__)
         self.source = -1
 
     def _good(self, items: Iterable[Example | Bad | Skipped], source: str) -> Iterator[Example]:
@@ -142,10 +143,6 @@ class SourceReader:
         if not item.id.startswith(numbered):
             self.ids.add(item.id)
         return f"example '{item.id[:40]}': {wrong}" if wrong else ""
-
-
-def _name(source: Any) -> str:
-    return source if isinstance(source, str) else type(source).__name__
 
 
 class Stream(Iterator[Example]):

@@ -135,10 +135,10 @@ class Batch:
         members, size = self.sum_of_pieces, self.sum_of_pieces.sum(1)
         if size.shape[1] < 2:
             return None
-        common, own = members.mT @ members, torch.arange(size.shape[1], device=size.device)
+        common, number = members.mT @ members, torch.arange(size.shape[1], device=size.device)
         same = (common == size[:, :, None]) & (common == size[:, None])
-        first = torch.where(self.has_token, same.to(torch.uint8).max(-1).indices, own)
-        return None if torch.equal(first, own.expand_as(first)) else first
+        first = torch.where(self.has_token, same.to(torch.uint8).max(-1).indices, number)
+        return None if torch.equal(first, number.expand_as(first)) else first
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,9 @@ class Frequencies:
         return replace(encoded, predicted=predicted, predicted_class=predicted_class)
 
     def _of_tokens(self, encoded: Encoded) -> tuple[Int[np.ndarray, " token"], Int[np.ndarray, " token"]]:
-        known, count = counted(encoded.token_class), np.full(len(encoded), -1)
-        count[known] = self.counts[encoded.inputs["input_ids"][known]]
-        return count, np.where(known, self.classes[count], -1)
+        in_text, count = counted(encoded.token_class), np.full(len(encoded), -1)
+        count[in_text] = self.counts[encoded.inputs["input_ids"][in_text]]
+        return count, np.where(in_text, self.classes[count], -1)
 
 
 def counted(token_class: Int[np.ndarray, " token"]) -> Bool[np.ndarray, " token"]:
@@ -77,7 +77,7 @@ def counted(token_class: Int[np.ndarray, " token"]) -> Bool[np.ndarray, " token"
     >>> counted(np.array([0, 3, 2, 3, 1])).tolist(), counted(np.array([3, 2, 3])).tolist()
     ([False, True, False, True, False], [False, False, True])
     """
-    known = token_class == CLASS["other"]
+    in_text = token_class == CLASS["other"]
     if not np.isin(token_class, [CLASS["cls"], CLASS["sep"]]).any():
-        known[:1] = False
-    return known
+        in_text[:1] = False
+    return in_text

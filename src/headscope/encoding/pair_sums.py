@@ -41,9 +41,9 @@ def pair_sums(rows: Int[Tensor, "pair_row 5"], shape: tuple[int, int]) -> PairSu
     forms[example, word], segments[example, word] = form, segment
     by_word, has_copies = _of_words(forms, segments)
     sources = (tokens / tokens.sum(1, keepdim=True).clamp_min(1))[:, None]
-    of_copies = sources @ by_word @ tokens[:, None].mT  # [example, sum, query, key]
+    to_copies = sources @ by_word @ tokens[:, None].mT  # [example, sum, query, key]
     by_segment = torch.stack([(tokens @ (segments == number)[:, :, None].float())[..., 0] > 0 for number in (0, 1)], -1)
-    weights = torch.cat([of_copies, _of_segments(by_segment.float())], dim=1)
+    weights = torch.cat([to_copies, _of_segments(by_segment.float())], dim=1)
     return PairSums(weights.movedim(1, -1), has_copies, by_segment.any(1).all(-1))
 
 
@@ -51,8 +51,8 @@ def _of_words(
     forms: Int[Tensor, "example word"], segments: Int[Tensor, "example word"]
 ) -> tuple[Float[Tensor, "example sum word word"], Bool[Tensor, " example"]]:
     """The weights of pairs of words; a word without a form is in none of them."""
-    known = forms != NO_FORM
-    across = known[:, :, None] & known[:, None] & (segments[:, :, None] != segments[:, None])
+    has_form = forms != NO_FORM
+    across = has_form[:, :, None] & has_form[:, None] & (segments[:, :, None] != segments[:, None])
     same = across & (forms[:, :, None] == forms[:, None])
     other = (across & ~same).float()
     number = torch.arange(forms.shape[1], device=forms.device)

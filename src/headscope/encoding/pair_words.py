@@ -55,9 +55,9 @@ def copies(example: Example) -> Iterator[tuple[int, int]]:
     """Each word of the first segment with each of its copies in the second, numbered through the example."""
     forms = _forms(example)
     first = sum(len(sentence.words) for sentence in example.first)
-    for one, form in enumerate(forms[:first]):
+    for position, form in enumerate(forms[:first]):
         if form != NO_FORM:
-            yield from ((one, other) for other in range(first, len(forms)) if forms[other] == form)
+            yield from ((position, other) for other in range(first, len(forms)) if forms[other] == form)
 
 
 def _forms(example: Example) -> list[int]:

@@ -36,7 +36,7 @@ def _readable(token: str, text: str) -> str:
     ['cat', '↵', '␣', '<0xE2><0x80>', '<0xE2>']
     """
     if NO_CHARACTER in text:
-        of_bytes = all(letter in BYTES for letter in token) and not token.startswith("<0x")
-        return "".join(BYTES[letter] for letter in token) if of_bytes else token
+        in_bytes = all(letter in BYTES for letter in token) and not token.startswith("<0x")
+        return "".join(BYTES[letter] for letter in token) if in_bytes else token
     shown = text.strip() or "".join(SPACES.get(letter, letter) for letter in text or token)
     return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in shown)

@@ -125,8 +125,8 @@ def atlas(cells: Sequence[AtlasCell], colours: dict[str, str], title: str, *, ce
     >>> atlas([one], {"previous": "#d55e00"}, "minilm").layer[0].mark.type
     'image'
     """
-    layers, heads = max(one.layer for one in cells), max(one.head for one in cells)
-    rows = [asdict(one) for one in cells]
+    layers, heads = max(entry.layer for entry in cells), max(entry.head for entry in cells)
+    rows = [asdict(entry) for entry in cells]
     base = alt.Chart(inline(rows)).encode(**_places(layers, heads))
     kinds = [kind for kind in colours if any(one.kind == kind for one in cells)]
     colour = alt.Color(

@@ -75,12 +75,12 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
     if not arrays or any(bool(array.sel(layer=layer, head=head).isnull()) for array in arrays.values()):
         raise ValueError(f"among: head {head_name(layer, head)} has no value in one of {list(arrays)}")
     rows = [row for name, array in arrays.items() for row in _placed(name, array)]
-    own = [row for row in rows if row["name"] == head_name(layer, head)]
+    chosen = [row for row in rows if row["name"] == head_name(layer, head)]
     y = alt.Y("number:N", sort=list(arrays), title=None, axis=alt.Axis(labelLimit=300, domain=False, ticks=False))
     x = alt.X("place:Q", title="lowest head to highest head", axis=alt.Axis(labels=False, ticks=False, grid=False))
     hover = [alt.Tooltip("name:N", title="head"), alt.Tooltip("number:N"), alt.Tooltip("value:Q", format=".4f")]
     heads = alt.Chart(inline(rows)).mark_tick(color=GREY, opacity=0.45, thickness=1.5, size=14, aria=False)
-    mine = alt.Chart(inline(own)).encode(y=y)
+    mine = alt.Chart(inline(chosen)).encode(y=y)
     layers = [
         heads.encode(x=x, y=y, tooltip=hover),
         mine.mark_rule(color=CATEGORIES[1], strokeWidth=3, aria=False).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")),
@@ -88,7 +88,7 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
         mine.mark_text(align="left", dx=8, aria=False).encode(x=alt.XValue(width), text=alt.Text("words:N")),
     ]
     name = head_name(layer, head)
-    values = "; ".join(f"{row['number']} {row['words']}" for row in own)
+    values = "; ".join(f"{row['number']} {row['words']}" for row in chosen)
     description = f"Head {name} among all heads: {values}."
     chart = layered(*layers, width=width, height=alt.Step(26))
     return finished(chart, f"Head {name} among all heads", description)

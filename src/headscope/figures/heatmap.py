@@ -137,7 +137,7 @@ def classes(
             tooltip=[
                 alt.Tooltip("name:N", title="head"),
                 alt.Tooltip("class:N", title=dim),
-                *(alt.Tooltip(f"{one}:N") for one in panels),
+                *(alt.Tooltip(f"{panel}:N") for panel in panels),
             ],
         )
         .properties(width=cell * n_heads, height=cell * n_layers)

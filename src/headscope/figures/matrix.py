@@ -60,7 +60,9 @@ def _axes(array: xr.DataArray) -> list[tuple[str, list[str]]]:
 
 
 def _heads(array: xr.DataArray, layer: str, head: str) -> list[str]:
-    return [head_name(one, other) for one in array[layer].values.tolist() for other in array[head].values.tolist()]
+    return [
+        head_name(first, second) for first in array[layer].values.tolist() for second in array[head].values.tolist()
+    ]
 
 
 def _title(field: str) -> str:

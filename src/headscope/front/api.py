@@ -59,17 +59,19 @@ def study(name: str) -> Study:
         for kind in ("Loading", "StepLoading"):
             if kind in names:
                 kwargs.setdefault(names[kind], {})
-        kwargs, of_settings = _told_apart(kwargs, signature.parameters)
-        known = [*inspect.signature(call).parameters, *SETTINGS, "long"]
-        given = bound(name, signature, args, kwargs, known).arguments
-        options = {key: _option(key, given[key], option) for key, option in function.options.items() if key in given}
-        folder = given.get("directory")
+        kwargs, changed = _told_apart(kwargs, signature.parameters)
+        accepted = [*inspect.signature(call).parameters, *SETTINGS, "long"]
+        arguments = bound(name, signature, args, kwargs, accepted).arguments
+        options = {
+            key: _option(key, arguments[key], option) for key, option in function.options.items() if key in arguments
+        }
+        folder = arguments.get("directory")
         with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
             with progress_bar("loading", 1, show=progress, leave=False) as (advance, _):
-                inputs = from_values(function.inputs, given, tokenizer)
+                inputs = from_values(function.inputs, arguments, tokenizer)
                 advance(1)
             with progress_bar(name, n_inputs(inputs), show=progress) as (advance, expect):
-                settings = replace(given.get("settings", signature.parameters["settings"].default), **of_settings)
+                settings = replace(arguments.get("settings", signature.parameters["settings"].default), **changed)
                 result = timed(run, **inputs | options | {"settings": _with_bar(settings, advance, expect)})
             return _with_maps(result, inputs, examples) if examples else result
 
@@ -110,11 +112,11 @@ def _models_together(args: tuple[Any, ...], names: dict[str, str]) -> tuple[Any,
     return (args[:-1], args[-1])
 
 
-def _told_apart(given: dict[str, Any], parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _told_apart(keywords: dict[str, Any], parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The keywords of a study itself, and those that are fields of its settings."""
     names = {field.name for field in fields(Settings)} - parameters.keys()
-    of_settings = {name: value for name, value in given.items() if name in names}
-    return {name: value for name, value in given.items() if name not in names}, of_settings
+    settings = {name: value for name, value in keywords.items() if name in names}
+    return {name: value for name, value in keywords.items() if name not in names}, settings
 
 
 def _with_bar(settings: Settings, advance: Callable[[int], None], expect: Callable[[int], None]) -> Settings:

@@ -27,21 +27,21 @@ def answering(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def bound(
-    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], known: Iterable[str]
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Iterable[str]
 ) -> inspect.BoundArguments:
-    """The arguments of a call of a public function; `known`: the names of all that it takes.
+    """The arguments of a call of a public function; `names`: the names of all that it takes.
 
     Raises `TypeError` for one that is unknown or missing, with the function's name and its arguments.
     """
     try:
         return signature.bind(*args, **kwargs)
     except TypeError as error:
-        refuse_unknown(name, kwargs, known)
-        raise TypeError(f"headscope.{name}: {error}; {suggest('', known)}") from None
+        refuse_unknown(name, kwargs, names)
+        raise TypeError(f"headscope.{name}: {error}; {suggest('', names)}") from None
 
 
-def refuse_unknown(name: str, kwargs: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `TypeError` for the first keyword of a call of a public function that is not `known`."""
-    known = list(known)
-    if unknown := next((key for key in kwargs if key not in known), ""):
-        raise TypeError(f"headscope.{name}: got an unexpected keyword argument '{unknown}'; {suggest(unknown, known)}")
+def refuse_unknown(name: str, kwargs: Iterable[str], names: Iterable[str]) -> None:
+    """Raise `TypeError` for the first keyword of a call of a public function that is none of `names`."""
+    names = list(names)
+    if unknown := next((key for key in kwargs if key not in names), ""):
+        raise TypeError(f"headscope.{name}: got an unexpected keyword argument '{unknown}'; {suggest(unknown, names)}")

@@ -45,13 +45,13 @@ def judged_of(
     results: Iterable[xr.Dataset | str | Path], files: Iterable[str | Path]
 ) -> list[tuple[MeasuredModel, list[Judgement]]]:
     """The models that results are about, each with the verdicts of its results."""
-    found: dict[Path, xr.Dataset] = {}
-    for number, one in enumerate(results, 1):
-        found |= {Path(f"result {number}"): one} if isinstance(one, xr.Dataset) else read_all([fetch(one)])
-    if not found:
+    read: dict[Path, xr.Dataset] = {}
+    for number, result in enumerate(results, 1):
+        read |= {Path(f"result {number}"): result} if isinstance(result, xr.Dataset) else read_all([fetch(result)])
+    if not read:
         raise HeadscopeError("there is no result; give results of studies, or folders that they were saved in")
     papers = read_papers(*files)
-    return [(model, judge(model, papers)) for model in models_in(found)]
+    return [(model, judge(model, papers)) for model in models_in(read)]
 
 
 def _several(results: Results) -> list[Any]:

@@ -54,11 +54,11 @@ def scored_task(values: Given, inputs: Given) -> Any:
     from headscope.corpora import tasks
     from headscope.models.words_head import has_words_head
 
-    if found := task(values, inputs):
-        return found
+    if named := task(values, inputs):
+        return named
     if tasks.is_table(values["corpus"]) and not has_words_head(_checkpoint(values)):
-        of_table = {**values, "data": values["corpus"], "corpus": "sample"}
-        return _read_task(Path(values["corpus"]).name.partition(".")[0], of_table)
+        table = {**values, "data": values["corpus"], "corpus": "sample"}
+        return _read_task(Path(values["corpus"]).name.partition(".")[0], table)
     return tasks.masked(_read_corpus(values["corpus"], values))
 
 
@@ -122,8 +122,8 @@ def training(values: Given, inputs: Given) -> Any:
 
 def trainings(values: Given, inputs: Given) -> Any:
     """The corpora of --train, of which there may be several; None without it."""
-    one = [{**values, "whole_documents": True, "training": source} for source in values["trainings"] or [None]]
-    return tuple(corpus for source in one if (corpus := training(source, inputs)) is not None) or None
+    several = [{**values, "whole_documents": True, "training": source} for source in values["trainings"] or [None]]
+    return tuple(corpus for source in several if (corpus := training(source, inputs)) is not None) or None
 
 
 def treebanks(values: Given, inputs: Given) -> Any:
@@ -186,8 +186,8 @@ def reads_standard_input(values: Mapping[str, Any]) -> bool:
     >>> reads_standard_input({"corpus": "texts.txt", "other": "-"})
     True
     """
-    one, several = ("corpus", "other", "training"), ("corpora", "trainings")
-    named = [values.get(name) for name in one] + [source for name in several for source in values.get(name) or ()]
+    single, several = ("corpus", "other", "training"), ("corpora", "trainings")
+    named = [values.get(name) for name in single] + [source for name in several for source in values.get(name) or ()]
     return STANDARD_INPUT in named
 
 

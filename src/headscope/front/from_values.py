@@ -62,7 +62,7 @@ def steps(value: Any, others: Others) -> Any:
     """The models of a training: names and folders as they are, and objects as models."""
     several = value if isinstance(value, tuple | list) else (value,)
     return tuple(
-        str(one) if isinstance(one, str | os.PathLike) else as_model(one, others["tokenizer"]) for one in several
+        str(step) if isinstance(step, str | os.PathLike) else as_model(step, others["tokenizer"]) for step in several
     )
 
 
@@ -71,7 +71,7 @@ def measures(value: Any, others: Others) -> Any:
     from headscope.passes.measures import checked, measure_named
 
     several = value if isinstance(value, tuple | list) else (value,)
-    return tuple(measure_named(one) if isinstance(one, str) else checked(one) for one in several)
+    return tuple(measure_named(measure) if isinstance(measure, str) else checked(measure) for measure in several)
 
 
 def tasks(value: Any, others: Others) -> Any:

@@ -53,18 +53,18 @@ INPUT_TYPES = {
     "Model": InputType(("model", "examples", *LOADING), options.model, values.model),
     "WordsModel": InputType(("model", *LOADING), options.words_model, values.words_model),
     "tuple[Model, ...]": InputType(("models", "examples", *LOADING), options.models, values.models),
-    "ModelName": InputType(("model",), lambda given, made: given["model"], lambda value, others: str(value)),
-    "Steps": InputType(("steps",), lambda given, made: tuple(given["steps"]), values.steps),
-    "Loading": InputType(FLOAT32, lambda given, made: {name: given[name] for name in FLOAT32}),
-    "StepLoading": InputType(LOADING, lambda given, made: {name: given[name] for name in LOADING}),
+    "ModelName": InputType(("model",), lambda chosen, inputs: chosen["model"], lambda value, others: str(value)),
+    "Steps": InputType(("steps",), lambda chosen, inputs: tuple(chosen["steps"]), values.steps),
+    "Loading": InputType(FLOAT32, lambda chosen, inputs: {name: chosen[name] for name in FLOAT32}),
+    "StepLoading": InputType(LOADING, lambda chosen, inputs: {name: chosen[name] for name in LOADING}),
     "StudyResults | None": InputType(
-        ("studies",), lambda given, made: step_results(given["studies"]), lambda value, others: step_results(value)
+        ("studies",), lambda chosen, inputs: step_results(chosen["studies"]), lambda value, others: step_results(value)
     ),
     "Measures": InputType(("measures",), options.measures, values.measures),
     "Settings": InputType(("seed", "batch_tokens", "workers", "resamples"), options.settings),
 }
 
-MODEL_TYPES = {kind for kind, made in INPUT_TYPES.items() if {"model", "models", "steps"} & {*made.options}}
+MODEL_TYPES = {kind for kind, input_type in INPUT_TYPES.items() if {"model", "models", "steps"} & {*input_type.options}}
 
 
 def options_of(inputs: Mapping[str, str]) -> set[str]:
@@ -72,29 +72,29 @@ def options_of(inputs: Mapping[str, str]) -> set[str]:
     return {option for kind in inputs.values() for option in INPUT_TYPES[kind].options}
 
 
-def from_options(inputs: Mapping[str, str], given: Given) -> dict[str, Any]:
+def from_options(inputs: Mapping[str, str], chosen: Given) -> dict[str, Any]:
     """The inputs, made from the values of options.
 
     Raises `HeadscopeError` for the first of them that cannot be made.
     """
-    made: dict[str, Any] = {}
+    by_type: dict[str, Any] = {}
     for kind, input_type in INPUT_TYPES.items():
         if kind in inputs.values():
-            made[kind] = input_type.from_options(given, made)
-    return {name: made[kind] for name, kind in inputs.items()}
+            by_type[kind] = input_type.from_options(chosen, by_type)
+    return {name: by_type[kind] for name, kind in inputs.items()}
 
 
-def from_values(inputs: Mapping[str, str], given: Given, tokenizer: Any) -> dict[str, Any]:
+def from_values(inputs: Mapping[str, str], arguments: Given, tokenizer: Any) -> dict[str, Any]:
     """The inputs that are given, made from what stands for them in Python; models first, as they count pieces of texts.
 
     * `tokenizer`: of a model that has none of its own.
 
     Raises `HeadscopeError` for a value that stands for no such input.
     """
-    made: dict[str, Any] = {kind: given.get(name) for name, kind in inputs.items()} | {"tokenizer": tokenizer}
-    named = {name: kind for name, kind in inputs.items() if name in given}
+    by_type: dict[str, Any] = {kind: arguments.get(name) for name, kind in inputs.items()} | {"tokenizer": tokenizer}
+    named = {name: kind for name, kind in inputs.items() if name in arguments}
     for kind in reversed(INPUT_TYPES):
-        left_out = made.get(kind) is None and kind.endswith("| None")
+        left_out = by_type.get(kind) is None and kind.endswith("| None")
         if kind in named.values() and not left_out:
-            made[kind] = INPUT_TYPES[kind].from_value(made[kind], made)
-    return {name: made[kind] for name, kind in named.items()}
+            by_type[kind] = INPUT_TYPES[kind].from_value(by_type[kind], by_type)
+    return {name: by_type[kind] for name, kind in named.items()}

@@ -111,11 +111,11 @@ def _definitions(path: Path) -> dict[str, ast.FunctionDef]:
 
 def _function(module: str, part: ast.FunctionDef) -> Function:
     docstring = ast.get_docstring(part) or ""
-    helps, given = documented(docstring), part.args
-    positional: list[ast.expr | None] = [None] * (len(given.args) - len(given.defaults))
-    defaults = [*positional, *given.defaults, *given.kw_defaults]
+    helps, arguments = documented(docstring), part.args
+    positional: list[ast.expr | None] = [None] * (len(arguments.args) - len(arguments.defaults))
+    defaults = [*positional, *arguments.defaults, *arguments.kw_defaults]
     inputs, options = dict[str, str](), dict[str, Argument]()
-    for argument, default in zip([*given.args, *given.kwonlyargs], defaults, strict=True):
+    for argument, default in zip([*arguments.args, *arguments.kwonlyargs], defaults, strict=True):
         kind = ast.unparse(argument.annotation) if argument.annotation else ""
         if kind in INPUT_TYPES:
             inputs[argument.arg] = kind

@@ -124,6 +124,6 @@ def _read(results: Results) -> tuple[list[MeasuredModel], list[xr.Dataset]]:
         if isinstance(result, xr.Dataset):
             key = str(result.attrs["model"]), str(result.attrs["model_sha256"] or "")
             sources.setdefault(key, []).append(Source(Path("result.nc"), result))
-    inline = [MeasuredModel((name,), sha256, tuple(found)) for (name, sha256), found in sources.items()]
+    inline = [MeasuredModel((name,), sha256, tuple(about)) for (name, sha256), about in sources.items()]
     measured, indexes = read_folders([result for result in several if not isinstance(result, xr.Dataset)])
     return [*inline, *measured], indexes

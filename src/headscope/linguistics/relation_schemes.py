@@ -36,8 +36,8 @@ class RelationScheme:
         >>> CLEAR.translated("dobj", "NOUN"), TIGER.translated("nk", "ADJ"), TIGER.translated("ROOT", "VERB")
         ('obj', 'amod', 'ROOT')
         """
-        found = self.universal.get(relation, relation)
-        return found if isinstance(found, str) else found.get(upos, found[""])
+        translation = self.universal.get(relation, relation)
+        return translation if isinstance(translation, str) else translation.get(upos, translation[""])
 
 
 CLEAR = RelationScheme(
@@ -131,7 +131,9 @@ def scheme_of(relations: Collection[str]) -> RelationScheme | None:
     ['CLEAR', 'TIGER', None]
     """
     shared = {scheme.name: len(scheme.own.intersection(relations)) for scheme in SCHEMES}
-    return max((scheme for scheme in SCHEMES if shared[scheme.name]), key=lambda one: shared[one.name], default=None)
+    return max(
+        (scheme for scheme in SCHEMES if shared[scheme.name]), key=lambda scheme: shared[scheme.name], default=None
+    )
 
 
 def is_universal(relation: str) -> bool:

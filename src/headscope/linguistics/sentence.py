@@ -45,7 +45,7 @@ class Link:
         >>> Link("Experiencer", (0, 1), (4,)).distance
         3
         """
-        return min(abs(one - other) for one in self.source for other in self.target)
+        return min(abs(first - second) for first in self.source for second in self.target)
 
 
 @dataclass(frozen=True, slots=True)

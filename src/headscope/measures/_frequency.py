@@ -24,9 +24,9 @@ def by_class(
     * `frequency`: the number of the class of each token, -1 for one in none.
     """
     classes = torch.arange(len(FREQUENCIES), device=frequency.device)
-    of_class = (frequency[..., None] == classes).to(observed.dtype)  # [example, key, class]
-    even = (uniform(batch)[:, None] @ of_class)[:, 0]
-    return Values(multiples(observed @ of_class, even), even > 0)
+    in_class = (frequency[..., None] == classes).to(observed.dtype)  # [example, key, class]
+    even = (uniform(batch)[:, None] @ in_class)[:, 0]
+    return Values(multiples(observed @ in_class, even), even > 0)
 
 
 def rank_correlation(
@@ -36,16 +36,16 @@ def rank_correlation(
 
     * `count`: of each token, -1 for one that is not counted.
     """
-    known = count >= 0
-    if not bool(known.any()):
-        return Values(observed.new_zeros(observed.shape[:2]), known.any(-1))
-    multiple = multiples(observed, uniform(batch)) * known[:, None]
-    mean = multiple.sum(-1, keepdim=True) / known.sum(-1)[:, None, None].clamp_min(1)
+    has_count = count >= 0
+    if not bool(has_count.any()):
+        return Values(observed.new_zeros(observed.shape[:2]), has_count.any(-1))
+    multiple = multiples(observed, uniform(batch)) * has_count[:, None]
+    mean = multiple.sum(-1, keepdim=True) / has_count.sum(-1)[:, None, None].clamp_min(1)
     multiple = (multiple / mean.where(mean > 0, 1)).round(decimals=DECIMALS)
-    x, y = _centred(multiple, known[:, None]), _centred(count[:, None].to(multiple.dtype), known[:, None])
+    x, y = _centred(multiple, has_count[:, None]), _centred(count[:, None].to(multiple.dtype), has_count[:, None])
     size = torch.linalg.vector_norm(x, dim=-1) * torch.linalg.vector_norm(y, dim=-1)
     correlation = torch.where(size > 0, (x * y).sum(-1) / size.clamp_min(1e-12), 0)
-    return Values(correlation, (known.sum(-1) >= LEAST_TOKENS) & y.any(-1).any(-1))
+    return Values(correlation, (has_count.sum(-1) >= LEAST_TOKENS) & y.any(-1).any(-1))
 
 
 def multiples(
@@ -57,19 +57,19 @@ def multiples(
 
 def uniform(batch: Batch) -> Float[Tensor, "example key"]:
     """What each key would get from the queries that are not special if these looked at all that they see alike."""
-    of_text = (batch.token_class >= FIRST_OF_TEXT) & (batch.seen > 0)
-    weights = of_text / batch.seen.clamp_min(1)
+    in_text = (batch.token_class >= FIRST_OF_TEXT) & (batch.seen > 0)
+    weights = in_text / batch.seen.clamp_min(1)
     by_seen = weights.new_zeros(len(weights), weights.shape[1] + 1).scatter_add(1, batch.seen.clamp_min(0), weights)
     # A key is seen by all queries that see more tokens than there are before it.
     return by_seen.flip(-1).cumsum(-1).flip(-1)[:, 1:]
 
 
 def _centred(
-    values: Float[Tensor, "example head token"], known: Bool[Tensor, "example 1 token"]
+    values: Float[Tensor, "example head token"], has_count: Bool[Tensor, "example 1 token"]
 ) -> Float[Tensor, "example head token"]:
     """The ranks of the known values, less their mean; 0 for others. Equal values share their mean rank."""
-    values = torch.where(known, values, torch.inf).contiguous()
+    values = torch.where(has_count, values, torch.inf).contiguous()
     ordered = values.sort(-1).values
     below, up_to = (torch.searchsorted(ordered, values, right=right) for right in (False, True))
-    middle = (known.sum(-1, keepdim=True) - 1) / 2
-    return torch.where(known, (below + up_to - 1) / 2 - middle, 0)
+    middle = (has_count.sum(-1, keepdim=True) - 1) / 2
+    return torch.where(has_count, (below + up_to - 1) / 2 - middle, 0)

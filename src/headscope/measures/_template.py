@@ -25,8 +25,8 @@ def observe(rows: Rows) -> Float[Tensor, "example head"]:
 
     The first dimension is that of the block's examples (or rows of theirs, as links are), the second that of heads.
     """
-    own = torch.arange(rows.queries.start, rows.queries.stop, device=rows.attention.device)[:, None]
-    return rows.sum_of_real(rows.gather(own)[..., 0])  # [example, head, query]
+    positions = torch.arange(rows.queries.start, rows.queries.stop, device=rows.attention.device)[:, None]
+    return rows.sum_of_real(rows.gather(positions)[..., 0])  # [example, head, query]
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

@@ -24,7 +24,7 @@ observe = received
 
 def finish(observed: Float[Tensor, "example head group key"], batch: Batch) -> Values:
     """The share; examples of special tokens alone are not valid."""
-    of_text = batch.token_class >= FIRST_OF_TEXT
-    last = of_text.clone()
-    last[:, :-1] &= ~of_text[:, 1:]
+    in_text = batch.token_class >= FIRST_OF_TEXT
+    last = in_text.clone()
+    last[:, :-1] &= ~in_text[:, 1:]
     return Values((observed[:, :, 0] * last[:, None]).sum(-1) / batch.lengths[:, None], last.any(-1))

@@ -21,7 +21,7 @@ from headscope.models import modeling_pruned
 from headscope.models.head_slicing import HEADS, WIDTHS
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, Pruning, pruning_of
-from headscope.results.hub import plain
+from headscope.results.cells import plain
 from headscope.storage.files import new_folder
 
 CODE = "modeling_pruned"

@@ -101,8 +101,8 @@ class _GradientReader:
         heads, resamples = sum(self.inputs.model.capture.heads), self.settings.resamples
         sizes = {"size": heads, "absolute": heads, "signed": heads, "tokens": 1}
         for sums in done:
-            found = {name: tally.resampled_total.shape for name, tally in sums.tallies.items()}
-            if found != {name: (resamples, size) for name, size in sizes.items()}:
+            shapes = {name: tally.resampled_total.shape for name, tally in sums.tallies.items()}
+            if shapes != {name: (resamples, size) for name, size in sizes.items()}:
                 raise ValueError("does not fit")
             if np.shape(sums.cumulative.total) != (heads,):
                 raise ValueError("does not fit")

@@ -20,18 +20,13 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from headscope.results.variables import Label, Variables, by_layer
+from headscope.common_numbers import IMPORTANCE
+from headscope.results.variables import Variables, by_layer
 from headscope.statistics.bootstrap import Tally
+from headscope.study import by_name
 
 # Of the last there is no interval: it depends on the order of the examples.
 ESTIMATORS = ("michel", "michel_code", "text_pruner", "run_bertology")
-LONG_NAME = "importance of a head, by the gradient of the loss"
-SOURCE = "Michel et al. 2019, 4.1, and programs named as the estimators"
-DIMS = ("layer", "head", "estimator")
-LABELS = {
-    "importance": Label(LONG_NAME, "loss, or loss per token", DIMS),
-    "importance_normalised": Label(f"{LONG_NAME}, compared within its layer", "share of its layer's norm", DIMS),
-}
 
 
 @dataclass
@@ -68,7 +63,7 @@ def to_variables(
     bounds = tallies["size"].interval_of(_estimates(resampled, tallies["size"].resampled_count[:, None], last))
     bounds = np.concatenate([bounds, np.full((len(last), 1, 2), np.nan)], axis=1)
     importance = by_layer(values, heads)
-    variables = Variables({"estimator": ESTIMATORS}, SOURCE, LABELS)
+    variables = Variables({"estimator": ESTIMATORS}, "", by_name(IMPORTANCE))
     count = int(tallies["size"].count)
     variables.add("importance", importance, interval=by_layer(bounds, heads), count=count)
     variables.add("importance_normalised", normalised(importance))

@@ -92,8 +92,8 @@ def _tested(task: Task, corpus: Corpus, model: Model, settings: Settings) -> Sco
     right = np.stack([answers == targets, order[answers] == targets, targets == usual])[:, ~choosing].astype(float)
     draws = poisson_draws(units[~choosing], settings.seed, settings.resamples)
     draws = draws[draws.any(1)]
-    of_draws = draws @ right.T / draws.sum(1, keepdims=True)  # [resample, row of `right`]
-    gained, learned = interval(of_draws[:, [1]] - of_draws[:, [0, 2]], equal_units(units[~choosing].tolist()))
+    drawn = draws @ right.T / draws.sum(1, keepdims=True)  # [resample, row of `right`]
+    gained, learned = interval(drawn[:, [1]] - drawn[:, [0, 2]], equal_units(units[~choosing].tolist()))
     before, after, _ = right.mean(1).tolist()
     return ScoredOrder(order, right.shape[1], before, after, gained, learned)
 

@@ -28,8 +28,8 @@ def session_of(path: Path) -> Any:
 
 def first_output(session: Any, inputs: Mapping[str, Tensor]) -> Float[Tensor, "example *dims"]:
     """The first output of a file for the inputs of a network; token types that are not given are 0."""
-    given = {"token_type_ids": torch.zeros_like(inputs["input_ids"]), **inputs}
-    feeds = {one.name: given[one.name].cpu().numpy() for one in session.get_inputs()}
+    arrays = {"token_type_ids": torch.zeros_like(inputs["input_ids"]), **inputs}
+    feeds = {feed.name: arrays[feed.name].cpu().numpy() for feed in session.get_inputs()}
     return torch.from_numpy(session.run(None, feeds)[0])
 
 

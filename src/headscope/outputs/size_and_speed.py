@@ -70,8 +70,8 @@ def by_round(timed: Sequence[Callable[[], float]], rounds: int) -> list[list[flo
     >>> by_round([iter([9.0, 1.0, 3.0]).__next__], 3)
     [[1.0, 3.0]]
     """
-    seconds = [[one() for one in timed] for _ in range(rounds)]
-    return [list(own) for own in zip(*seconds[1:], strict=True)]
+    seconds = [[call() for call in timed] for _ in range(rounds)]
+    return [list(rounds_of_call) for rounds_of_call in zip(*seconds[1:], strict=True)]
 
 
 def random_tokens(model: Model, batch: int, tokens: int) -> Int[torch.Tensor, "example token"]:

@@ -27,12 +27,20 @@ def by_claim(judged: Judged) -> list[dict[str, Any]]:
     models = names([model for model, _ in judged])
     rows = []
     for judgements in zip(*(claims for _, claims in judged), strict=True):
-        if any(one.test for one in judgements):
+        if any(judgement.test for judgement in judgements):
             first = judgements[0]
-            verdicts = {name: one.verdict for name, one in zip(models, judgements, strict=True)}
+            verdicts = {name: judgement.verdict for name, judgement in zip(models, judgements, strict=True)}
             about = {"id": first.claim.id, "paper": first.paper.name, "claim": first.claim.claim}
             rows.append({**about, "title": first.paper.title, "verdicts": verdicts})
     return rows
+
+
+def records(judged: Judged) -> list[dict[str, Any]]:
+    """The verdicts on the claims of each model, for JSON."""
+    return [
+        {"model": model.name, "sha256": model.sha256, "claims": [judgement.record() for judgement in judgements]}
+        for model, judgements in judged
+    ]
 
 
 def differing(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -56,14 +64,14 @@ def summed_up(judged: Judged) -> str:
 def tables(judged: Judged) -> list[Table]:
     """A table for each paper: claims as rows, models as columns."""
     rows, models = by_claim(judged), names([model for model, _ in judged])
-    made = []
+    by_paper = []
     for paper in dict.fromkeys(row["paper"] for row in rows):
         mine = [row for row in rows if row["paper"] == paper]
         lines: list[tuple[str, Cells]] = [
             (row["id"], [(row["claim"], ""), *((row["verdicts"][name], "") for name in models)]) for row in mine
         ]
-        made.append(titled(f"across-{paper}", mine[0]["title"], "Id", ("Claim", *models), lines))
-    return made
+        by_paper.append(titled(f"across-{paper}", mine[0]["title"], "Id", ("Claim", *models), lines))
+    return by_paper
 
 
 def contents(judged: Judged) -> dict[str, Any]:

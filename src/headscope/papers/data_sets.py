@@ -102,7 +102,7 @@ def find(folder: Path, names: Iterator[str] | tuple[str, ...] | list[str]) -> di
     if not folder.is_dir():
         raise HeadscopeError(f"folder '{folder}' does not exist; name the folder of the data sets with --data")
     files = sorted(_files(folder), key=lambda path: (len(path.parts), path))
-    return {name: found for name in names if (found := _located(DATA_SETS[name], files))}
+    return {name: located for name in names if (located := _located(DATA_SETS[name], files))}
 
 
 def _files(folder: Path) -> Iterator[Path]:

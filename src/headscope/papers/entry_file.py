@@ -1,15 +1,46 @@
 """Files of entries in YAML: read as plain data, each field checked, nothing executed."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from headscope.corpora.parsing.lines import opened
 from headscope.errors import HeadscopeError
-from headscope.papers.plain_yaml import plain_data
 from headscope.papers.typed_fields import Label, Refuse, check_fields, typed_fields
 from headscope.storage.limits import LARGEST_CLAIMS
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses anchors and aliases as they are parsed, before anything is made of them."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.peek_event().anchor:
+            raise ValueError("it has anchors or aliases; write each value out")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        names = Counter(key.value for key, _ in node.value if isinstance(key.value, str))
+        if twice := next((name for name, count in names.items() if count > 1), None):
+            raise ValueError(f"it has '{twice}' twice in one mapping, in line {node.start_mark.line + 1}; remove one")
+        return super().construct_mapping(node, deep)
+
+
+def plain_data(text: str) -> Any:
+    """The data of a text in YAML.
+
+    Raises `ValueError` for what is no such YAML, in words for the user.
+
+    >>> plain_data("{limit: 0.5, at: [1, 2]}")
+    {'limit': 0.5, 'at': [1, 2]}
+    """
+    try:
+        return _Loader(text).get_single_data()
+    except (yaml.YAMLError, RecursionError, LookupError, AttributeError, TypeError) as error:  # also of a wrong tag
+        raise ValueError(f"it is not YAML ({' '.join(str(error).split())[:120]})") from error
 
 
 @dataclass(frozen=True)
@@ -38,7 +69,7 @@ def refuse_entry(bad: Refuse, entry: str) -> Refuse:
     return lambda reason: bad(f"{entry}: {reason}")
 
 
-def read_mapping(path: Path, known: Iterable[str], entries: str, schema: int, bad: Refuse) -> dict[str, Any]:
+def read_mapping(path: Path, names: Iterable[str], entries: str, schema: int, bad: Refuse) -> dict[str, Any]:
     """The mapping of a file, with the known fields alone, and a list of entries.
 
     * `entries`: the field of the list; `bad`: makes the error of a file that cannot be read.
@@ -56,8 +87,8 @@ def read_mapping(path: Path, known: Iterable[str], entries: str, schema: int, ba
     except ValueError as error:
         raise bad(str(error)) from error
     if not isinstance(data, dict) or not isinstance(data.get(entries), list):
-        raise bad(f"it has no list of {entries}; expected {', '.join(known)}")
-    check_fields(data, known, bad)
+        raise bad(f"it has no list of {entries}; expected {', '.join(names)}")
+    check_fields(data, names, bad)
     if data.get("schema") != schema:
         raise bad(f"schema {data.get('schema')!r} is not {schema}")
     return data

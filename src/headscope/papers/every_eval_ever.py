@@ -39,40 +39,40 @@ def evaluation(model: MeasuredModel, judgements: Sequence[Judgement], written: i
         },
         "eval_library": {"name": "headscope", "version": __version__},
         "model_info": {"name": model.name, "id": model.name, **details},
-        "evaluation_results": [record for one in judgements for record in _records(one)],
+        "evaluation_results": [record for judgement in judgements for record in _records(judgement)],
     }
 
 
-def _records(one: Judgement) -> Iterator[dict[str, Any]]:
-    if one.test is None or one.source is None:
+def _records(judgement: Judgement) -> Iterator[dict[str, Any]]:
+    if judgement.test is None or judgement.source is None:
         return
     verdict = {"score_type": "levels", "level_names": list(LEVELS), "has_unknown_level": False}
-    yield _record(one, "verdict", verdict, {"score": LEVELS.index(one.verdict)})
-    difference = one.test.difference
+    yield _record(judgement, "verdict", verdict, {"score": LEVELS.index(judgement.verdict)})
+    difference = judgement.test.difference
     if not difference.tested:
         return
     bounds = {"lower": difference.lower, "upper": difference.upper, "confidence_level": 0.95}
-    uncertainty = {"confidence_interval": bounds, "num_samples": one.test.n}
-    yield _record(one, "difference", {}, {"score": difference.value, "uncertainty": uncertainty})
+    uncertainty = {"confidence_interval": bounds, "num_samples": judgement.test.n}
+    yield _record(judgement, "difference", {}, {"score": difference.value, "uncertainty": uncertainty})
 
 
-def _record(one: Judgement, metric: str, config: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]:
-    assert one.source is not None and one.test is not None
-    attrs, name = one.source.result.attrs, f"{one.paper.name}.{one.claim.id}"
-    numbers = {"value": one.test.value, "compared_with": one.test.baseline, "q": one.test.q}
+def _record(judgement: Judgement, metric: str, config: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]:
+    assert judgement.source is not None and judgement.test is not None
+    attrs, name = judgement.source.result.attrs, f"{judgement.paper.name}.{judgement.claim.id}"
+    numbers = {"value": judgement.test.value, "compared_with": judgement.test.baseline, "q": judgement.test.q}
     details = {key: f"{number:.6g}" for key, number in numbers.items() if number == number}
     details |= {
-        "verdict": one.verdict,
-        "where": one.words,
-        "special_token": one.token,
-        "claim_version": one.claim.version,
+        "verdict": judgement.verdict,
+        "where": judgement.words,
+        "special_token": judgement.token,
+        "claim_version": judgement.claim.version,
     }
     return {
         "evaluation_result_id": f"{name}.{metric}",
         "evaluation_name": name,
         "source_data": {"dataset_name": str(attrs["corpus"]), "source_type": "other", **_version(attrs)},
         "metric_config": {
-            "evaluation_description": one.claim.claim,
+            "evaluation_description": judgement.claim.claim,
             "metric_id": f"headscope.{metric}",
             "metric_name": metric,
             "lower_is_better": False,

@@ -36,8 +36,8 @@ def most_are_positive(array: xr.DataArray, than: xr.DataArray | None, limit: flo
 
 def most_do_no_harm(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """For more than a share of the heads the gain is surely no loss of 2 points (non-inferiority, corrected)."""
-    of_answers = "metric" in array.coords and array["metric"].item() in SHARES
-    return _share_above(_raised(array, HARM), q_no_worse(array, HARM, n, of_answers=of_answers), limit, n)
+    is_share = "metric" in array.coords and array["metric"].item() in SHARES
+    return _share_above(_raised(array, HARM), q_no_worse(array, HARM, n, of_answers=is_share), limit, n)
 
 
 def some_special(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
@@ -71,11 +71,11 @@ def share_of_special(array: xr.DataArray, than: xr.DataArray | None, limit: floa
 
 def _share_above(array: xr.DataArray, q: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """The share of numbers above 0: at least those that surely are (`q`), at most all that are not surely below."""
-    known = array.notnull()
+    there = array.notnull()
     shares = [
-        float((flags & known).sum() / known.sum()) - limit for flags in (array > 0, *_sure_and_possible(array, q))
+        float((flags & there).sum() / there.sum()) - limit for flags in (array > 0, *_sure_and_possible(array, q))
     ]
-    return Claim(shares[0] + limit, limit, Estimate(*shares), n), f"of {int(known.sum())}"
+    return Claim(shares[0] + limit, limit, Estimate(*shares), n), f"of {int(there.sum())}"
 
 
 def _sure_and_possible(array: xr.DataArray, q: xr.DataArray | None) -> list[xr.DataArray]:
@@ -84,13 +84,13 @@ def _sure_and_possible(array: xr.DataArray, q: xr.DataArray | None) -> list[xr.D
 
 
 def _raised(array: xr.DataArray, by: float) -> xr.DataArray:
-    made = array.drop_vars([name for name in ("lower", "upper") if name in array.coords]) + by
-    return made.assign_coords({name: array[name] + by for name in ("lower", "upper") if name in array.coords})
+    raised = array.drop_vars([name for name in ("lower", "upper") if name in array.coords]) + by
+    return raised.assign_coords({name: array[name] + by for name in ("lower", "upper") if name in array.coords})
 
 
 def _positions(array: xr.DataArray) -> list[list[int]]:
-    found = np.argwhere(array.transpose("layer", "head").values)
-    return [array[dim].values[found[:, axis]].tolist() for axis, dim in enumerate(("layer", "head"))]
+    indices = np.argwhere(array.transpose("layer", "head").values)
+    return [array[dim].values[indices[:, axis]].tolist() for axis, dim in enumerate(("layer", "head"))]
 
 
 def _named(top: xr.DataArray) -> str:

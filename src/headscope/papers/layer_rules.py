@@ -75,7 +75,7 @@ def _correlation(array: xr.DataArray, sign: float, n: int) -> Claim:
     if "lower" in array.coords:
         error = standard_error(array).values
         noise = np.random.default_rng(0).standard_normal((DRAWS, len(values))) * error
-        spread = float(np.std([np.corrcoef(layers, values + one)[0, 1] for one in noise]))
+        spread = float(np.std([np.corrcoef(layers, values + draw)[0, 1] for draw in noise]))
     middle = atanh(min(abs(value), 0.999)) * np.sign(value) * sign
     half = hypot(float(norm.ppf(0.975)) / sqrt(len(layers) - 3), 2 * spread)
     return Claim(value, 0.0, Estimate(value * sign, tanh(middle - half), tanh(middle + half)), n)

@@ -34,10 +34,12 @@ def section(model: MeasuredModel, judgements: Sequence[Judgement]) -> str:
     lines += [f"- **{_text(finding.topic)}**: {_text(finding.text)}" for finding, _ in strongest(model)]
     lines += ["", f"Claims of papers about BERT, and whether they hold here. {summed_up(judgements)}", ""]
     lines += ["| | claim | verdict | here |", "| --- | --- | --- | --- |"]
-    for one in judgements:
-        if one.test:
-            here = f"{measured(one)} ({details(one)})"
-            lines.append("| " + " | ".join(map(_text, (one.claim.id, one.claim.claim, one.verdict, here))) + " |")
+    for judged in judgements:
+        if judged.test:
+            here = f"{measured(judged)} ({details(judged)})"
+            lines.append(
+                "| " + " | ".join(map(_text, (judged.claim.id, judged.claim.claim, judged.verdict, here))) + " |"
+            )
     lines += ["", f"Measured with headscope {__version__}; intervals are 95%.", END, ""]
     return "\n".join(lines)
 

@@ -111,11 +111,11 @@ def _changed(array: xr.DataArray, change: Any) -> xr.DataArray:
     """The array and its bounds, each changed in the same way; the least number of examples of a value that is there."""
     coords = {name: array[name] for name in (*BOUNDS, "n_examples") if name in array.coords}
     plain = array.drop_vars(list(coords))
-    made = change(plain)
+    changed = change(plain)
     for name, values in coords.items():
         bare = values.drop_vars([other for other in (*BOUNDS, "n_examples") if other in values.coords])
         if name in BOUNDS:
-            made = made.assign_coords({name: change(bare)})
+            changed = changed.assign_coords({name: change(bare)})
         else:
-            made = made.assign_coords({name: bare.where(plain.notnull(), bare.max()).min()})
-    return made
+            changed = changed.assign_coords({name: bare.where(plain.notnull(), bare.max()).min()})
+    return changed

@@ -34,10 +34,11 @@ def page_within(source: Source, directory: Path) -> str:
 def verdicts(judgements: Sequence[Judgement], directory: Path | None = None) -> Mapping[str, object]:
     """The counts of verdicts and the rows of each paper, for a template; with links to study pages in the directory."""
     papers: dict[str, list[dict[str, str]]] = {}
-    for one in judgements:
-        row = {"id": one.claim.id, "section": one.claim.section, "claim": one.claim.claim, "verdict": one.verdict}
-        row |= {"here": words.measured(one), "details": words.details(one), "figure": words.figure(one)}
-        row["token"] = words.token(one)
-        row["page"] = page_within(one.source, directory) if one.source and directory else ""
-        papers.setdefault(one.paper.title, []).append(row)
+    for judged in judgements:
+        claim = judged.claim
+        row = {"id": claim.id, "section": claim.section, "claim": claim.claim, "verdict": judged.verdict}
+        row |= {"here": words.measured(judged), "details": words.details(judged), "figure": words.figure(judged)}
+        row["token"] = words.token(judged)
+        row["page"] = page_within(judged.source, directory) if judged.source and directory else ""
+        papers.setdefault(judged.paper.title, []).append(row)
     return {"counts": words.counted(judgements), "sum": words.summed_up(judgements), "papers": papers}

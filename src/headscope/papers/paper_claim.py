@@ -1,9 +1,18 @@
-"""Claims of papers as data: what each says, and the number and the rule that decide it."""
+"""Claims of papers as data: what each says, and the number and the rule that decide it.
 
-from collections.abc import Mapping
+A paper has a file of entries, which is checked and never run.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from headscope.papers.entry_file import ClaimedNumber
+from headscope.errors import HeadscopeError, suggest
+from headscope.papers.entry_file import ClaimedNumber, number, read_mapping, refuse_entry, refuse_file
+from headscope.papers.rules import RULES
+from headscope.papers.typed_fields import Refuse, typed, typed_fields
 
 
 @dataclass(frozen=True)
@@ -47,3 +56,62 @@ class Paper:
     name: str
     title: str
     claims: tuple[PaperClaim, ...]
+
+
+ENTRIES = Path(__file__).with_name("entries")
+SCHEMA = 1
+PAPER_FIELDS = ("schema", "paper", "title", "claims")
+NAMES = ("id", "section", "claim")
+
+
+def read_papers(*files: str | Path) -> list[Paper]:
+    """The papers that headscope has claims of, and those of further files.
+
+    Raises `HeadscopeError` for a file that is no list of claims, and for an id that comes twice.
+
+    >>> [paper.name for paper in read_papers()]
+    ['clark2019', 'kovaleva2019', 'michel2019', 'prasanna2020', 'rogers2020']
+    """
+    papers = [*map(_own, sorted(ENTRIES.glob("*.yaml"))), *(_read(Path(path)) for path in files)]
+    seen: dict[str, str] = {}
+    for paper in papers:
+        for claim in paper.claims:
+            if claim.id in seen:
+                raise HeadscopeError(f"claim '{claim.id}' is in '{seen[claim.id]}' and in '{paper.name}'; rename one")
+            seen[claim.id] = paper.name
+    return papers
+
+
+def _read(path: Path) -> Paper:
+    bad = refuse_file("claims", path)
+    data = read_mapping(path, PAPER_FIELDS, "claims", SCHEMA, bad)
+    name = typed(data.get("paper") or path.stem, "paper", str, bad)
+    title = typed(data.get("title") or name, "title", str, bad)
+    return Paper(name, title, tuple(_claims(data["claims"], bad)))
+
+
+_own = cache(_read)  # the files of headscope do not change, and a process may need them several times
+
+
+def _claims(entries: Iterable[Any], bad: Refuse) -> Iterator[PaperClaim]:
+    for index, entry in enumerate(entries, 1):
+        bad_entry = refuse_entry(bad, f"entry {index}")
+        values = typed_fields(entry, PaperClaim, bad_entry)
+        for name in NAMES:
+            if not values.get(name):
+                raise bad_entry(f"it has no {name}")
+        values |= {name: number(values[name], bad_entry) for name in ("number", "than") if name in values}
+        yield _complete(PaperClaim(**values), bad_entry)
+
+
+def _complete(claim: PaperClaim, bad: Refuse) -> PaperClaim:
+    """The claim, if it has all that it needs."""
+    if claim.study and claim.rule not in RULES:
+        raise bad(f"no rule '{claim.rule}'; {suggest(claim.rule, list(RULES))}")
+    if claim.study and claim.number is None:
+        raise bad("it has a study but no number")
+    if claim.study and RULES[claim.rule].compares and claim.than is None:
+        raise bad(f"rule '{claim.rule}' compares two numbers; name the second in `than`")
+    if not (claim.study or claim.needs):
+        raise bad("it has no study; name one, or in `needs` what it would need")
+    return claim

@@ -7,16 +7,20 @@ from typing import Any
 
 from headscope.papers.across_models import contents as across
 from headscope.papers.page import page_within, verdicts
+from headscope.papers.paper_claim import read_papers
 from headscope.papers.two_models import differences
-from headscope.papers.verdicts import Judgement
+from headscope.papers.verdicts import Judgement, judge
 from headscope.papers.words import summed_up
 from headscope.report.atlas import atlas_of_heads
 from headscope.report.cards.main_numbers import head_values
-from headscope.report.cards.model_results import MeasuredModel, Source
+from headscope.report.cards.model_results import MeasuredModel, Source, gather_all
+from headscope.report.corpora_page import write_corpora
 from headscope.report.facts import described
+from headscope.report.heads_page import write_heads
 from headscope.report.kinds import COLOURS
 from headscope.report.layer_numbers import highlights as of_layers
 from headscope.report.layer_strip import layer_strip
+from headscope.report.layers_page import write_layers
 from headscope.report.page import Page
 from headscope.report.parts import Finding
 from headscope.report.study_page import study_page
@@ -49,28 +53,28 @@ def write_portrait(
     if len(judged) > 2:
         page.contents["across"] = page.attempt("the table of claims", across, judged)
     for number, (model, judgements) in enumerate(judged):
-        made: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements, directory)}
+        contents: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements, directory)}
         for name, (words, part) in PARTS.items():
-            made[name] = page.attempt(words, part, model) or ()
-        made["studies"] = [_linked(source, directory) for source in model.sources]
-        made["highlights"] = [
+            contents[name] = page.attempt(words, part, model) or ()
+        contents["studies"] = [_linked(source, directory) for source in model.sources]
+        contents["highlights"] = [
             {"topic": finding.topic, "text": finding.text} | _linked(source, directory)
-            for finding, source in made["highlights"]
+            for finding, source in contents["highlights"]
         ]
-        page.contents["models"].append(made)
+        page.contents["models"].append(contents)
     return page.write()
 
 
 def strongest(model: MeasuredModel, most: int = SENTENCES) -> list[tuple[Finding, Source]]:
     """The sentences that say the most: claims that hold, the largest effect first, one of a title, a study in turn."""
-    found = [
+    ranked = [
         (rank, -finding.claim.effect, finding, source)
         for source in model.sources
         for rank, finding in enumerate(_holding(source))
         if finding.claim
     ]
     by_title: dict[str, tuple[Finding, Source]] = {}
-    for _, _, finding, source in sorted(found, key=lambda one: one[:2]):
+    for _, _, finding, source in sorted(ranked, key=lambda entry: entry[:2]):
         by_title.setdefault(finding.topic, (finding, source))
     return list(islice(by_title.values(), most))
 
@@ -84,13 +88,9 @@ def _atlas(model: MeasuredModel) -> Any:
     return atlas_of_heads([source.result for source in model.sources], model.heads) if model.heads else None
 
 
-def _facts(model: MeasuredModel) -> Any:
-    return described(model.sources[0].result)["facts"]
-
-
 # The parts of a model's portrait, each with its words and what makes it.
 PARTS = {
-    "facts": ("the facts", _facts),
+    "facts": ("the facts", lambda model: described(model.sources[0].result)["facts"]),
     "highlights": ("the main sentences", strongest),
     "atlas": ("the atlas", _atlas),
     "numbers": ("the order of heads", lambda model: head_values(model.main_numbers) if model.heads else ()),
@@ -110,3 +110,22 @@ def _linked(source: Source, directory: Path) -> dict[str, str]:
     attrs = source.result.attrs
     link = page_within(source, directory)
     return {"study": str(attrs["study"]), "corpus": str(attrs["corpus"]), "n": f"{attrs['n_examples']:,}", "link": link}
+
+
+def portrait(
+    folders: Sequence[str | Path], directory: Path, *, left_out: Sequence[tuple[str, str]] = ()
+) -> tuple[list[Path], list[tuple[MeasuredModel, list[Judgement]]]]:
+    """Write `index.html`, `heads.html`, `layers.html` and `corpora.html` of all results in some folders.
+
+    Returns: the pages, the portrait first; and the models with the verdicts on the claims of the papers.
+
+    Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
+    """
+    models, papers = gather_all(folders), read_papers()
+    with_heads = [model for model in models if len(model.numbers)]
+    pages = [write_heads(with_heads, directory)] if with_heads else []
+    pages += filter(None, [write_layers(models, directory), write_corpora(models, directory)])
+    names = [page.name for page in pages]
+    judged = [(model, judge(model, papers)) for model in models]
+    first = write_portrait(judged, directory, left_out=left_out, beside=names)
+    return [first, *pages], judged

@@ -41,8 +41,8 @@ class Cell:
             return self.lacks
         if self.is_count:
             return f"{self.estimate.value:.0f}" + (f" ({self.where})" if self.where else "")
-        own = self.estimate.cell(".1f", 100) if self.percent else self.estimate.cell()
-        words = f"{own[0]} [{own[1]}]" if own[1] else own[0]
+        words_of_value = self.estimate.cell(".1f", 100) if self.percent else self.estimate.cell()
+        words = f"{words_of_value[0]} [{words_of_value[1]}]" if words_of_value[1] else words_of_value[0]
         notes = ", ".join(filter(None, [self.where, f"n = {self.n:.0f}" if self.n < LEAST_CASES else ""]))
         return f"{words} ({notes})" if notes else words
 
@@ -91,8 +91,8 @@ def rows(item: Item, result: xr.Dataset | None, lacks: str) -> list[ReproducedRo
 
 def merged(column: ShownNumber, row: Row, labels: Mapping[str, Any]) -> ShownNumber:
     """The number of a cell: the row's own or the column's, with the labels of both."""
-    own = row.shown
-    shown = own if own.number else column
+    number = row.shown
+    shown = number if number.number else column
     assert shown.number is not None  # checked as the entry is read
     at: dict[str, Any] = {**shown.number.at, **labels}
     return replace(shown, number=replace(shown.number, variable=f"{shown.number.variable}{row.suffix}", at=at))
@@ -130,8 +130,10 @@ def _by_layer(item: Item, result: xr.Dataset | None, lacks: str) -> Iterator[Rep
             array = by_layer(column, result) if result is not None else None
         except LackingError as error:
             array, lacks = None, f"no {error}"
-        ours.append({int(one["layer"]): of_array(one) for one in array} if array is not None else {})
-    layers = sorted({layer for numbers in ours for layer in numbers} | {n for one in item.columns for n in one.layers})
+        ours.append({int(number["layer"]): of_array(number) for number in array} if array is not None else {})
+    layers = sorted(
+        {layer for numbers in ours for layer in numbers} | {n for column in item.columns for n in column.layers}
+    )
     for layer in layers:
         cells = tuple(
             Cell(

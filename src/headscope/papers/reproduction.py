@@ -48,7 +48,7 @@ class Run:
     @property
     def reads(self) -> list[str]:
         """The runs that it reads the model or the result of."""
-        return [one.partition("/")[0] for one in (self.model, self.other, *self.results.values()) if one]
+        return [path.partition("/")[0] for path in (self.model, self.other, *self.results.values()) if path]
 
 
 @dataclass(frozen=True)
@@ -149,13 +149,13 @@ def read_file(path: Path) -> Reproduction:
     bad = refuse_file("reproduction", path)
     data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
     runs = tuple(_run(entry, refuse_entry(bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))
-    known: list[str] = [run.name for run in runs]
+    names: list[str] = [run.name for run in runs]
     items = tuple(
-        _item(entry, known, refuse_entry(bad, f"item {index}")) for index, entry in enumerate(data["items"], 1)
+        _item(entry, names, refuse_entry(bad, f"item {index}")) for index, entry in enumerate(data["items"], 1)
     )
     for run in runs:
         for other in run.reads:
-            if other not in known[: known.index(run.name)]:
+            if other not in names[: names.index(run.name)]:
                 raise bad(f"run '{run.name}' reads what '{other}' makes, which is no run before it")
     texts = {name: tuple(map(str, data.get(name, ()))) for name in ("scope", "easy", "hard")}
     return Reproduction(str(data["paper"]), str(data["title"]), str(data["model"]), runs=runs, items=items, **texts)
@@ -175,8 +175,8 @@ def _run(entry: Any, bad: Refuse) -> Run:
 
 def _item(entry: Any, runs: list[str], bad: Refuse) -> Item:
     values = _checked(entry, Item, bad, ("where", "title", "run", "columns"))
-    values["columns"] = tuple(_shown(one, bad) for one in values["columns"])
-    values["rows"] = tuple(_row(one, bad) for one in values.get("rows", ()))
+    values["columns"] = tuple(_shown(column, bad) for column in values["columns"])
+    values["rows"] = tuple(_row(row, bad) for row in values.get("rows", ()))
     item = Item(**values)
     _check_sentences(item.deviations, bad)
     if item.run not in runs:
@@ -192,14 +192,14 @@ def _item(entry: Any, runs: list[str], bad: Refuse) -> Item:
 
 
 def _row(entry: Any, bad: Refuse) -> Row:
-    own = ("at", "instead", "suffix", "figures", "note")
+    names = ("at", "instead", "suffix", "figures", "note")
     if not isinstance(entry, dict):
         raise bad("a row is a mapping of fields")
-    shown = _shown({name: value for name, value in entry.items() if name not in own}, bad)
+    shown = _shown({name: value for name, value in entry.items() if name not in names}, bad)
     at, instead, figures = entry.get("at", {}), entry.get("instead", {}), entry.get("figures", [])
     if not isinstance(at, dict) or not isinstance(instead, dict) or not isinstance(figures, list):
         raise bad(f"row '{shown.words}': `at` and `instead` are mappings, `figures` a list")
-    texts = tuple("" if one is None else str(one) for one in figures)
+    texts = tuple("" if figure is None else str(figure) for figure in figures)
     return Row(shown, at, instead, str(entry.get("suffix", "")), texts, str(entry.get("note", "")))
 
 
@@ -223,7 +223,7 @@ def _checked(entry: Any, kind: Any, bad: Refuse, needed: tuple[str, ...]) -> dic
     """The fields of an entry, lists as tuples."""
     if not isinstance(entry, dict):
         raise bad("it is no mapping of fields")
-    check_fields(entry, [one.name for one in fields(kind)], bad)
+    check_fields(entry, [part.name for part in fields(kind)], bad)
     for name in needed:
         if not entry.get(name):
             raise bad(f"it has no {name}")

@@ -68,10 +68,10 @@ class Reproduced:
         return [cell for entry in self.items for row in entry.rows for cell in row.cells if cell.figure]
 
     def _items(self) -> Iterator[ReproducedItem]:
-        made = {run.name: run for run in self.record.runs}
+        by_name = {run.name: run for run in self.record.runs}
         runs, above = {run.name: run for run in self.reproduction.runs}, set[str]()
         for item in self.reproduction.items:
-            run = made.get(item.run, MadeRun(item.run, lacks="not run"))
+            run = by_name.get(item.run, MadeRun(item.run, lacks="not run"))
             deviations = (*run.deviations, *runs[item.run].deviations, *item.deviations)
             result = self.results.get(item.run)
             again = above.issuperset(deviations)
@@ -98,17 +98,17 @@ def write_reproduction(directory: str | Path) -> Path:
     Raises `HeadscopeError` as `read_reproduced`, and if the folder cannot be written to.
     """
     directory = Path(directory)
-    made = read_reproduced(directory)
-    page = Page(directory / PAGE, "reproduction.html", {"paper": made.reproduction, "record": made.record})
-    items = [_item(entry, number, page) for number, entry in enumerate(made.items)]
-    page.contents |= {"items": items, "summary": summary(made), "runs": list(_runs(made, directory))}
-    page.contents |= {"hard": hard(made), "easy": made.reproduction.easy, "levels": LEVELS, "least": LEAST_CASES}
+    done = read_reproduced(directory)
+    page = Page(directory / PAGE, "reproduction.html", {"paper": done.reproduction, "record": done.record})
+    items = [_item(entry, number, page) for number, entry in enumerate(done.items)]
+    page.contents |= {"items": items, "summary": summary(done), "runs": list(_runs(done, directory))}
+    page.contents |= {"hard": hard(done), "easy": done.reproduction.easy, "levels": LEVELS, "least": LEAST_CASES}
     return page.write()
 
 
-def summary(made: Reproduced) -> str:
+def summary(done: Reproduced) -> str:
     """How many of the paper's figures have a number here, and in how many intervals the figure lies."""
-    cells = made.cells
+    cells = done.cells
     measured = [cell for cell in cells if cell.estimate is not None]
     compared = [cell.within for cell in measured if cell.within is not None]
     text = f"Of {several(len(cells), 'figure')} of the paper {len(measured)} have a number here."
@@ -117,17 +117,17 @@ def summary(made: Reproduced) -> str:
     return text
 
 
-def hard(made: Reproduced) -> list[str]:
+def hard(done: Reproduced) -> list[str]:
     """What was hard: as the entry says, and the runs that were not made."""
-    return [*made.reproduction.hard, *(f"{run.name} was not run: {run.lacks}" for run in made.record.runs if run.lacks)]
+    return [*done.reproduction.hard, *(f"{run.name} was not run: {run.lacks}" for run in done.record.runs if run.lacks)]
 
 
-def tables(made: Reproduced) -> list[Table]:
+def tables(done: Reproduced) -> list[Table]:
     """A table of each item that has a number, for the terminal."""
-    return [_table(entry, f"item-{number}") for number, entry in enumerate(made.items) if _has_numbers(entry)]
+    return [_table(entry, f"item-{number}") for number, entry in enumerate(done.items) if _has_numbers(entry)]
 
 
-def frame(made: Reproduced) -> pd.DataFrame:
+def frame(done: Reproduced) -> pd.DataFrame:
     """All numbers as a table: place, row, column, the value with its interval, and the paper's figure."""
     return pd.DataFrame(
         [
@@ -143,7 +143,7 @@ def frame(made: Reproduced) -> pd.DataFrame:
                 "paper": cell.figure,
                 "run": entry.item.run,
             }
-            for entry in made.items
+            for entry in done.items
             for row in entry.rows
             for column, cell in zip(entry.item.columns, row.cells, strict=True)
         ]
@@ -158,16 +158,16 @@ def _item(entry: ReproducedItem, number: int, page: Page) -> dict[str, Any]:
     figures = page.attempt(f"the chart of {entry.item.where}", _figures, entry, number) or []
     page.draw(figures)
     item = entry.item
-    made: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": entry.lacks}
-    made |= {"table": _table(entry, f"item-{number}"), "figures": figures, "deviations": entry.deviations}
-    made["again"] = entry.again
-    made |= {
+    contents: dict[str, Any] = {"where": item.where, "title": item.title, "run": item.run, "lacks": entry.lacks}
+    contents |= {"table": _table(entry, f"item-{number}"), "figures": figures, "deviations": entry.deviations}
+    contents["again"] = entry.again
+    contents |= {
         "source": item.source,
         "level": item.level,
         "percent": item.percent,
         "notes": [row for row in entry.rows if row.note],
     }
-    return made
+    return contents
 
 
 def _table(entry: ReproducedItem, name: str) -> Table:
@@ -215,18 +215,18 @@ def _figures(entry: ReproducedItem, number: int) -> list[Figure]:
     return [Figure(f"item-{number}", "", chart, f"The numbers here{beside}, by layer.", "")]
 
 
-def _runs(made: Reproduced, directory: Path) -> Iterator[dict[str, Any]]:
-    by_name = {run.name: run for run in made.record.runs}
-    for run in made.reproduction.runs:
-        own = by_name.get(run.name, MadeRun(run.name, lacks="not run"))
-        result = made.results.get(run.name)
+def _runs(done: Reproduced, directory: Path) -> Iterator[dict[str, Any]]:
+    by_name = {run.name: run for run in done.record.runs}
+    for run in done.reproduction.runs:
+        made_run = by_name.get(run.name, MadeRun(run.name, lacks="not run"))
+        result = done.results.get(run.name)
         yield {
             "name": run.name,
             "study": catalog.command_name(run.study),
             "method": run.method,
-            "command": own.command,
-            "deviations": (*own.deviations, *run.deviations),
-            "lacks": own.lacks,
+            "command": made_run.command,
+            "deviations": (*made_run.deviations, *run.deviations),
+            "lacks": made_run.lacks,
             "read": _read(result) if result is not None else "",
             "page": f"{run.name}/report.html" if (directory / run.name / "report.html").is_file() else "",
         }

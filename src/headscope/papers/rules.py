@@ -28,10 +28,10 @@ Test = Callable[[xr.DataArray, xr.DataArray | None, float, int], tuple[Claim, st
 
 def above_limit(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """The number is above the limit, or above another number by the limit."""
-    one = of_array(array)
+    number = of_array(array)
     if than is None:
-        return above(one, limit, n), ""
-    return _by(apart(one, of_array(than), n, least=0), limit), ""
+        return above(number, limit, n), ""
+    return _by(apart(number, of_array(than), n, least=0), limit), ""
 
 
 def below_limit(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
@@ -62,8 +62,8 @@ def below_over_labels(array: xr.DataArray, than: xr.DataArray | None, limit: flo
 
 def reported(array: xr.DataArray, than: xr.DataArray | None, limit: float, n: int) -> tuple[Claim, str]:
     """The number alone: the claim describes, and no limit decides it."""
-    one = of_array(array)
-    return Claim(one.value, 0.0, one, n), ""
+    number = of_array(array)
+    return Claim(number.value, 0.0, number, n), ""
 
 
 @dataclass(frozen=True)

@@ -42,17 +42,17 @@ def differences(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]]) -> 
       heads; `layers`: numbers that changed, where both have the same layers.
     * `shared`: the studies that both have a result of, of the same corpus.
     """
-    (one, _), (other, _) = judged
-    pairs = list(_pairs(one, other))
+    (first, _), (second, _) = judged
+    pairs = list(_pairs(first, second))
     rows = [row for row in by_claim(judged) if len(set(row["verdicts"].values())) > 1]
     rows = [row for row in rows if "not measured" not in row["verdicts"].values()]
     return {
-        "names": names([one, other]),
+        "names": names([first, second]),
         "sum": summed_up(judged),
         "claims": sorted(rows, key=lambda row: "undecided" in row["verdicts"].values()),
-        "shared": [first.name for first, _ in pairs],
-        "heads": list(changed_heads(pairs)) if one.heads == other.heads else [],
-        "same_heads": bool(one.heads) and one.heads == other.heads,
+        "shared": [source.name for source, _ in pairs],
+        "heads": list(changed_heads(pairs)) if first.heads == second.heads else [],
+        "same_heads": bool(first.heads) and first.heads == second.heads,
         "layers": changed_layers(pairs),
     }
 
@@ -61,9 +61,9 @@ def changed_heads(pairs: Sequence[tuple[Source, Source]]) -> Iterator[tuple[str,
     """The heads whose kinds differ: their names, and the kinds in both models, in words."""
     kinds = [head_kinds(pair[side].result for pair in pairs) for side in (0, 1)]
     for head in sorted({*kinds[0], *kinds[1]}):
-        one, other = (words_of(found.get(head, [])) or "none" for found in kinds)
-        if one != other:
-            yield head_name(*head), one, other
+        before, after = (words_of(by_head.get(head, [])) or "none" for by_head in kinds)
+        if before != after:
+            yield head_name(*head), before, after
 
 
 def changed_layers(pairs: Sequence[tuple[Source, Source]]) -> list[LayerChange]:
@@ -71,31 +71,31 @@ def changed_layers(pairs: Sequence[tuple[Source, Source]]) -> list[LayerChange]:
 
     The two numbers count as independent, so that the interval is too wide where both rise and fall together.
     """
-    found = list(_layer_pairs(pairs))
-    p = [_p_values(one.array, other.array) for one, other in found]
+    both = list(_layer_pairs(pairs))
+    p = [_p_values(first.array, second.array) for first, second in both]
     q = benjamini_hochberg(np.concatenate(p)) if p else np.array([])
     ends = np.cumsum([len(values) for values in p])[:-1]
-    made = [_change(*pair, values) for pair, values in zip(found, np.split(q, ends), strict=True)] if p else []
-    return [change for change in made if change.gained or change.lost]
+    changes = [_change(*pair, values) for pair, values in zip(both, np.split(q, ends), strict=True)] if p else []
+    return [change for change in changes if change.gained or change.lost]
 
 
-def in_lines(found: dict[str, Any]) -> list[str]:
+def in_lines(differing: dict[str, Any]) -> list[str]:
     """What differs in some lines of text."""
-    one, other = found["names"]
-    lines = [f"{one} and {other}: {found['sum']}"]
-    lines += [f"{row['id']} {row['claim']} {_verdicts(row)}" for row in found["claims"]]
-    lines += [f"head {head}: {before} in {one}, {after} in {other}" for head, before, after in found["heads"]]
-    return lines + [f"{change.words}: {change.text} in {other}" for change in found["layers"]]
+    first, second = differing["names"]
+    lines = [f"{first} and {second}: {differing['sum']}"]
+    lines += [f"{row['id']} {row['claim']} {_verdicts(row)}" for row in differing["claims"]]
+    lines += [f"head {head}: {before} in {first}, {after} in {second}" for head, before, after in differing["heads"]]
+    return lines + [f"{change.words}: {change.text} in {second}" for change in differing["layers"]]
 
 
 def _verdicts(row: dict[str, Any]) -> str:
     return "; ".join(f"{name}: {verdict}" for name, verdict in row["verdicts"].items())
 
 
-def _pairs(one: MeasuredModel, other: MeasuredModel) -> Iterator[tuple[Source, Source]]:
+def _pairs(first: MeasuredModel, second: MeasuredModel) -> Iterator[tuple[Source, Source]]:
     """Results of both models by the same study of the same corpus."""
-    theirs = {_key(source): source for source in other.sources}
-    return ((source, theirs[key]) for source in one.sources if (key := _key(source)) in theirs)
+    theirs = {_key(source): source for source in second.sources}
+    return ((source, theirs[key]) for source in first.sources if (key := _key(source)) in theirs)
 
 
 def _key(source: Source) -> tuple[str, str]:
@@ -106,7 +106,7 @@ def _key(source: Source) -> tuple[str, str]:
 def _layer_pairs(pairs: Iterable[tuple[Source, Source]]) -> Iterator[tuple[LayerNumber, LayerNumber]]:
     """Numbers of layers that both have, of the same layers and with intervals."""
     for first, second in pairs:
-        theirs = {(one.topic, one.words): one for one in layer_numbers([second.result])}
+        theirs = {(number.topic, number.words): number for number in layer_numbers([second.result])}
         for mine in layer_numbers([first.result]):
             other = theirs.get((mine.topic, mine.words))
             if other and {"lower", "upper"} <= {*mine.array.coords} & {*other.array.coords}:
@@ -114,14 +114,14 @@ def _layer_pairs(pairs: Iterable[tuple[Source, Source]]) -> Iterator[tuple[Layer
                     yield mine, other
 
 
-def _p_values(one: xr.DataArray, other: xr.DataArray) -> np.ndarray:
+def _p_values(first: xr.DataArray, second: xr.DataArray) -> np.ndarray:
     """The p-value of each layer's difference, two-sided, of normal numbers; NaN without an interval."""
-    error = np.hypot(*((array["upper"].values - array["lower"].values) / WIDTH for array in (one, other)))
+    error = np.hypot(*((array["upper"].values - array["lower"].values) / WIDTH for array in (first, second)))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return 2 * norm.sf(abs(np.asarray(other.values - one.values) / error))
+        return 2 * norm.sf(abs(np.asarray(second.values - first.values) / error))
 
 
-def _change(one: LayerNumber, other: LayerNumber, q: np.ndarray) -> LayerChange:
-    difference, layers = other.array.values - one.array.values, one.array["layer"].values
+def _change(first: LayerNumber, second: LayerNumber, q: np.ndarray) -> LayerChange:
+    difference, layers = second.array.values - first.array.values, first.array["layer"].values
     gained, lost = ((sign * difference > 0) & (q < RATE) for sign in (1, -1))
-    return LayerChange(f"{one.topic}: {one.words}", *(tuple(map(int, layers[part])) for part in (gained, lost)))
+    return LayerChange(f"{first.topic}: {first.words}", *(tuple(map(int, layers[part])) for part in (gained, lost)))

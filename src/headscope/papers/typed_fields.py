@@ -70,9 +70,9 @@ def typed(value: Any, name: str, kind: Any, bad: Refuse) -> Any:
     return make(value)
 
 
-def check_fields(given: Mapping[Any, Any], known: Iterable[str], bad: Refuse) -> None:
+def check_fields(entry: Mapping[Any, Any], fields: Iterable[str], bad: Refuse) -> None:
     """Raise what `bad` makes for a field that is not known."""
-    known = list(known)
-    for name in given:
-        if name not in known:
-            raise bad(f"no field '{name}'; {suggest(str(name), known)}")
+    fields = list(fields)
+    for name in entry:
+        if name not in fields:
+            raise bad(f"no field '{name}'; {suggest(str(name), fields)}")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import xarray as xr
 
+from headscope.catalog import command_name
 from headscope.errors import HeadscopeError
 from headscope.papers.entry_file import ClaimedNumber
 from headscope.papers.numbers import LackingError, averaged, over_seeds, sink, take
@@ -105,7 +106,7 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
         except LackingError:
             continue
         return Judgement(paper, claim, test, words, token, source, _open(source, claim))
-    return Judgement(paper, claim, lacks=_command(claim))
+    return Judgement(paper, claim, lacks=f"headscope {claim.command or f'{command_name(claim.study)} MODEL CORPUS'}")
 
 
 def _fits(result: xr.Dataset, claim: PaperClaim) -> bool:
@@ -144,7 +145,11 @@ def _tested(result: xr.Dataset, claim: PaperClaim) -> tuple[Claim, str]:
             f"claim '{claim.id}': rule '{claim.rule}' takes a number by {', '.join(rule.dims) or 'no dimension'}, "
             f"'{claim.number.variable}' has {', '.join(map(str, array.dims)) or 'none'}; use `at` or `mean`"
         )
-    counts = [int(one["n_examples"].min()) for one in (array, than) if one is not None and "n_examples" in one.coords]
+    counts = [
+        int(number["n_examples"].min())
+        for number in (array, than)
+        if number is not None and "n_examples" in number.coords
+    ]
     return rule.test(array, than, claim.limit, min(counts, default=int(result.attrs["n_examples"])))
 
 
@@ -168,7 +173,3 @@ def _open(source: Source, claim: PaperClaim) -> str:
     if claim.procedure and seeds < LEAST_SEEDS:
         return f"a claim about training needs {LEAST_SEEDS} seeds, here {seeds}"
     return "the task is not learned" if unlearned(source.result) else ""
-
-
-def _command(claim: PaperClaim) -> str:
-    return f"headscope {claim.command or claim.study.replace('_', '-') + ' MODEL CORPUS'}"

@@ -9,8 +9,7 @@ from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.claims import two_digits
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
-from headscope.results.cells import markdown_cell
-from headscope.results.hub import plain
+from headscope.results.cells import markdown_cell, plain
 
 # Rules that compare two numbers, and those of them in which the second is higher.
 BELOW = ("below", "below over labels")
@@ -47,9 +46,9 @@ def _compared(judgement: Judgement) -> str:
         return f"{number(test.value)} against {number(test.baseline)} (difference {gain.signed})"
     if claim.rule in ("some special", "no special"):
         return several(int(test.value), "head")
-    own = Estimate(test.value, test.value - (difference.value - difference.lower), test.value + _above(difference))
+    above = Estimate(test.value, test.value - (difference.value - difference.lower), test.value + _above(difference))
     flipped = Estimate(test.value, test.value - _above(difference), test.value + (difference.value - difference.lower))
-    return f"{(flipped if claim.rule == 'below' else own).text}, limit {number(test.baseline)}"
+    return f"{(flipped if claim.rule == 'below' else above).text}, limit {number(test.baseline)}"
 
 
 def _above(difference: Estimate) -> float:
@@ -70,7 +69,7 @@ def _open(judgement: Judgement) -> str:
     if judgement.wanted:
         return f"; some {two_digits(judgement.wanted):,} examples would decide it, in five samples of six"
     tested = test and test.difference.tested
-    return "; how many would decide it is more than can be told from these" if tested else "; too few examples to tell"
+    return "; how many would decide it cannot be told" if tested else "; too few examples to tell"
 
 
 def details(judgement: Judgement) -> str:
@@ -129,16 +128,17 @@ def summed_up(judgements: Iterable[Judgement]) -> str:
 
 def tables(judgements: Sequence[Judgement], *, all_claims: bool = True) -> list[Table]:
     """A table of verdicts for each paper; without `all_claims` of the claims that are measured."""
-    papers = dict.fromkeys(judgement.paper.name for judgement in judgements)
-    made = []
+    papers = dict.fromkeys(judged.paper.name for judged in judgements)
+    listed = []
     for name in papers:
-        mine = [one for one in judgements if one.paper.name == name and (all_claims or one.test)]
+        mine = [judged for judged in judgements if judged.paper.name == name and (all_claims or judged.test)]
         rows: list[tuple[str, Cells]] = [
-            (one.claim.id, [(one.verdict, ""), (one.claim.claim, ""), (measured(one), "")]) for one in mine
+            (judged.claim.id, [(judged.verdict, ""), (judged.claim.claim, ""), (measured(judged), "")])
+            for judged in mine
         ]
         if mine:
-            made.append(titled(name, mine[0].paper.title, "Id", ("Verdict", "Claim", "Here"), rows))
-    return made
+            listed.append(titled(name, mine[0].paper.title, "Id", ("Verdict", "Claim", "Here"), rows))
+    return listed
 
 
 def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = None) -> str:
@@ -147,19 +147,23 @@ def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = 
     * `pages`: the page of each study, that the claim links to.
     """
     lines = [summed_up(judgements), "", fill(NOTE, 120), ""]
-    for name in dict.fromkeys(judgement.paper.name for judgement in judgements):
-        mine = [one for one in judgements if one.paper.name == name]
+    for name in dict.fromkeys(judged.paper.name for judged in judgements):
+        mine = [judged for judged in judgements if judged.paper.name == name]
         lines += [
             f"## {plain(mine[0].paper.title)}",
             "",
             "| | section | claim | verdict | here | in the paper |",
         ]
         lines += ["| --- | --- | --- | --- | --- | --- |"]
-        for one in mine:
-            here = (f"{token(one)}, " if one.token else "") + measured(one) + (f" ({cases(one)})" if one.test else "")
-            page = (pages or {}).get(one.claim.study, "")
-            name = f"[{plain(one.claim.id)}]({page})" if page else plain(one.claim.id)
-            cells = (one.claim.section, one.claim.claim, one.verdict, here, short_figure(one))
+        for judged in mine:
+            here = (
+                (f"{token(judged)}, " if judged.token else "")
+                + measured(judged)
+                + (f" ({cases(judged)})" if judged.test else "")
+            )
+            page = (pages or {}).get(judged.claim.study, "")
+            name = f"[{plain(judged.claim.id)}]({page})" if page else plain(judged.claim.id)
+            cells = (judged.claim.section, judged.claim.claim, judged.verdict, here, short_figure(judged))
             lines.append("| " + " | ".join([name, *map(markdown_cell, cells)]) + " |")
         lines.append("")
     return "\n".join(lines)

@@ -150,11 +150,11 @@ def listed(kind: type[Value], refuse_damaged: Callable[[list[Value]], None] = la
     return Fold(start, operator.add, list[kind], listed=True, refuse_damaged=refuse_damaged)
 
 
-def added(one: Tallies, other: Tallies) -> Tallies:
+def added(first: Tallies, second: Tallies) -> Tallies:
     """The tallies of two parts of a corpus, by name.
 
     Raises `ValueError` if their names differ.
     """
-    if one.keys() != other.keys():
-        raise ValueError(f"tallies of {', '.join(one)} and of {', '.join(other)}")
-    return {name: tally + other[name] for name, tally in one.items()}
+    if first.keys() != second.keys():
+        raise ValueError(f"tallies of {', '.join(first)} and of {', '.join(second)}")
+    return {name: tally + second[name] for name, tally in first.items()}

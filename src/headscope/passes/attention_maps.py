@@ -52,8 +52,8 @@ class MapObserver(RowsObserver):
         for number, index in enumerate(self.batch.index[rows.examples].tolist()):
             choice, first = self.chosen[index], rows.heads.start if rows.heads else 0
             if choice.layer == layer and first <= choice.head < first + rows.attention.shape[1]:
-                own = self.maps[index][rows.queries, rows.keys or slice(None)]
-                own[:] = rows.attention[number, choice.head - first, : own.shape[0], : own.shape[1]].cpu().numpy()
+                part = self.maps[index][rows.queries, rows.keys or slice(None)]
+                part[:] = rows.attention[number, choice.head - first, : part.shape[0], : part.shape[1]].cpu().numpy()
 
     def finish(self) -> None:
         """See `BatchObserver`; `maps` has the observations of all batches."""

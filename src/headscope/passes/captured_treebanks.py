@@ -119,15 +119,17 @@ def of_two_minutes(
     * `training`: None trains on four documents (or sentences) of five of the corpus, of which `IN_ALL` are then read.
     """
     asked = [(corpus, IN_ALL)] if training is None else [(training, trained), (corpus, TESTED)]
-    if full or all(one.n_examples <= most for one, most in asked):
+    if full or all(treebank.n_examples <= most for treebank, most in asked):
         return corpus, training
-    drawn = [sample(one, most, settings.seed) if one.n_examples > most else one for one, most in asked]
-    parts = [
-        f"{some.n_examples:,} of {one.n_examples:,} sentences of '{one.name}'"
-        for some, (one, _) in zip(drawn, asked, strict=True)
-        if some is not one
+    drawn = [
+        sample(treebank, most, settings.seed) if treebank.n_examples > most else treebank for treebank, most in asked
     ]
-    times = sum(one.n_examples for one, _ in asked) / sum(some.n_examples for some in drawn)
+    parts = [
+        f"{some.n_examples:,} of {treebank.n_examples:,} sentences of '{treebank.name}'"
+        for some, (treebank, _) in zip(drawn, asked, strict=True)
+        if some is not treebank
+    ]
+    times = sum(treebank.n_examples for treebank, _ in asked) / sum(some.n_examples for some in drawn)
     narrower = (corpus.n_examples / drawn[-1].n_examples) ** 0.5
     settings.on_notice(
         f"{' and '.join(parts)} are read, drawn by the seed; --full reads all, in some {times:.1f} times the time"
@@ -159,7 +161,7 @@ def treebank_passes(
 def _read(treebank: TreebankPass, store: ArrayStore) -> tuple[list[Parsed], Attributes]:
     """The sentences of a treebank, whose arrays go to the store, and the attributes of the pass."""
     result = store.gather(treebank)
-    return [sentence for of_batch in result.value for sentence in of_batch], result.attributes
+    return [sentence for batch in result.value for sentence in batch], result.attributes
 
 
 def _ordered(treebank: Treebank) -> Treebank:

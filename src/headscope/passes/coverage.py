@@ -13,6 +13,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.results.variables import Variables
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.study import by_name
 
 # Shares of unknown tokens among those that are no special ones.
 SAID, REFUSED = 0.1, 0.5
@@ -49,7 +50,7 @@ class Coverage:
 
     def variables(self) -> dict[str, xr.DataArray]:
         """The references that a profile is read against."""
-        variables = Variables({"token_class": TOKEN_CLASSES}, "", {number.name: number for number in COVERAGE})
+        variables = Variables({"token_class": TOKEN_CLASSES}, "", by_name(COVERAGE))
         variables.add("token_share", self.share / self.inputs)
         variables.add("uniform_entropy", self.log_length / self.inputs)
         return variables.arrays

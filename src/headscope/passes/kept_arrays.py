@@ -55,8 +55,8 @@ class ArrayPass(Generic[Value]):
 def read_arrays(passes: Iterable[ArrayPass[Any]]) -> None:
     """Read passes one after the other in a worker of a cluster, whose coordinator alone computes from the arrays."""
     with ArrayStore(budget=0) as store:
-        for one in passes:
-            store.gather(one)
+        for planned in passes:
+            store.gather(planned)
 
 
 class ArrayStore:

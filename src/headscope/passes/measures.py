@@ -40,12 +40,12 @@ def measure_named(name: str) -> Measure:
     installed = catalog.installed_measures()
     for entry in installed.select(name=name):
         try:
-            found = entry.load()
-            return checked(found() if isinstance(found, type) else found)
+            measure = entry.load()
+            return checked(measure() if isinstance(measure, type) else measure)
         except Exception as error:  # whatever the package of another does
             raise HeadscopeError(f"measure '{name}' ({entry.value}) cannot be loaded: {error}") from error
-    known = [*catalog.names("measures"), *sorted(installed.names)]
-    raise HeadscopeError(f"measure '{name}' is unknown; {suggest(name, known)}")
+    names = [*catalog.names("measures"), *sorted(installed.names)]
+    raise HeadscopeError(f"measure '{name}' is unknown; {suggest(name, names)}")
 
 
 def checked(measure: Any) -> Measure:

@@ -141,19 +141,26 @@ def compared(
         f"difference_{name}": _stacked([_difference(values[name], first[name]) for values in later])
         for name in measures
     }
-    of_all = {f"own_{name}": _stacked([of_model[name] for of_model in measured]) for name in (measures if own else ())}
-    return values | layers | changed | of_all
+    values_of_all = {
+        f"own_{name}": _stacked([by_name[name] for by_name in measured]) for name in (measures if own else ())
+    }
+    return values | layers | changed | values_of_all
 
 
 def _observe(
-    models: Sequence[Model], batch: Batch, own: list[MeasureObserver], pairs: list[MeasureObserver], *, by_ranges: bool
+    models: Sequence[Model],
+    batch: Batch,
+    singles: list[MeasureObserver],
+    pairs: list[MeasureObserver],
+    *,
+    by_ranges: bool,
 ) -> None:
-    """Show each model to its observer of `own`, and each later one beside the first to that of `pairs`."""
-    for observer in (*own, *pairs):
+    """Show each model to its observer of `singles`, and each later one beside the first to that of `pairs`."""
+    for observer in (*singles, *pairs):
         observer.start(batch)
     with closing(lockstep(models, batch, by_ranges=by_ranges)) as blocks:
         for layer, rows in blocks:
-            for observer, own_rows in zip(own, rows, strict=True):
+            for observer, own_rows in zip(singles, rows, strict=True):
                 observer.add(layer, own_rows)
             for observer, later_rows in zip(pairs, rows[1:], strict=True):
                 observer.add(layer, rows[0], later_rows)

@@ -15,13 +15,12 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
 from headscope.models import Model
 from headscope.passes.accumulators import IndexedValues, ListAccumulator, TallyAccumulator, added
-from headscope.passes.batch_size import fitting
 from headscope.passes.forward import Forward
 from headscope.passes.measures import Measure, together
 from headscope.passes.observing import BatchObserver, MeasureObserver
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
-from headscope.passes.settings import DEFAULTS, Settings
+from headscope.passes.settings import DEFAULTS, Settings, fitting
 from headscope.passes.shards import Fold, State
 from headscope.results.variables import label
 from headscope.statistics.bootstrap import Tally
@@ -127,6 +126,6 @@ def measure(
     if observer.needs_map and model.device.type == "cuda":
         settings.on_notice(f"attention is read from maps, in blocks: {observer.needs_map}")
     variables = {}
-    for name, one in observer.measures.items():
-        variables |= label(one.VARIABLE, result.value[name], model.capture.heads)
+    for name, part in observer.measures.items():
+        variables |= label(part.VARIABLE, result.value[name], model.capture.heads)
     return results.check(xr.Dataset(variables | result.coverage.variables(), attrs=attributes | result.attributes))

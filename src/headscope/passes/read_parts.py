@@ -11,7 +11,7 @@ import torch
 from headscope.cluster.engine import Engine, Tasks
 from headscope.cluster.forked import ForkedEngine
 from headscope.errors import ClusterLostError
-from headscope.passes.pass_journal import NoCheckpoints
+from headscope.passes.checkpoints import NoCheckpoints, next_checkpoints
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards, State
 from headscope.statistics.bootstrap import Tally
@@ -43,10 +43,8 @@ def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings)
 
     Raises `KeyboardInterrupt` if nothing is read then, or partial results are not wanted.
     """
-    checkpoints, interrupted = NoCheckpoints(fold), False
-    if settings.journal is not None:
-        checkpoints = settings.journal.begin(reader, fold, settings.on_notice)
-    total = checkpoints.restored
+    checkpoints = next_checkpoints(settings.journal, reader.fingerprint, fold, settings.on_notice)
+    total, interrupted = checkpoints.restored, False
     try:
         with closing(_totals(reader, checkpoints, fold)) as totals:
             for total in totals:
@@ -116,7 +114,8 @@ def misfit(kept: Any, new: Any) -> str:
     if isinstance(kept, np.ndarray) and isinstance(new, np.ndarray):
         return _of_arrays(kept, new, kept.shape == new.shape)
     if isinstance(kept, Columns) and isinstance(new, Columns):
-        return _first(_of_columns(getattr(kept, field.name), getattr(new, field.name)) for field in fields(new))
+        pairs = ((getattr(kept, field.name), getattr(new, field.name)) for field in fields(new))
+        return _first(_of_arrays(one, other, one.shape[1:] == other.shape[1:]) for one, other in pairs)
     if isinstance(kept, list) and isinstance(new, list):
         filled = next((table for table in new if isinstance(table, Columns) and len(table)), None)
         return _first(misfit(table, filled) for table in kept if filled is not None and len(table))
@@ -136,10 +135,6 @@ def _of_mappings(kept: Mapping[Any, Any], new: Mapping[Any, Any]) -> str:
         elif isinstance(kept.get(name, new.get(name)), Tally):
             return f"{'has' if name in kept else 'lacks'} '{name[:40]}'"
     return ""
-
-
-def _of_columns(kept: np.ndarray, new: np.ndarray) -> str:
-    return _of_arrays(kept, new, kept.shape[1:] == new.shape[1:])
 
 
 def _of_arrays(kept: np.ndarray, new: np.ndarray, fits: bool) -> str:

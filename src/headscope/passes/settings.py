@@ -1,22 +1,24 @@
-"""Settings of a pass over a corpus, and the types of other inputs of studies."""
+"""Settings of a pass over a corpus, its larger batches on a GPU, and the types of other inputs of studies."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
+import torch
+from transformers import PreTrainedConfig
+
+from headscope.cluster.engine import Engine
 from headscope.corpora import Corpus
 from headscope.encoding.encoder import Long
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes.pass_journal import PassJournal
 from headscope.ranges import SETTINGS
 from headscope.statistics.bootstrap import RESAMPLES
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from headscope.cluster.engine import Engine
-    from headscope.passes.pass_journal import PassJournal
 
 
 BATCH_TOKENS = 2048
@@ -32,7 +34,7 @@ class Settings:
 
     * `long`: what becomes of inputs over the model's limit: "skip", "truncate" or "window".
     * `batch_tokens`: most tokens of a batch, padding included; it changes speed, not numbers. The default becomes
-      larger on a GPU where attention is fused, see `batch_size.fitting`.
+      larger on a GPU where attention is fused, see `fitting`.
     * `seed`, `resamples`: of the bootstrap.
     * `workers`: processes that read the corpus, each with one thread; by default this one, with torch's threads.
     * `engine`: where these processes are; by default they are forked on this machine.
@@ -50,12 +52,12 @@ class Settings:
     seed: int = 0
     resamples: int = RESAMPLES
     workers: int = 1
-    engine: "Engine | None" = field(default=None, repr=False)
+    engine: Engine | None = field(default=None, repr=False)
     on_progress: Callable[[int], None] = field(default=_nothing, repr=False)
     on_total: Callable[[int], None] = field(default=_nothing, repr=False)
     on_notice: Callable[[str], None] = field(default=_nothing, repr=False)
     keep_interrupted: bool = False
-    journal: "PassJournal | None" = field(default=None, repr=False)
+    journal: PassJournal | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.long not in get_args(Long):
@@ -102,3 +104,36 @@ Treebank = Annotated[Corpus, "of which whole documents are read, never the texts
 Training = Annotated[Corpus, "trained on; the other corpus is tested"]
 ComparedCorpus = Annotated[Corpus, "read by several models; by default the examples of the task"]
 OwnTexts = Annotated[Corpus, "read in the place of the task's train split; by default the examples of the task"]
+
+
+# Where a plain pass of BERT-base's shape on an H100 reads as many tokens a second as with twice as many in a batch.
+MOST_TOKENS = 65_536
+# Numbers of four bytes of a token: of each head (rows, keys and their copies), and times the widths of one layer.
+OF_HEADS, OF_WIDTH, OF_INNER = 24, 16, 4
+
+
+def fitting(settings: Settings, model: Model) -> Settings:
+    """Settings with larger batches, where the default is asked for and fused kernels read a model on a GPU.
+
+    It depends on the model and the kind of GPU alone, not on what else is in its memory: half of it is left free.
+    """
+    if settings.batch_tokens != BATCH_TOKENS or model.device.type != "cuda" or model.needs_map:
+        return settings
+    memory = torch.cuda.get_device_properties(model.device).total_memory
+    weights = sum(weight.numel() * weight.element_size() for weight in model.network.parameters())
+    tokens = most_tokens(memory // 2 - weights, sum(model.capture.heads), model.network.config)
+    return replace(settings, batch_tokens=tokens)
+
+
+def most_tokens(memory: int, heads: int, config: PreTrainedConfig) -> int:
+    """The tokens of a batch that fit into so many bytes: a power of 2, from `BATCH_TOKENS` to `MOST_TOKENS`.
+
+    >>> from transformers import BertConfig
+    >>> [most_tokens(memory, 144, BertConfig()) for memory in (0, 4 * 2**30, 40 * 2**30)]
+    [2048, 32768, 65536]
+    """
+    text = config.get_text_config()
+    width = getattr(text, "hidden_size", 1024)
+    inner = getattr(text, "intermediate_size", None) or 4 * width
+    bytes_each = 4 * (OF_HEADS * heads + OF_WIDTH * width + OF_INNER * inner)
+    return min(MOST_TOKENS, max(BATCH_TOKENS, 2 ** (max(1, memory // bytes_each).bit_length() - 1)))

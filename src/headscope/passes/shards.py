@@ -98,8 +98,8 @@ class ReadShards(Generic[State]):
     def plus(self, other: "ReadShards[State]", merge: Callable[[State, State], State]) -> "ReadShards[State]":
         """These shards and those that follow; a part without inputs leaves the state of the other as it is."""
         # the parts of studies that share a pass count shards and texts themselves
-        of_parts = isinstance(self.state, tuple) and all(isinstance(part, ReadShards) for part in self.state)
-        if (self.coverage.inputs and other.coverage.inputs) or (of_parts and self.shards and other.shards):
+        has_parts = isinstance(self.state, tuple) and all(isinstance(part, ReadShards) for part in self.state)
+        if (self.coverage.inputs and other.coverage.inputs) or (has_parts and self.shards and other.shards):
             state = merge(self.state, other.state)
         else:
             state = self.state if self.coverage.inputs else other.state

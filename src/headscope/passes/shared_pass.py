@@ -18,6 +18,7 @@ from headscope.cluster.channel import TaskChannel
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import OF_WORDS, Words
 from headscope.errors import HeadscopeError
+from headscope.passes.checkpoints import next_checkpoints
 from headscope.passes.forward import share
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.planned_pass import PlannedPass
@@ -61,15 +62,15 @@ def first_pass(study: str, arguments: Mapping[str, Any]) -> PlannedPass[Any] | N
     module, journal = catalog.load("studies", study), arguments["settings"].journal
     if not hasattr(module, "first_pass") or (journal and (journal.folder / "pass-1").exists()):
         return None
-    given = {**arguments, "settings": replace(arguments["settings"].quiet, on_notice=lambda line: None)}
+    silent = {**arguments, "settings": replace(arguments["settings"].quiet, on_notice=lambda line: None)}
     with suppress(HeadscopeError):  # it says so when it runs
-        return module.first_pass(**arguments_of(module.first_pass, module.run, given))
+        return module.first_pass(**arguments_of(module.first_pass, module.run, silent))
     return None
 
 
-def arguments_of(function: Callable[..., Any], run: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def arguments_of(function: Callable[..., Any], run: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a function that a study has beside its `run`, which has their defaults."""
-    arguments = {name: parameter.default for name, parameter in signature(run).parameters.items()} | {**given}
+    arguments = {name: parameter.default for name, parameter in signature(run).parameters.items()} | {**values}
     names = signature(function).parameters
     takes_all = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in names.values())
     return {name: value for name, value in arguments.items() if takes_all or name in names}
@@ -101,7 +102,8 @@ def read_together(passes: Passes, settings: Settings) -> None:
     first.model.refuse_changed()
     for planned, part in zip(passes, () if settings.in_worker else total.state, strict=False):
         if journal := planned.settings.journal:
-            replace(journal, kept=True, passes=0).begin(planned, planned.fold, planned.settings.on_notice).finish(part)
+            kept = replace(journal, kept=True, passes=0)
+            next_checkpoints(kept, planned.fingerprint, planned.fold, planned.settings.on_notice).finish(part)
 
 
 def _words(passes: Passes) -> Words:
@@ -114,8 +116,8 @@ def _joint(passes: Passes, words: Words) -> Fold[Parts]:
     """The fold whose state has the part of each study."""
     folds = [planned.fold for planned in passes]
 
-    def merge(one: Parts, other: Parts) -> Parts:
-        return tuple(a.plus(b, fold.merge) for a, b, fold in zip(one, other, folds, strict=True))
+    def merge(first: Parts, second: Parts) -> Parts:
+        return tuple(a.plus(b, fold.merge) for a, b, fold in zip(first, second, folds, strict=True))
 
     def refuse_damaged(parts: Parts) -> None:
         for part, fold in zip(parts, folds, strict=True):
@@ -136,7 +138,9 @@ class _SharedShard:
         self.words, self.before = words, Counter(words.counts)
         self.aligned = [planned.words.aligned for planned in passes]
         counts = [planned.words.counts for planned in passes]
-        self.open = [OpenShard(one, own) for one, own in zip(accumulators, counts, strict=True)]
+        self.open = [
+            OpenShard(accumulator, left_out) for accumulator, left_out in zip(accumulators, counts, strict=True)
+        ]
 
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
@@ -147,13 +151,10 @@ class _SharedShard:
     def state(self) -> Parts:
         """The part of each study."""
         encoded = self.words.counts - self.before
-        of_texts = Counter({reason: count for reason, count in encoded.items() if reason not in OF_WORDS})
-        parts = zip(self.open, self.aligned, strict=True)
-        return tuple(_counted(one.part(1), encoded if aligned else of_texts) for one, aligned in parts)
-
-
-def _counted(part: ReadShards[Any], encoded: Counter[str]) -> ReadShards[Any]:
-    return replace(part, counts=encoded + part.counts)
+        without_words = Counter({reason: count for reason, count in encoded.items() if reason not in OF_WORDS})
+        counts = [encoded if aligned else without_words for aligned in self.aligned]
+        parts = zip([shard.part(1) for shard in self.open], counts, strict=True)
+        return tuple(replace(part, counts=count + part.counts) for part, count in parts)
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ def typical_maps(model: Model, inputs: Sequence[Encoded]) -> dict[str, xr.DataAr
     maximum = np.full(maps.shape[:3], np.nan, np.float32)
     for layer, attention in enumerate(maps_of_inputs(model, inputs)):
         for number, encoded in enumerate(inputs):
-            own = attention[number, :, : len(encoded), : len(encoded)]
-            levels, peak = quantised(own)
+            part = attention[number, :, : len(encoded), : len(encoded)]
+            levels, peak = quantised(part)
             maps[number, layer, : heads[layer], : len(encoded), : len(encoded)] = levels
             maximum[number, layer, : heads[layer]] = peak
     return _variables(maps, maximum, _tokens(model.tokenizer, inputs), inputs)

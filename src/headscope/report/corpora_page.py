@@ -1,6 +1,7 @@
 """What heads do on several corpora as one offline page: which keep their kind, and which do not."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import xarray as xr
@@ -8,8 +9,10 @@ import xarray as xr
 from headscope.figures import classes
 from headscope.figures.export import DEFAULT_FORMATS, save_spec
 from headscope.figures.labels import head_name, of_model
+from headscope.report import default_parts
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.claims import above
+from headscope.report.declared import StudyParts
 from headscope.report.kinds import COLOURS, MIXED, NAMES
 from headscope.report.kinds_by_corpus import kinds_by_corpus
 from headscope.report.page import Page
@@ -115,3 +118,15 @@ def _heads(result: xr.Dataset) -> Iterator[tuple[str, list[str]]]:
             kinds = result["kind"].sel(layer=layer, head=head).values.tolist()
             if kinds[0]:
                 yield head_name(layer, head), [NAMES[kind] for kind in kinds]
+
+
+# The page of a joined result.
+PAGE = StudyParts(
+    highlights=(lambda numbers: findings(numbers.result),),
+    findings=(lambda numbers: default_parts.findings(numbers.result),),
+    charts=(
+        lambda numbers: replace(figure(numbers.result, 1), variable="kind"),
+        lambda numbers: default_parts.figures(numbers.result),
+    ),
+    tables=(lambda numbers: tables(numbers.result),),
+)

@@ -1,7 +1,7 @@
 """Kinds of heads: what a head does, by measured numbers with a threshold.
 
-A study says which kinds its numbers show by the `kinds` of its page, which yield `HeadKind`s. Those of
-attention itself are read from any result that holds its numbers.
+A study declares its kinds, and says which heads have them by the `kinds` of its page, which yield `HeadKind`s. Those
+of attention itself are read from any result that holds its numbers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,9 +10,11 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.figures.labels import PATTERNS, of_model, special_tokens
+from headscope import catalog
+from headscope.figures.labels import of_model, special_tokens
 from headscope.report.parts import HeadKind
 from headscope.report.study_page import study_page
+from headscope.study import Kind
 
 SHARE, NEAR_UNIFORM = 0.4, 0.9
 NEIGHBOURS = {-1: "previous", 1: "next", 0: "itself"}
@@ -21,67 +23,23 @@ CLASSES = {"cls": "[CLS]", "sep": "[SEP]", "punct": "punctuation"}
 MIXED = "mixed"
 # The variables that say the kinds of attention itself.
 ATTENTION = frozenset(("attention_offset", "attention_to", "entropy"))
-# The colours of Okabe and Ito, the most specific kind first; a word stands beside each colour.
-COLOURS = {
-    "relation": "#cc79a7",
-    "coreference": "#009e73",
-    "induction": "#332288",
-    "duplicate": "#44aa99",
-    "retrieval": "#88ccee",
-    "copying": "#661100",
-    "link": "#117733",
-    "same_word": "#7f5539",
-    "rare": "#4d4dff",
-    "previous": "#d55e00",
-    "next": "#e69f00",
-    "itself": "#000000",
-    "cls": "#0072b2",
-    "sep": "#56b4e9",
-    "punct": "#b8a000",
-    "end": "#6b6b00",
-    "sink": "#6d8ba3",
-    "broad": "#8a8a8a",
-    "vertical": "#6699cc",
-    "diagonal": "#aa4499",
-    "vertical_diagonal": "#882255",
-    "block": "#999933",
-    "needed": "#b2182b",
-    "changed": "#762a83",
-    MIXED: "#d9dee4",
-}
-NAMES = (
-    {kind: kind for kind in COLOURS}
-    | {"duplicate": "earlier copy", "same_word": "same word", "rare": "rare words"}
-    | CLASSES
-    | PATTERNS
+# Their colours are those of Okabe and Ito; a word stands beside each colour.
+OF_ATTENTION = (
+    Kind(60, "previous", "#d55e00", "gives the previous token 0.4 of its attention or more"),
+    Kind(61, "next", "#e69f00", "gives the next token 0.4 of its attention or more"),
+    Kind(62, "itself", "#000000", "gives the token itself 0.4 of its attention or more"),
+    Kind(63, "cls", "#0072b2", "gives [CLS] 0.4 of its attention or more", CLASSES["cls"]),
+    Kind(64, "sep", "#56b4e9", "gives [SEP] 0.4 of its attention or more", CLASSES["sep"]),
+    Kind(65, "punct", "#b8a000", "gives punctuation 0.4 of its attention or more", CLASSES["punct"]),
+    Kind(80, "broad", "#8a8a8a", "has 0.9 of the entropy of uniform attention or more"),
+    Kind(1000, MIXED, "#d9dee4", "none of these"),
 )
-MEANINGS = {
-    "relation": "finds a syntactic relation better than a fixed word, by 10 points or more",
-    "coreference": "finds the antecedent of mentions better than the baselines, by 10 points or more",
-    "induction": "looks behind an earlier copy of the token, 0.1 more than without the copy",
-    "duplicate": "looks at an earlier copy of the token, 0.1 more than without the copy",
-    "retrieval": "looks behind the only earlier copy wherever it stands in a long text, 0.1 more than without it",
-    "copying": "raises the prediction of three quarters of the tokens where it looks at them",
-    "link": "attends to linked words more than to others",
-    "same_word": "looks at the same word in the other segment of a pair, 0.1 more than both baselines",
-    "rare": "gives a token more attention the rarer its piece is: a rank correlation of -0.4 or less",
-    "previous": "gives the previous token 0.4 of its attention or more",
-    "next": "gives the next token 0.4 of its attention or more",
-    "itself": "gives the token itself 0.4 of its attention or more",
-    "cls": "gives [CLS] 0.4 of its attention or more",
-    "sep": "gives [SEP] 0.4 of its attention or more",
-    "punct": "gives punctuation 0.4 of its attention or more",
-    "end": "gives the last token of a segment 0.4 of its attention or more",
-    "sink": "gives the first token, delimiters, or periods and commas 0.4 of its attention or more",
-    "broad": "has 0.9 of the entropy of uniform attention or more",
-    "vertical": "has vertical stripes in more than half of its maps",
-    "diagonal": "has a diagonal in more than half of its maps",
-    "vertical_diagonal": "has stripes and a diagonal in more than half of its maps",
-    "block": "spreads attention nearly evenly, over the input or its segments, in more than half of its maps",
-    "needed": "the score of the task, or of a phenomenon, is lower without it, beyond chance",
-    "changed": "attends clearly otherwise than in the first model: cosine similarity below 0.9",
-    MIXED: "none of these",
-}
+DECLARED = (kind for study in catalog.names("studies") for kind in catalog.study(study).kinds)
+KINDS = sorted((*OF_ATTENTION, *DECLARED), key=lambda kind: kind.rank)
+# By kind, the most specific one first.
+COLOURS = {kind.name: kind.colour for kind in KINDS}
+NAMES = {kind.name: kind.word or kind.name for kind in KINDS}
+MEANINGS = {kind.name: kind.meaning for kind in KINDS}
 
 
 def kind_words(attributes: Mapping[Any, Any]) -> tuple[dict[str, str], dict[str, str]]:

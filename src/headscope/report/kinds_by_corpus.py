@@ -12,16 +12,17 @@ from scipy.stats import binomtest
 
 from headscope.report.kinds import ATTENTION, COLOURS, MIXED, head_kinds
 from headscope.report.study_page import study_page
-from headscope.results.variables import Label, Variables
+from headscope.results.variables import Variables
+from headscope.study import Number, by_name
 
 SOURCE = "Kovaleva et al. 2019, section 6"
 HEADS = "share of heads"
-LABELS = {
-    "kind": Label("main kind of each head on each corpus", "kind", ("corpus", "layer", "head")),
-    "same_kind": Label("share of heads that have the same main kind on all corpora", HEADS),
-    "same_kind_chance": Label("the same if the kinds of each corpus were dealt to the heads at random", HEADS),
-    "kept_kind": Label("of the heads with a kind on any corpus, the share with it on all", HEADS, ("kind_name",)),
-}
+NUMBERS = (
+    Number("kind", "main kind of each head on each corpus", "kind", ("corpus", "layer", "head")),
+    Number("same_kind", "share of heads that have the same main kind on all corpora", HEADS),
+    Number("same_kind_chance", "the same if the kinds of each corpus were dealt to the heads at random", HEADS),
+    Number("kept_kind", "of the heads with a kind on any corpus, the share with it on all", HEADS, ("kind_name",)),
+)
 
 
 def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
@@ -44,7 +45,9 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
     kind = np.stack([_main_kinds(of_corpus, axes) for of_corpus in by_corpus.values()])
     there, same = kind[0] != "", (kind == kind[0]).all(0) & (kind[0] != "")
     names = [name for name in COLOURS if (kind == name).any()]
-    variables = Variables({"corpus": list(by_corpus), "kind_name": names, **axes}, SOURCE, LABELS, cases="heads behind")
+    variables = Variables(
+        {"corpus": list(by_corpus), "kind_name": names, **axes}, SOURCE, by_name(NUMBERS), cases="heads behind"
+    )
     variables.add("kind", kind)
     variables.add("same_kind", same.sum() / there.sum(), interval=_wilson(same.sum(), there.sum()), count=there.sum())
     shares = np.array([[(of_corpus[there] == name).mean() for name in names] for of_corpus in kind])

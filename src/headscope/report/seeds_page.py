@@ -6,7 +6,7 @@ import numpy as np
 
 from headscope.figures.labels import ESTIMATORS, head_name, name_in_words
 from headscope.report.claims import above
-from headscope.report.declared import Chart, StudyParts
+from headscope.report.declared import Chart, NumberTable, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.published import PublishedFigure, published_table
@@ -79,21 +79,9 @@ def survivors(numbers: Numbers) -> Iterator[Finding]:
         more = "More than by chance" if p < RATE else "As many as by chance"
         text = f"{more}: it would be {number(chance, '.1f')} if each seed kept as many heads at random (p {rate(p)})."
         yield Finding(f"{several(count, 'head')} {words}", text)
-
-
-def scores(numbers: Numbers) -> Table:
-    """The scores of the parts of the pruned models."""
-    array = numbers.result["seed_score"]
-    metrics = array["metric"].values.tolist()
-    rows: list[tuple[str, Cells]] = [
-        (part, [numbers("seed_score", subnetwork=part, metric=metric).cell(".3f") for metric in metrics])
-        for part in array["subnetwork"].values.tolist()
-    ]
-    caption = (
-        "Scores, mean over seeds (95% interval over seeds), of the whole model, of the heads that stay (good), of as "
-        "many at random, and of as many of the least important (bad); without training again."
-    )
-    return titled("subnetworks", caption, "Heads", map(name_in_words, metrics), rows)
+    kept = numbers.array("kept_seeds").stack(place=("layer", "head"))
+    names = [head_name(*place) for place in kept["place"].values[kept.values == seeds]]
+    yield Finding("Heads that stay in all prunings", f"{first_of(names, MOST) or 'No head does'}.")
 
 
 def pairs(numbers: Numbers) -> Table:
@@ -132,13 +120,6 @@ def places(numbers: Numbers) -> Table:
     return titled("places", caption, "Head", [*titles, *([] if kept is None else ["Stays in"])], rows)
 
 
-def always(numbers: Numbers) -> Finding:
-    """The heads that stay in all prunings."""
-    kept = numbers.array("kept_seeds").stack(place=("layer", "head"))
-    names = [head_name(*place) for place in kept["place"].values[kept.values == numbers.result.sizes["seed"]]]
-    return Finding("Heads that stay in all prunings", f"{first_of(names, MOST) or 'No head does'}.")
-
-
 def published(numbers: Numbers) -> list[Table]:
     """The agreement and the survivors of BERT-base beside those here."""
     caption = (
@@ -169,13 +150,19 @@ def _figures(numbers: Numbers) -> Iterator[PublishedFigure]:
             yield PublishedFigure((text,), here, paper, f"{SOURCE} masks", "R")
 
 
+SCORES = NumberTable(
+    "subnetworks",
+    "Scores, mean over seeds (95% interval over seeds), of the whole model, of the heads that stay (good), of as many "
+    "of the least important (bad), and of as many at random; without training again.",
+    {"subnetwork": "Heads", "metric": "Score"},
+    {"seed_score": ("Mean over seeds", ".3f")},
+)
 PAGE = StudyParts(
     highlights=(survivors, agreement),
-    findings=(always,),
     charts=(
         Chart("kept_seeds", "heatmap", "Heads", "Number of seeds in whose pruned model a head stays."),
         Chart("seed_agreement", "bars", "Agreement", "With 95% intervals over seeds."),
     ),
-    tables=(pairs, places, scores, published),
+    tables=(pairs, places, SCORES, published),
     by_layer=(),
 )

@@ -1,6 +1,6 @@
 """Labelled results: the words of a result, its check, and saving it as netCDF."""
 
-from headscope.results.files import check, means, read, same_bounds, save, study_of, tidy, with_interval
+from headscope.results.files import check, in_series, means, read, same_bounds, save, study_of, tidy, with_interval
 from headscope.results.vocabulary import (
     ATTRIBUTES,
     BOUNDS,
@@ -22,6 +22,7 @@ __all__ = [
     "RELATIONS",
     "TOKEN_CLASSES",
     "check",
+    "in_series",
     "means",
     "read",
     "same_bounds",

@@ -25,3 +25,8 @@ def markdown_cell(text: str) -> str:
     """
     line = TAG.sub("&lt;", " ".join(text.split()))
     return line.replace("|", "\\|").replace("](", "]\\(").replace("`", "\\`")
+
+
+def plain(value: object) -> str:
+    """Text without line breaks and Markdown's marks."""
+    return "".join(character for character in " ".join(str(value).split()) if character not in "`|<>[]")

@@ -5,7 +5,7 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 `bound`) and the number of examples it is a mean of in `x_n_examples`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +72,19 @@ def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
         )
         for array in arrays
     ]
+
+
+def in_series(arrays: Mapping[str, xr.DataArray], dim: str = "series") -> xr.DataArray:
+    """Several arrays as one along a new, last dimension, without their numbers of cases; its name is that of the first.
+
+    >>> in_series({"model": xr.DataArray([0.5], dims="layer"), "chance": xr.DataArray([0.25], dims="layer")}).dims
+    ('layer', 'series')
+    """
+    parts = same_bounds([array.drop_vars("n_examples", errors="ignore") for array in arrays.values()])
+    name = parts[0].name
+    along = xr.Variable(dim, list(arrays))
+    joined = xr.concat([part.rename(name) for part in parts], along, coords="different", compat="equals", join="outer")
+    return joined.transpose(..., dim)
 
 
 def tidy(array: xr.DataArray) -> "pd.DataFrame":

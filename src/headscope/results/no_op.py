@@ -23,12 +23,14 @@ def no_op_variables(dim: str, tallies: Mapping[str, Tally], labels: Sequence[str
     documents, corrected for all labels).
     """
     variables = Variables({dim: labels}, SINK_SOURCE, {number.name: number for number in sinks(dim)})
-    known = [tally if (tally := tallies.get(label)) is not None and int(tally.count) else None for label in labels]
-    counts = Count([int(one.count) if one else 0 for one in known], "inputs with words of both kinds", "inputs", (dim,))
+    measured = [tally if (tally := tallies.get(label)) is not None and int(tally.count) else None for label in labels]
+    counts = Count(
+        [int(tally.count) if tally else 0 for tally in measured], "inputs with words of both kinds", "inputs", (dim,)
+    )
     for row, name in enumerate(NAMES):
-        means = [one.mean[row] if one else np.nan for one in known]
-        interval = [one.interval[row] if one else [np.nan, np.nan] for one in known]
+        means = [tally.mean[row] if tally else np.nan for tally in measured]
+        interval = [tally.interval[row] if tally else [np.nan, np.nan] for tally in measured]
         variables.add(name, means, interval=interval, count=counts)
-    p = np.array([one.p_above_zero[-1] if one else np.nan for one in known])
+    p = np.array([tally.p_above_zero[-1] if tally else np.nan for tally in measured])
     variables.add("sink_q_value", benjamini_hochberg(p))
     return variables.arrays

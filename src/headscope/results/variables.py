@@ -35,16 +35,6 @@ class Count:
     dims: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Label:
-    """Words and dimensions of a variable; `source` is that of its `Variables` unless it is named."""
-
-    long_name: str
-    units: str
-    dims: Sequence[str] = ()
-    source: str | None = None
-
-
 class FirstWords(TypedDict):
     """First words of the long names of intervals and of numbers of cases."""
 
@@ -62,19 +52,20 @@ class Variables:
 
     * `coords`: labels of the dimensions; a dimension without labels, such as layer or head, counts from 1.
     * `source`: paper and section, or program, of variables that name no other.
-    * `labels`: words and dimensions of the variables by name.
+    * `labels`: what is declared of the variables, by name.
     * `resampled`: what intervals are over where that is not of the corpus, in words.
     * `interval`, `cases`: first words of the long names of intervals and of numbers of cases.
 
-    >>> labels = {"score": Label("a score", "share", ("layer", "relation"))}
-    >>> score = Variables({"relation": ["all"]}, "Clark et al. 2019", labels).add("score", [[0.5], [0.25]])
+    >>> score = Number("score", "a score", "share", ("layer", "relation"))
+    >>> variables = Variables({"relation": ["all"]}, "Clark et al. 2019", {"score": score})
+    >>> score = variables.add("score", [[0.5], [0.25]])
     >>> score.sel(layer=2, relation="all").item()
     0.25
     """
 
     coords: Mapping[str, Sequence[Any]]
     source: str
-    labels: Mapping[str, Label | Number] = field(default_factory=dict)
+    labels: Mapping[str, Number]
     interval: str = "95% bootstrap interval of"
     cases: str = "examples with"
     resampled: str = ""
@@ -84,32 +75,26 @@ class Variables:
         self,
         name: str,
         values: Any,
-        dims: Sequence[str] = (),
         *,
-        long_name: str = "",
-        units: str = "",
-        source: str | None = None,
         interval: Any = None,
         count: Count | int | None = None,
     ) -> xr.DataArray:
         """Add the variable `name`, and beside it `name_ci` and `name_n_examples` where these are given.
 
-        * `dims`, `long_name`, `units`, `source`: the label of a variable that `labels` does not have.
         * `interval`: lower and upper bounds along the last axis, after the axes of `values`.
         * `count`: number of cases behind the values; a plain number counts examples.
 
         Returns: the variable.
         """
-        label = Label(long_name, units, dims, source) if long_name else self.labels[name]
-        dims = label.dims
-        attributes = {"long_name": label.long_name, "units": label.units, "source": label.source or self.source}
+        label = self.labels[name]
+        attributes = {"long_name": label.what, "units": label.unit, "source": label.source or self.source}
         attributes |= {"resampled": self.resampled} if self.resampled else {}
-        array = self.arrays[name] = self._array(values, dims, attributes)
+        array = self.arrays[name] = self._array(values, label.dims, attributes)
         if interval is not None:
-            bounds = attributes | {"long_name": f"{self.interval} {label.long_name}"}
-            self.arrays[f"{name}_ci"] = self._array(interval, (*dims, "bound"), bounds)
+            bounds = attributes | {"long_name": f"{self.interval} {label.what}"}
+            self.arrays[f"{name}_ci"] = self._array(interval, (*label.dims, "bound"), bounds)
         if count is not None:
-            count = count if isinstance(count, Count) else Count(count, f"{self.cases} {label.long_name}")
+            count = count if isinstance(count, Count) else Count(count, f"{self.cases} {label.what}")
             cases = attributes | {"long_name": count.long_name, "units": count.units}
             self.arrays[f"{name}_n_examples"] = self._array(count.values, count.dims, cases)
         return array
@@ -121,7 +106,7 @@ class Variables:
         * `cases`: what is counted, such as words.
         """
         label = self.labels[name]
-        count = Count(tally.count, f"{cases} with {label.long_name}", cases, label.dims[2:])
+        count = Count(tally.count, f"{cases} with {label.what}", cases, label.dims[2:])
         self.add(name, by_layer(tally.mean, heads), interval=by_layer(tally.interval, heads), count=count)
 
     def _array(self, values: Any, dims: Sequence[str], attributes: Mapping[str, str]) -> xr.DataArray:
@@ -136,8 +121,8 @@ class Variables:
 
 def label(variable: Variable, tally: Tally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     """The mean of a measure, its 95% interval and its number of examples (or words ...), as variables of a result."""
-    words = Label(variable.long_name, variable.units, ("layer", "head", *variable.coords))
-    variables = Variables(variable.coords, variable.source, {variable.name: words})
+    number = Number(variable.name, variable.long_name, variable.units, ("layer", "head", *variable.coords))
+    variables = Variables(variable.coords, variable.source, {variable.name: number})
     variables.add_tally(variable.name, tally, heads, variable.cases)
     return variables.arrays
 
@@ -170,8 +155,8 @@ def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tupl
     * `heads`: number of heads of each layer.
     """
     indices = places(heads)
-    variables.add("chosen_layer", column(best, lambda one: indices[one.selected.head][0]))
-    variables.add("chosen_head", column(best, lambda one: indices[one.selected.head][1]))
+    variables.add("chosen_layer", column(best, lambda choice: indices[choice.selected.head][0]))
+    variables.add("chosen_head", column(best, lambda choice: indices[choice.selected.head][1]))
 
 
 def add_held_out(

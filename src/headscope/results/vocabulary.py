@@ -59,7 +59,6 @@ DIMENSIONS = {
     "typical_key": Dimension("token of a typical input that is looked at", "none"),
     "other_layer": Dimension("layer of the second head of a pair", "whole", 1, LAST_LAYER),
     "other_head": Dimension("second head of a pair", "whole", 1, LAST_LAYER),
-    "probe": Dimension("parser that is scored"),
     "estimator": Dimension("how the importance of a head is estimated"),
     "focus": Dimension("class of a token, or relation, that a head attends to"),
     "rank": Dimension("place among the examples of a head, from 1 for the highest value", "whole", 1),
@@ -75,12 +74,9 @@ DIMENSIONS = {
     ),
     "phenomenon": Dimension("class of the items of a suite"),
     "condition": Dimension("finer class of the items of a phenomenon"),
-    "suite": Dimension("set of cloze items"),
     "corpus": Dimension("corpus, such as the treebank of a language"),
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
-    "control": Dimension("change of the texts of items"),
-    "name_filter": Dimension("facts that are left out because the name of their subject gives the answer away"),
     "bound": Dimension("bound of a 95% interval"),
 }
 
@@ -117,7 +113,7 @@ KINDS: dict[str, str] = {
         "number",
     ),
     **dict.fromkeys(
-        "left_out options recipe settings suites training versions".split(),
+        "left_out options recipe settings training versions".split(),
         "object",
     ),
     **dict.fromkeys("counted skipped".split(), "counts"),

@@ -10,6 +10,8 @@ from scipy.stats import norm, t
 CONFIDENCE = 0.95
 # Below this number of units, which may be estimated from the resamples, there is one.
 ONE_UNIT = 1.5
+# Fewer documents give no interval: of three, all lie on the wrong side of the true value in one of eight samples.
+LEAST_DOCUMENTS = 5
 # What is said of a corpus of so few documents that a result of it has no intervals.
 TOO_FEW = "too few for intervals"
 

@@ -71,8 +71,8 @@ def smallest_fall(n: int, discordance: float, tests: int = 1) -> float:
         return float("nan")
     for _ in range(STEPS):
         middle = (low + high) / 2
-        found = power_of_mcnemar(middle, n, discordance, RATE / tests) >= POWER
-        low, high = (low, middle) if found else (middle, high)
+        powered = power_of_mcnemar(middle, n, discordance, RATE / tests) >= POWER
+        low, high = (low, middle) if powered else (middle, high)
     return high
 
 

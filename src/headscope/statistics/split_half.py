@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.statistics.bootstrap import Tally, poisson_draws
 from headscope.statistics.columns import Columns
+from headscope.statistics.intervals import LEAST_DOCUMENTS
 
 Rows = TypeVar("Rows", bound=Columns)
 
@@ -101,6 +102,8 @@ def held_out_scores(
 ) -> tuple[Float[np.ndarray, "*dims"], Float[np.ndarray, "*dims 2"]]:
     """One or several of the held-out scores of each best head, NaN where there is none.
 
+    A half of fewer than `LEAST_DOCUMENTS`, or as few examples, has no intervals.
+
     * `share`: whether they are means of zeros and ones, with the intervals of shares.
 
     Returns: the means and their 95% intervals.
@@ -109,5 +112,6 @@ def held_out_scores(
     means = column(best, lambda head: head.held_out.mean[row], missing)
     bounds = "share_interval" if share else "interval"
     unknown = np.stack([missing, missing], axis=-1)
-    intervals = column(best, lambda head: getattr(head.held_out, bounds)[row], unknown)
+    enough = [head if head and head.held_out.units.min() > LEAST_DOCUMENTS - 0.5 else None for head in best]
+    intervals = column(enough, lambda head: getattr(head.held_out, bounds)[row], unknown)
     return np.array(means), np.array(intervals)

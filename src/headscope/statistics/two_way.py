@@ -50,20 +50,22 @@ def two_way(
     >>> [round(component.deviation, 2) for component in found]
     [2.15, 0.0, 0.53]
     """
-    one, other = _levels(first), _levels(second)
+    first_levels, second_levels = _levels(first), _levels(second)
     constant = np.ones((len(values), 1))
-    rest = _residual(np.hstack([one, other]), values)
-    free = len(values) - int(np.linalg.matrix_rank(np.hstack([constant, one, other])))
+    rest = _residual(np.hstack([first_levels, second_levels]), values)
+    free = len(values) - int(np.linalg.matrix_rank(np.hstack([constant, first_levels, second_levels])))
     if free < 1:
         return None
-    factors = (_factor(values, a, b, rest, free) for a, b in ((one, other), (other, one)))
+    factors = (
+        _factor(values, a, b, rest, free) for a, b in ((first_levels, second_levels), (second_levels, first_levels))
+    )
     lower, upper = np.sqrt(rest / chi2.ppf(LEVELS[::-1], free))
     return (*factors, Component(rest, free, float(np.sqrt(rest / free)), float(lower), float(upper)))  # type: ignore[return-value]
 
 
-def _factor(values: np.ndarray, own: Column, other: Column, rest: float, free: int) -> Component:
+def _factor(values: np.ndarray, levels: Column, other: Column, rest: float, free: int) -> Component:
     squares = max(_residual(other, values) - rest, 0.0)
-    beyond = own - other @ np.linalg.lstsq(other, own, rcond=None)[0]
+    beyond = levels - other @ np.linalg.lstsq(other, levels, rcond=None)[0]
     free_own = int(np.linalg.matrix_rank(beyond))
     if free_own < 1:
         return Component(squares, 0, *[float("nan")] * 3)

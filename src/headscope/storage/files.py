@@ -76,10 +76,10 @@ def files_within(folder: Path, pattern: str, *, leave: bool = False) -> list[Pat
             folders.clear()
             continue
         seen.add(real)
-        found = [Path(directory, name) for name in fnmatch.filter(names, pattern)]
-        for path in () if leave else (Path(directory), *found):
+        paths = [Path(directory, name) for name in fnmatch.filter(names, pattern)]
+        for path in () if leave else (Path(directory), *paths):
             refuse_link_out(path, folder)
-        files += found
+        files += paths
     return sorted(files)
 
 

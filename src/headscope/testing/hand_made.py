@@ -88,13 +88,13 @@ def random_input(random: np.random.Generator) -> Encoded:
 def maps_of(inputs: Sequence[Encoded], heads: int, seed: int = 0) -> list[Map]:
     """Sharp random attention, with some exact zeros in it."""
     random = torch.Generator().manual_seed(seed)
-    scores = [4 * torch.randn(heads, len(one), len(one), generator=random) for one in inputs]
-    return [one.softmax(-1).where(one > one.amax(-1, keepdim=True) - 8, 0) for one in scores]
+    scores = [4 * torch.randn(heads, len(example), len(example), generator=random) for example in inputs]
+    return [score.softmax(-1).where(score > score.amax(-1, keepdim=True) - 8, 0) for score in scores]
 
 
-def shown(found: Values) -> np.ndarray:
+def shown(values: Values) -> np.ndarray:
     """Values with NaN where they are not valid."""
-    return torch.where(found.valid[:, None], found.values, torch.nan).numpy()
+    return torch.where(values.valid[:, None], values.values, torch.nan).numpy()
 
 
 def uniform(length: int) -> Map:
@@ -142,11 +142,11 @@ def _collected(measure: Any, models: Sequence[Sequence[Map]], batch: Batch, bloc
 
 def padded(maps: Sequence[Map]) -> Float[Tensor, "example head token token"]:
     """The maps as a model computes them in one batch: nothing looks at padding, which looks at all real tokens."""
-    longest = max(one.shape[-1] for one in maps)
+    longest = max(attention.shape[-1] for attention in maps)
     batch = torch.zeros(len(maps), maps[0].shape[0], longest, longest)
-    for row, one in zip(batch, maps, strict=True):
-        length = one.shape[-1]
-        row[:, :length, :length] = one
+    for row, attention in zip(batch, maps, strict=True):
+        length = attention.shape[-1]
+        row[:, :length, :length] = attention
         row[:, length:, :length] = 1 / length
     return batch
 

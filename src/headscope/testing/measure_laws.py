@@ -63,20 +63,22 @@ def values_are_as_labelled(measure: Any, maps: Sequence[Map], examples: Sequence
     """Values are finite and have the shape and the range that the labels say."""
     coords, units = measure.VARIABLE.coords, measure.VARIABLE.units
     assert set(coords) <= set(dimensions()) - {"layer", "head", "example", "bound"}, f"dimensions {list(coords)}"
-    sizes, found = tuple(map(len, coords.values())), measured(measure, maps, examples)
+    sizes, values = tuple(map(len, coords.values())), measured(measure, maps, examples)
     heads = maps[0].shape[0]
-    assert found.values.shape == (len(examples), heads, *sizes), "values: [example, head, *coords] is expected"
-    assert found.valid.shape == (len(examples), *sizes), "valid: [example, *coords] is expected"
-    assert torch.isfinite(found.values).all(), "values are not finite"
+    assert values.values.shape == (len(examples), heads, *sizes), "values: [example, head, *coords] is expected"
+    assert values.valid.shape == (len(examples), *sizes), "valid: [example, *coords] is expected"
+    assert torch.isfinite(values.values).all(), "values are not finite"
     if units in ("share of attention", "nats"):
         most = math.log(max(map(len, examples))) if units == "nats" else 1
-        assert found.values.min() >= 0 and found.values.max() <= most + 1e-5, f"values are not from 0 to {most}"
+        assert values.values.min() >= 0 and values.values.max() <= most + 1e-5, f"values are not from 0 to {most}"
 
 
 def batch_is_its_examples(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded]) -> None:
     """A batch has the values of its examples, one by one."""
     together = shown(measured(measure, maps, examples))
-    alone = [shown(measured(measure, [one], [example])) for one, example in zip(maps, examples, strict=True)]
+    alone = [
+        shown(measured(measure, [attention], [example])) for attention, example in zip(maps, examples, strict=True)
+    ]
     _same("a batch is its examples one by one", together, np.concatenate(alone))
 
 
@@ -87,7 +89,7 @@ def blocks_add_up(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded]
 
 def heads_permute(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded], order: Sequence[int]) -> None:
     """Permuted heads have permuted values."""
-    permuted = measured(measure, [one[list(order)] for one in maps], examples)
+    permuted = measured(measure, [attention[list(order)] for attention in maps], examples)
     _same("heads permute", shown(permuted), shown(measured(measure, maps, examples))[:, list(order)])
 
 
@@ -97,18 +99,18 @@ def padding_counts_for_nothing(measure: Any, maps: Sequence[Map], examples: Sequ
     examples, maps = [*examples, longer], [*maps, *maps_of([longer], maps[0].shape[0])]
     batch, usual = batch_of(examples), padded(maps)
     other = torch.where(batch.real[:, None, :, None], usual, torch.eye(usual.shape[-1]))
-    found = []
+    values = []
     for attention in (usual, other * batch.real[:, None, None]):
         rows = Rows(attention, batch, slice(0, len(examples)), slice(0, attention.shape[2]))
-        found.append(shown(measure.finish(measure.observe(rows), batch)))
-    assert np.array_equal(*found, equal_nan=True), "padding changes values"
+        values.append(shown(measure.finish(measure.observe(rows), batch)))
+    assert np.array_equal(*values, equal_nan=True), "padding changes values"
 
 
 def examples_do_not_depend_on_attention(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded]) -> None:
     """Which examples have a value depends on their tokens alone."""
     others = maps_of(examples, maps[0].shape[0], seed=1)
-    one, other = (measured(measure, some, examples) for some in (maps, others))
-    assert torch.equal(one.valid, other.valid), "which examples are valid depends on attention"
+    first, second = (measured(measure, some, examples) for some in (maps, others))
+    assert torch.equal(first.valid, second.valid), "which examples are valid depends on attention"
 
 
 def parts_merge(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded], cut: int) -> None:
@@ -123,6 +125,6 @@ def parts_merge(measure: Any, maps: Sequence[Map], examples: Sequence[Encoded], 
         assert np.array_equal(parts.count, complete.count), "counts do not merge"
 
 
-def _same(law: str, one: np.ndarray, other: np.ndarray) -> None:
-    close = one.shape == other.shape and np.allclose(one, other, atol=CLOSE, equal_nan=True)
+def _same(law: str, first: np.ndarray, second: np.ndarray) -> None:
+    close = first.shape == second.shape and np.allclose(first, second, atol=CLOSE, equal_nan=True)
     assert close, f"broken law: {law}"

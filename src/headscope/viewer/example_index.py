@@ -24,8 +24,9 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import DEFAULTS, Settings
 from headscope.passes.shards import Fold
-from headscope.results.variables import Label, Variables, by_layer
+from headscope.results.variables import Variables, by_layer
 from headscope.results.vocabulary import TOKEN_CLASSES
+from headscope.study import Number, by_name
 from headscope.viewer.focus_observer import SHORT, Focus, FocusObserver
 from headscope.viewer.saved_index import RANKED
 
@@ -34,12 +35,12 @@ LETTERS = 300
 # Texts that no head keeps any more are dropped when there are so many times more texts than kept ones.
 SPARE = 2
 
-LABELS = {
-    "value": Label("highest attention to a class of token, or along a relation", "share of attention", RANKED),
-    "text": Label("number of the text, from 0; -1 for none", "number", RANKED),
-    "first": Label("first segment of a text", "text", ("kept_text",)),
-    "second": Label("second segment of a text", "text", ("kept_text",)),
-}
+NUMBERS = (
+    Number("value", "highest attention to a class of token, or along a relation", "share of attention", RANKED),
+    Number("text", "number of the text, from 0; -1 for none", "number", RANKED),
+    Number("first", "first segment of a text", "text", ("kept_text",)),
+    Number("second", "second segment of a text", "text", ("kept_text",)),
+)
 Texts = tuple[str, str]
 
 
@@ -188,14 +189,14 @@ def _short(sentences: Sequence[Any]) -> str:
 
 def _variables(tally: IndexTally, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
     numbers = sorted(tally.texts)
-    found = {name.removeprefix(SHORT) for name in tally.best}
-    names = [*filter(found.__contains__, TOKEN_CLASSES), *sorted(found - set(TOKEN_CLASSES))]
+    focuses = {name.removeprefix(SHORT) for name in tally.best}
+    names = [*filter(focuses.__contains__, TOKEN_CLASSES), *sorted(focuses - set(TOKEN_CLASSES))]
     ranked = [tally.of(name).before(tally.of(SHORT + name)) for name in names]
     values = np.stack([by_layer(best.values, heads) for best in ranked])
     examples = np.stack([by_layer(best.examples, heads) for best in ranked])
     # [focus, layer, head, rank]
     text = np.where(examples >= 0, np.searchsorted(numbers, np.nan_to_num(examples)), NONE).astype(np.int32)
-    variables = Variables({"focus": names}, "headscope index", LABELS)
+    variables = Variables({"focus": names}, "headscope index", by_name(NUMBERS))
     variables.add("value", np.where(text == NONE, np.nan, values).astype(np.float32))
     variables.add("text", text)
     for segment, name in enumerate(("first", "second")):

@@ -62,10 +62,10 @@ def export_file(
     Raises `HeadscopeError` as `exported`, or if the file cannot be written.
     """
     path = Path(path)
-    made = exported(session, text, state, path.suffix.removeprefix(".").casefold())
-    if made.notice:
-        on_notice(made.notice)
-    return write_atomically(path, made.content)
+    file = exported(session, text, state, path.suffix.removeprefix(".").casefold())
+    if file.notice:
+        on_notice(file.notice)
+    return write_atomically(path, file.content)
 
 
 TEMPLATE = Path(__file__).parent / "templates" / "offline.html"

@@ -81,10 +81,10 @@ def _units(maps: TextMaps, state: ViewState) -> tuple[list[int], list[int]]:
 
 def _shared(texts: Sequence[TextTokens], first: tuple[list[int], list[int]]) -> list[tuple[list[int], list[int]]]:
     """The words of two models at the same place of the text: those of the first model's rows and columns."""
-    one, other = texts
-    if one.tokens == other.tokens:
+    first_text, second_text = texts
+    if first_text.tokens == second_text.tokens:
         return [first, first]
-    pairs = dict(word_pairs(one, other))
+    pairs = dict(word_pairs(first_text, second_text))
     rows, columns = ([word for word in side if word in pairs] for side in first)
     return [(rows, columns), ([pairs[word] for word in rows], [pairs[word] for word in columns])]
 

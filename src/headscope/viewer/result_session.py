@@ -30,8 +30,8 @@ def result_session(result: xr.Dataset, number: int = 0) -> tuple[ViewSession, st
         raise HeadscopeError(
             f"the result has maps of {inputs} typical inputs; run the study with examples=3, or give a model and a text"
         )
-    own = typical_tokens(result)[number]
-    maps, text = _maps(result.isel(typical_input=number), own), own.text
+    typical = typical_tokens(result)[number]
+    maps, text = _maps(result.isel(typical_input=number), typical), typical.text
     about = {"name": str(result.attrs["model"]), "layers": len(maps.heads), "heads": list(maps.heads)}
     limits = {"max_tokens": len(maps.text), "can_fill_mask": False, "task_labels": []}
     session = ViewSession((), (), (model_of(result),), stored=(about | limits,))
@@ -39,20 +39,21 @@ def result_session(result: xr.Dataset, number: int = 0) -> tuple[ViewSession, st
     return session, identifier(text, None)
 
 
-def _maps(one: xr.Dataset, own: InputTokens) -> TextMaps:
+def _maps(result: xr.Dataset, typical: InputTokens) -> TextMaps:
     """The maps of one typical input; each row in steps of its own maximum."""
-    peaks = one["typical_map_maximum"].transpose("layer", "head").values  # [layer, head]; NaN for a head that is not
+    peaks = result["typical_map_maximum"].transpose("layer", "head").values  # [layer, head]; NaN for a head that is not
     heads = tuple(np.isfinite(peaks).sum(1).tolist())
-    stored = one["typical_map"].transpose("layer", "head", "typical_query", "typical_key").values
-    maps = stored[:, :, : len(own.tokens), : len(own.tokens)] / tiles.LEVELS * np.nan_to_num(peaks)[..., None, None]
-    rows = tiles.quantised(maps.reshape(-1, len(own.tokens)))  # [layer * head * query, key]
-    return TextMaps(_text(own), heads, rows.maximum.reshape(maps.shape[:3]), rows.levels.reshape(maps.shape))
+    stored = result["typical_map"].transpose("layer", "head", "typical_query", "typical_key").values
+    length = len(typical.tokens)
+    maps = stored[:, :, :length, :length] / tiles.LEVELS * np.nan_to_num(peaks)[..., None, None]
+    rows = tiles.quantised(maps.reshape(-1, length))  # [layer * head * query, key]
+    return TextMaps(_text(typical), heads, rows.maximum.reshape(maps.shape[:3]), rows.levels.reshape(maps.shape))
 
 
-def _text(own: InputTokens) -> TextTokens:
+def _text(typical: InputTokens) -> TextTokens:
     """The tokens of a stored input; which of them are pieces of a word is not stored."""
     nothing = np.empty((0, 3), dtype=np.int64)
-    encoded = Encoded(0, {}, np.zeros(len(own.tokens), dtype=np.int64), nothing[:, :2], nothing)
-    words = tuple(TextWord(token, (index,), None) for index, token in enumerate(own.tokens))
-    special = tuple(SPECIAL.fullmatch(token) is not None for token in own.raw)
-    return TextTokens(encoded, own.tokens, own.raw, (0,) * len(own.tokens), special, words, cut=False)
+    encoded = Encoded(0, {}, np.zeros(len(typical.tokens), dtype=np.int64), nothing[:, :2], nothing)
+    words = tuple(TextWord(token, (index,), None) for index, token in enumerate(typical.tokens))
+    special = tuple(SPECIAL.fullmatch(token) is not None for token in typical.raw)
+    return TextTokens(encoded, typical.tokens, typical.raw, (0,) * len(typical.tokens), special, words, cut=False)

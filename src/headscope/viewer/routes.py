@@ -47,10 +47,10 @@ def answer(session: ViewSession, path: str, query: Mapping[str, str]) -> Answer:
         parts = ["/".join(parts)]  # the name of a corpus may be a path
     if len(parts) != len(required) or not all(parts):
         raise Missing(f"'{name}' has {len(required)} parts behind it")
-    given = dict(zip(required, parts, strict=True)) | {
+    arguments = dict(zip(required, parts, strict=True)) | {
         parameter: query[parameter.name] for parameter in parameters if parameter.name in query
     }
-    return method(**{parameter.name: _value(parameter, text) for parameter, text in given.items()})
+    return method(**{parameter.name: _value(parameter, text) for parameter, text in arguments.items()})
 
 
 def act(session: ViewSession, name: str, body: Mapping[str, Any]) -> Answer:

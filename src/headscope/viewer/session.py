@@ -208,8 +208,8 @@ class ViewSession:
 
     def usual_focus(self, layer: int, head: int) -> str:
         """The class or relation of the kind of a head, or else the first of the index; as `usual` of examples.js."""
-        own = [(kind, word) for *of_head, kind, word in self.numbers()["kinds"] if of_head == [layer, head]]
-        fitting = [name for kind, word in own for name in self._focus if name == kind or name.startswith(f"{word}:")]
+        kinds = [(kind, word) for *index, kind, word in self.numbers()["kinds"] if index == [layer, head]]
+        fitting = [name for kind, word in kinds for name in self._focus if name == kind or name.startswith(f"{word}:")]
         return next(iter([*fitting, *self._focus]), "")
 
     def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:

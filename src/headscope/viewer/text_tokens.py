@@ -52,9 +52,9 @@ class TextTokens:
     @property
     def in_bytes(self) -> bool:
         """Whether so many tokens are bytes of a character that only the words, which are longer, can be read."""
-        own = [token for token, special in zip(self.tokens, self.special, strict=True) if not special]
-        in_bytes = sum(OF_BYTES.fullmatch(token) is not None for token in own)
-        return len(self.words) < len(self) and in_bytes >= UNREADABLE * len(own)
+        plain = [token for token, special in zip(self.tokens, self.special, strict=True) if not special]
+        in_bytes = sum(OF_BYTES.fullmatch(token) is not None for token in plain)
+        return len(self.words) < len(self) and in_bytes >= UNREADABLE * len(plain)
 
 
 def text_tokens(
@@ -83,10 +83,12 @@ def text_tokens(
     return TextTokens(inputs, names, raw, _segments(encoding), tuple(outside), _words(encoding, segments, names), cut)
 
 
-def word_pairs(one: TextTokens, other: TextTokens) -> list[tuple[int, int]]:
+def word_pairs(first: TextTokens, second: TextTokens) -> list[tuple[int, int]]:
     """The numbers of the words at the same place in the tokens of two models, in order."""
-    numbers = {word.span: number for number, word in enumerate(other.words) if word.span}
-    return [(number, numbers[word.span]) for number, word in enumerate(one.words) if word.span and word.span in numbers]
+    numbers = {word.span: number for number, word in enumerate(second.words) if word.span}
+    return [
+        (number, numbers[word.span]) for number, word in enumerate(first.words) if word.span and word.span in numbers
+    ]
 
 
 def _refuse(text: str) -> None:

@@ -48,20 +48,20 @@ def parse_state(fragment: str) -> ViewState:
         fields = parse_qs(fragment.removeprefix("#"), max_num_fields=MOST_FIELDS)
     except ValueError as error:
         raise HeadscopeError(f"state: more than {MOST_FIELDS} fields; take the state of the page's address") from error
-    given = {key: values[-1] for key, values in fields.items()}
-    view = given.get("v", "lines")
+    last = {key: values[-1] for key, values in fields.items()}
+    view = last.get("v", "lines")
     if view not in VIEWS:
         raise HeadscopeError(f"state: there is no view '{view[:40]}'; {suggest(view[:40], VIEWS)}")
     return ViewState(
         view=view,
-        heads=tuple(_head_index(name) for name in given.get("h", "").split(",") if name),
-        words={"words": True, "pieces": False}.get(given.get("w", "")),
-        special=given.get("s") != "0",
-        across=given.get("b", "0") != "0",
-        model=_count(given.get("m", "")),
-        off=given.get("x", ""),
-        mode=next((mode for mode in get_args(Mode) if mode == given.get("xm")), "uniform"),
-        by=given.get("e", ""),
+        heads=tuple(_head_index(name) for name in last.get("h", "").split(",") if name),
+        words={"words": True, "pieces": False}.get(last.get("w", "")),
+        special=last.get("s") != "0",
+        across=last.get("b", "0") != "0",
+        model=_count(last.get("m", "")),
+        off=last.get("x", ""),
+        mode=next((mode for mode in get_args(Mode) if mode == last.get("xm")), "uniform"),
+        by=last.get("e", ""),
     )
 
 

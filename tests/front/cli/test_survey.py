@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("empty_study_pages")
 
 FEW = ("--limit", "12", "--resamples", "20", "--no-figures")
 RAY = ["--workers", "2", "--engine", "ray"]
-TREES = CorpusFacts("treebank.conllu", 9, frozenset({"text", "trees", "links"}))
+TREES = CorpusFacts("treebank.conllu", 9, frozenset({"text", "treebank", "links"}))
 TEXT = CorpusFacts("texts.txt", 9, frozenset({"text"}))
 
 
@@ -52,7 +52,7 @@ def test_every_study_is_planned_or_named_with_what_it_needs() -> None:
 
 def test_a_corpus_is_known_by_what_its_sentences_have() -> None:
     sample = headscope.read("sample")
-    assert facts_of("sample", sample, len(sample)).features == {"text", "trees", "links", "mentions"}
+    assert facts_of("sample", sample, len(sample)).features == {"text", "treebank", "links", "mentions"}
     assert facts_of("texts", headscope.read(["It rained."]), 1).features == {"text"}
 
 

@@ -35,7 +35,7 @@ def marked_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of studies have nothing but the mark of a page that lacks no part."""
     for module in ("headscope.report", "headscope.report.rebuild"):
         monkeypatch.setattr(import_module(module), "write", marked)
-    monkeypatch.setattr("headscope.front.survey.portrait.portrait", lambda *_, **__: ([Path("index.html")], []))
+    monkeypatch.setattr("headscope.papers.portrait.portrait", lambda *_, **__: ([Path("index.html")], []))
     monkeypatch.setattr("headscope.front.cli.reproduce._finish", lambda *_, **__: None)
 
 

@@ -9,7 +9,7 @@ from headscope import catalog, results
 from headscope.front.cli.study import run_brief
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.from_options import models_kept
-from headscope.front.signatures import names
+from headscope.front.survey.plan import shares
 from headscope.passes import pass_journal, shards
 from headscope.passes.forward import Check, Forward
 from headscope.storage.lines import read_lines
@@ -17,7 +17,7 @@ from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn
 
-SHARING = [study for study in catalog.names("studies") if "first_pass" in names(study, "study")]
+SHARING = [study for study in catalog.names("studies") if shares(study)]
 FEW = ("--limit", "80", "--resamples", "10", "--batch-tokens", "200", "--no-figures", "--quiet", "--examples", "0")
 MORE = {
     "probe": ("--epochs", "1", "--seeds", "1", "--no-random"),

@@ -62,78 +62,38 @@ def test_the_pages_say_the_planted_numbers():
     named["set_gain_ci"] = interval(named["set_gain"], 0.05)
     few = unchanged.assign(head_gain_n_examples=xr.DataArray(100))
     cases = {"all": result(), "unchanged": unchanged, "unchanged in few": few, "a loss": loss, "f1": f1}
-    assert_page(__file__, cases | {"named sets": named})
+    assert_page(__file__, cases | {"named sets": named}, claims())
 
 
-def shown(made):
-    """The highlights by topic."""
-    return {finding.topic: finding for finding in parts_of(PAGE.highlights, made)}
+def changed(margin=None, **arrays):
+    """The result with other numbers, by name; an interval of `margin` around the last."""
+    made = result().assign(arrays)
+    for name in [*arrays][-1:] if margin is not None else []:
+        made[f"{name}_ci"] = interval(made[name], margin)
+    return made
 
 
-def test_highlights_name_the_heads_that_the_task_needs():
+def claims():
+    """Heads and layers that are needed or not for sure, gains that the other half has or not, a task not learned."""
     made = result()
-    needed = shown(made)["The task needs 1 head"]
-    assert needed.text == "Without head 2-2 accuracy falls the most, by 0.30." and needed.verdict == "holds"
-    made["head_q_value"] = made["head_q_value"] * 0 + 1
-    unsure = shown(made)["The task needs no single head for sure"]
-    assert unsure.verdict == "undecided"
-    # Intervals of 0.05 either way: by the normal distribution, (2.50 + 0.84) standard errors are 8.5 points.
-    assert "worse by 8.7 points" in unsure.text
-    for name in ("head_gain_n_examples", "head_gain_ci"):
-        assert "is found in" not in str(parts_of(PAGE.highlights, made.drop_vars(name)))
-
-
-def test_heads_that_lose_less_than_a_point_for_sure_can_be_disabled():
-    made = result()
-    none = shown(made)["No head is shown to be free"]
-    assert none.verdict == "undecided"
-    made["head_gain_ci"], made["head_gain_n_examples"] = interval(made["head_gain"], 0.004), xr.DataArray(1000)
-    free = shown(made)["2 of 4 heads can be disabled for less than 0.010 of accuracy"]
-    assert free.verdict == "holds" and free.text.endswith("(q < 0.05, Benjamini-Hochberg over 4 heads).")
-
-
-def test_a_layer_matters_most_only_where_it_is_apart_from_the_next():
-    made = result()
-    made["layer_q_value"] = xr.DataArray([0.2, 0.001], {"layer": [1, 2]}, ("layer",))
-    assert shown(made)["Layer 2 matters most"].verdict == "holds"
-    made["layer_gain"][0] = -0.18
-    made["layer_gain_ci"] = interval(made["layer_gain"], 0.05)
-    assert shown(made)["Layers 1 and 2 cannot be told apart"].verdict == "undecided"
-    made["layer_q_value"] = made["layer_q_value"] * 0 + 1
-    assert shown(made)["No layer alone is needed for sure"].verdict == "undecided"
-    made["layer_q_value"] = made["layer_q_value"] * 0 + 0.2
-    assert "in five samples of six." in shown(made)["No layer alone is needed for sure"].text
-
-
-def test_a_gain_that_the_other_half_does_not_have_is_not_confirmed():
-    made = result()
-    assert shown(made)["The gain by disabling a head is not confirmed"].verdict == "fails"
-    made["chosen_gain"] = made["chosen_gain"] + 0.05
-    made["chosen_gain_ci"] = interval(made["chosen_gain"], 0.005)
-    assert shown(made)["Disabling a head helps"].verdict == "holds"
-    made["chosen_gain_ci"] = interval(made["chosen_gain"], 0.5)
-    assert shown(made)["No gain by disabling a head is confirmed"].verdict == "undecided"
-
-
-def test_a_task_that_is_not_learned_is_said_first_and_nothing_is_claimed():
-    made = result()
-    for chance in (0.79, 0.9):
-        made["chance"] = xr.DataArray([chance, 0.6], {"metric": METRICS}, ("metric",))
-        assert parts_of(PAGE.highlights, made)[0].topic.startswith("The task is not learned")
-        assert not any(finding.claim for finding in parts_of(PAGE.highlights, made))
-        assert parts_of(PAGE.findings, made)[0].verdict in ("undecided", "fails")
-        assert not any(finding.claim for finding in parts_of(PAGE.findings, made)[1:])
-    made["chance"] = xr.DataArray([0.5, 0.6], {"metric": METRICS}, ("metric",))
-    assert "The task needs 1 head" in shown(made)
-
-
-def test_a_gain_that_is_sure_is_not_called_noise():
-    sure = result()
-    sure["head_gain_ci"] = sure["head_gain_ci"] + 0.05
-    assert (
-        "noise"
-        not in {finding.topic: finding.text for finding in parts_of(PAGE.findings, sure)}["Gains without a head"]
-    )
+    layers = {"layer": [1, 2]}
+    needed = xr.DataArray([0.2, 0.001], layers, ("layer",))
+    alike = made["layer_gain"].copy()
+    alike[0] = -0.18
+    gain = made["chosen_gain"] + 0.05
+    chance = {value: xr.DataArray([value, 0.6], {"metric": METRICS}, ("metric",)) for value in (0.5, 0.79, 0.9)}
+    return {
+        "no head is needed for sure": changed(head_q_value=made["head_q_value"] * 0 + 1),
+        "two heads can be disabled": changed(
+            0.004, head_gain_n_examples=xr.DataArray(1000), head_gain=made["head_gain"]
+        ),
+        "layer 2 matters most": changed(layer_q_value=needed),
+        "two layers are alike": changed(0.05, layer_q_value=needed, layer_gain=alike),
+        "no layer is needed for sure": changed(0.05, layer_q_value=needed * 0 + 1, layer_gain=alike),
+        "the other half gains": changed(0.005, chosen_gain=gain),
+        "the other half may gain": changed(0.5, chosen_gain=gain),
+        **{f"chance is {value}": changed(chance=values) for value, values in chance.items()},
+    }
 
 
 def test_every_figure_is_a_chart_of_the_planted_numbers():

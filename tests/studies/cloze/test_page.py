@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from headscope.report.study_page import study_page
-from support.findings import texts_of
+from support.findings import all_texts_of, texts_of
 from support.made_result import made_result
 from support.snapshot import assert_page
 
@@ -46,8 +46,9 @@ def result_of(suite: float = 0.9, unigram: float = 0.5, n: int = 400) -> xr.Data
 
 
 def judged(result: xr.Dataset) -> dict[str, str | None]:
-    """The verdict of each finding; highlights leave out what is not decided."""
-    return {finding.topic: finding.verdict for finding in study_page(result).findings()}
+    """The verdict of each finding."""
+    page = study_page(result)
+    return {finding.topic: finding.verdict for finding in (*page.highlights(), *page.findings())}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_figures_have_all_series_and_phenomena_without_items_are_left_out() -> N
     result["accuracy"].loc[{"phenomenon": "islands"}] = np.nan
     (table,) = study_page(result).tables()
     assert [key[1] for key, _ in table.rows] == ["agreement", "polarity"]
-    assert texts_of(result)["Chance"].startswith("By their 95% intervals all 2 phenomena differ from chance.")
+    assert all_texts_of(result)["Chance"].startswith("By their 95% intervals all 2 phenomena differ from chance.")
 
 
 def test_a_baseline_without_its_interval_is_drawn() -> None:

@@ -17,11 +17,13 @@ from headscope import Settings
 from headscope.corpora.suites import read_suites
 from headscope.errors import HeadscopeError
 from headscope.passes.pass_journal import PassJournal
+from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
-from headscope.report.wording import Estimate
+from headscope.results.variables import Variables
+from headscope.studies.words.cloze import STUDY
 from headscope.studies.words.cloze.controls import controlled
-from headscope.studies.words.cloze.page.accuracies import Phenomenon
-from headscope.studies.words.cloze.variables import by_group
+from headscope.studies.words.cloze.page import side_of
+from headscope.studies.words.cloze.variables import add_by_group
 from support.planted_words import SIZE, causal_table, copying_model
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -220,8 +222,10 @@ def test_facts_without_names_that_give_the_answer_away_and_over_wordings(tmp_pat
     [(1, 2, 0.5, 0), (1, 6, 0.5, 1), (0, 6, 0.5, -1), (0, 60, 1e-5, 0), (1, 1, 1e-5, 1)],
 )
 def test_items_that_are_all_right_or_all_wrong_are_tested(value: int, lemmas: int, chance: float, side: int) -> None:
-    estimate = Estimate(value, value, value)
-    assert Phenomenon("a", estimate, estimate, chance, 60, lemmas).side == side
+    numbers = {name: ("phenomenon", [number]) for name, number in {
+        "accuracy": value, "accuracy_by_lemma": value, "accuracy_by_lemma_n_examples": lemmas, "chance": chance
+    }.items()}  # fmt: skip
+    assert side_of(Numbers(xr.Dataset(numbers, {"phenomenon": ["a"]})), "a") == side
 
 
 def test_items_that_are_done_are_kept_and_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,9 +273,10 @@ def test_workers_have_the_scores_of_one_process(tmp_path: Path, monkeypatch: pyt
 
 
 def test_all_right_of_few_items_is_no_certainty() -> None:
-    values = np.stack([np.ones(40), np.zeros(40), np.ones(40)], axis=1)
-    found = by_group(values, np.zeros(40, int), 1, Settings(), np.array([True, True, False]))
-    (least, right), (wrong, most), plain = found.interval[0]
+    variables = Variables({}, STUDY.source, STUDY.labels)
+    columns = {"accuracy": np.ones(40), "accuracy_by_lemma": np.zeros(40), "margin": np.ones(40)}
+    add_by_group(variables, columns, np.zeros(40, int), Settings())
+    (least, right), (wrong, most), plain = (variables.arrays[f"{name}_ci"].values[0] for name in columns)
     assert least == pytest.approx(0.025 ** (1 / 40), abs=0.02) and right == 1
     assert wrong == 0 and most == pytest.approx(1 - least)
     assert plain.tolist() == [1, 1]

@@ -1,15 +1,12 @@
 """The report of `gradients` says what its result has: in findings, in its table, in figures."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import ATTRIBUTES, BOUNDS, TOKEN_CLASSES
-from support.findings import texts_of, verdicts_of
+from support.findings import texts_of
 from support.snapshot import assert_page
 
 GRADIENT = [0.5, 0.125, 0.25, 1.0]  # by token class; twice as much in layer 1
@@ -53,41 +50,13 @@ def result() -> xr.Dataset:
     return result_of()
 
 
-def test_attention_matters_in_all_layers_only_if_it_surely_does_in_each(result: xr.Dataset) -> None:
-    """The layer with the lower gradient is sure, the other one is not."""
-    topic = "Attention to [CLS] matters to the loss in all layers"
-    assert verdicts_of(result)[topic] == "fails"
-    wide = result["relative_gradient_ci"].copy()
-    wide.loc[{"layer": 1}] = np.array([0.0, 1.2])
-    lower = result["relative_gradient"].copy()
-    lower.loc[{"layer": 1}] = 0.6
-    unsure = verdicts_of(result.assign(relative_gradient_ci=wide, relative_gradient=lower))
-    assert topic not in unsure and unsure["Attention to [CLS] may hardly matter to the loss"] == "undecided"
-
-
 def test_the_page_says_the_planted_numbers(result: xr.Dataset) -> None:
-    assert_page(__file__, {"all": result})
-
-
-def test_the_loss_is_named_first(result: xr.Dataset) -> None:
-    text = texts_of(result)["The loss"]
-    assert text.startswith("Masked words: in nats. ") and text.endswith("by layer: 1: 2.00, 2: 1.00. n = 40 examples.")
-
-
-def test_a_class_that_the_tokenizer_does_not_have_is_left_out() -> None:
-    result = result_of(sep=False)
-    texts = texts_of(result)
-    assert not [topic for topic in texts if "[SEP]" in topic] and "[SEP] nan" not in "".join(texts.values())
-    assert not [column for column in study_page(result).tables()[0].columns if "[SEP]" in column.words]
-    assert "worth-sep" not in [figure.name for figure in study_page(result).figures()]
-
-
-def test_the_table_has_a_line_for_each_layer(result: xr.Dataset) -> None:
-    table, *_ = study_page(result).tables()
-    assert [labels for labels, _ in table.rows] == [(1,), (2,)]
-    assert [column.words for column in table.columns][:3] == ["[CLS]: attention", "[CLS]: gradient", "[CLS]: relative"]
-    cells = table.rows[1][1]
-    assert cells[:3] == [("0.25", ""), ("0.50", ""), ("0.50", "0.44, 0.56")] and len(cells) == len(table.columns) == 11
+    """In the last case the layer with the lower gradient is sure, the other one is not."""
+    wide, lower = result["relative_gradient_ci"].copy(), result["relative_gradient"].copy()
+    wide.loc[{"layer": 1}] = np.array([0.0, 1.2])
+    lower.loc[{"layer": 1}] = 0.6
+    unsure = result.assign(relative_gradient_ci=wide, relative_gradient=lower)
+    assert_page(__file__, {"all": result, "no separators": result_of(sep=False)}, {"one layer is unsure": unsure})
 
 
 def test_figures_are_those_of_the_paper_with_attention_beside(result: xr.Dataset) -> None:
@@ -105,11 +74,6 @@ def test_figures_are_those_of_the_paper_with_attention_beside(result: xr.Dataset
     assert rows["1-3"] == (0.5, 0.375) and rows["2-1"] == (0.5, 0.0625)
     values = figures["gradient_from-cls"].chart.data.values
     assert max(row["value"] for row in values) == 6.0
-
-
-def test_the_page_has_it_all(result: xr.Dataset, tmp_path: Path) -> None:
-    page = write(result, tmp_path, formats=()).read_text()
-    assert page.count('id="own"') == 1 and "Gradient by attention" in page
 
 
 def test_the_page_names_the_class_of_masked_tokens(result: xr.Dataset) -> None:

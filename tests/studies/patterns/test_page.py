@@ -13,14 +13,17 @@ from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.studies.heads.patterns.study import same_in_all
 from support.patterns_result import patterns_result
+from support.snapshot import assert_page
 
 TASKS = ("RTE", "MRPC", "QQP")
 DRAWN = "return [...document.querySelectorAll('[data-chart]')].every((place) => place.dataset.state === 'drawn')"
 
 
-def texts_by_topic(*tasks: str) -> dict[str, str]:
-    page = study_page(patterns_result(tasks))
-    return {finding.topic: finding.text for finding in (*page.highlights(), *page.findings())}
+def test_the_pages_say_the_planted_numbers() -> None:
+    """From the second corpus on head 2-2 has another pattern."""
+    several = patterns_result(TASKS)
+    kept = several.assign(same_in_all(several["dominant"]))
+    assert_page(__file__, {"one corpus": patterns_result(), "three corpora": several, "heads that keep theirs": kept})
 
 
 def specs(*tasks: str) -> dict[str, dict[str, Any]]:
@@ -29,39 +32,6 @@ def specs(*tasks: str) -> dict[str, dict[str, Any]]:
 
 def rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return max(spec["datasets"].values(), key=len)
-
-
-def test_shares_are_said_with_their_intervals_and_the_papers_beside() -> None:
-    texts = texts_by_topic()
-    assert texts["All maps"].startswith("Share of maps: vertical 0.35 [0.34, 0.36], diagonal 0.30 [0.29, 0.31], ")
-    assert texts["All maps"].endswith("n = 60 examples.")
-    assert texts["Heterogeneous maps"].startswith("0.23 [0.22, 0.24] of all maps. Kovaleva et al. found 0.32 (MRPC)")
-
-
-def test_heads_of_each_pattern_are_named_and_those_of_none() -> None:
-    texts = texts_by_topic()
-    assert "1 of 4 heads has it in more than half of their maps: 1-1 (0.90 [0.89, 0.91])" in texts["Vertical"]
-    assert "Means of layers: 0.15 to 0.45, median 0.30." in texts["Diagonal"]
-    assert "No head has it in more than half of the maps; the shares reach 0.28" in texts["Vertical + diagonal"]
-    assert "Means of layers" not in texts["Near-even block"]
-    assert texts["1 of 4 heads has no main pattern"] == "Their largest shares: 2-2 (0.42)."
-
-
-def test_of_several_corpora_the_range_is_said_and_the_mean_of_heads() -> None:
-    texts = texts_by_topic(*TASKS)
-    assert texts["All maps"].startswith("Mean over 3 corpora. Share of maps: vertical 0.30, ")
-    assert texts["Heterogeneous maps"].startswith("From 0.23 [0.22, 0.24] (RTE) to 0.33 [0.32, 0.34] (QQP)")
-    assert "1 of 4 heads has it in more than half of their maps: 2-1 (0.97)" in texts["Heterogeneous"]
-
-
-def test_heads_that_keep_their_pattern_are_counted_on_several_corpora() -> None:
-    kept = same_in_all(patterns_result(TASKS)["dominant"])
-    texts = {one.topic: one.text for one in study_page(patterns_result(TASKS).assign(kept)).findings()}
-    said = texts["The same pattern on all corpora"]
-    # From the second corpus on head 2-2 has another one.
-    share = 100 * float(kept["same_pattern"])
-    assert said.startswith(f"{share:.1f}% [") and "of 4 heads have the same most frequent pattern on all 3" in said
-    assert "The same pattern on all corpora" not in texts_by_topic()
 
 
 @pytest.mark.parametrize("tasks", [(), TASKS])

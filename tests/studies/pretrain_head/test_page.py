@@ -4,7 +4,6 @@ import numpy as np
 import xarray as xr
 
 from headscope.report.study_page import study_page
-from support.findings import texts_of
 from support.made_result import made_result
 from support.snapshot import assert_page
 
@@ -21,32 +20,9 @@ def result_of(last: float = 4.0, *, half: float = 0.1, n: int = 500, epochs: int
     return made_result("pretrain_head", measured, beside, half=half, n=n, adapted_head="new (encoder frozen)")
 
 
-def verdict_of(result: xr.Dataset) -> tuple[str, str | None]:
-    (finding,) = (finding for finding in study_page(result).findings() if finding.claim)
-    return finding.topic, finding.verdict
-
-
-def test_a_head_is_better_than_frequencies_only_where_that_is_sure() -> None:
-    assert verdict_of(result_of()) == ("The head predicts masked tokens better than frequencies do", "holds")
-    worse = "The head predicts masked tokens no better than frequencies do", "fails"
-    assert verdict_of(result_of(6.5)) == worse
-    unsure = "It cannot be told whether the head is better than frequencies", "undecided"
-    assert verdict_of(result_of(5.95)) == unsure
-    assert verdict_of(result_of(n=9)) == unsure
-
-
-def test_the_loss_stands_beside_those_before_and_by_frequency() -> None:
-    assert_page(__file__, {"all": result_of(), "no gain": result_of(6.5)})
-    assert "Train on more text" in next(f for f in study_page(result_of(6.5)).findings() if f.claim).text
-    assert texts_of(result_of())["The head"] == "It is new (encoder frozen). The encoder was frozen."
-    assert "25.0" in texts_of(result_of())["Accuracy"]
-
-
-def test_the_last_epoch_says_whether_an_earlier_one_was_better() -> None:
-    text = texts_of(result_of(4.0))["Last epoch"]
-    assert "from 3.90 to 4.00" in text and "--keep best" in text
-    assert "--keep" not in texts_of(result_of(3.5))["Last epoch"]
-    assert "Last epoch" not in texts_of(result_of(epochs=1))
+def test_the_pages_say_the_planted_numbers() -> None:
+    pages = {"all": result_of(), "no gain": result_of(6.5), "one epoch": result_of(epochs=1), "best": result_of(3.5)}
+    assert_page(__file__, pages, {"unsure": result_of(5.95), "nine inputs": result_of(n=9)})
 
 
 def test_table_and_figures_have_every_epoch_beside_the_frequencies() -> None:

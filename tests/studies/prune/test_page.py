@@ -1,7 +1,6 @@
 """The page of `prune` says what was planted: a promise that is kept or broken, the cost, and the order of removal."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ from headscope.report.cards import numbers
 from headscope.report.cards.head_numbers import rows, where
 from headscope.report.study_page import study_page
 from headscope.studies.size.prune import card as head_part
-from support.findings import all_texts_of
 from support.made_result import made_result
+from support.snapshot import assert_page
 
 SHARES = {"share_removed": [0.0, 0.25, 0.5]}
 HEADS = {"layer": [1, 2], "head": [1, 2, 3, 4]}
@@ -44,63 +43,13 @@ def result_of(
     )  # fmt: skip
 
 
-def judged(result: xr.Dataset) -> dict[str, str | None]:
-    """The verdict of each finding that is a claim."""
-    page = study_page(result)
-    findings = [*page.highlights(), *page.findings()]
-    return {finding.topic: finding.verdict for finding in findings if finding.claim}
-
-
-def test_the_promise_is_kept_broken_or_not_sure() -> None:
-    assert judged(result_of())["Safe to remove: 4 heads for less than 0.020 of accuracy"] == "holds"
-    assert judged(result_of(0.1))["The promise is broken: more than 0.020 of accuracy is lost"] == "fails"
-    assert judged(result_of(0.02))["It is not sure that 4 heads can go"] == "undecided"
-
-
-def test_a_promise_that_is_not_kept_says_up_to_which_share_it_holds() -> None:
-    (text,) = (finding.text for finding in study_page(result_of(0.1)).findings() if finding.claim)
-    assert "With up to 25% of the heads removed it holds." in text
-
-
-def test_without_a_tolerance_nothing_is_promised_and_the_interval_says_what_is_open() -> None:
-    text = all_texts_of(result_of(0.01, tolerance=None))["No promise"]
-    assert "No tolerance is given" in text and "accuracy may be worse by up to 0.015" in text
-
-
-def test_a_task_that_is_not_learned_promises_nothing() -> None:
-    result = result_of()
-    result["chance"] += 0.4
-    assert "Safe to remove: 4 heads for less than 0.020 of accuracy" not in judged(result)
-
-
-@pytest.mark.parametrize(("loss", "sure"), [(0.1, "beyond chance"), (0.002, "which may be chance")])
-def test_the_cost_says_whether_it_may_be_chance(loss: float, sure: str) -> None:
-    texts = all_texts_of(result_of(loss))
-    cost = texts[f"Accuracy was 0.90 and is {0.9 - loss:.2f}"]
-    assert cost.startswith("A change of -0.") and sure in cost
-    assert re.findall(r"\d+", texts["4 of 8 heads are removed"]) == ["1", "3", "1", "1"]
-    assert texts["Removed first"].startswith("By importance, in the order of removal: 1-1, 1-2, 1-3, 2-1.")
-    assert ".25 to .46 between two seeds" in texts["The importance of heads is that of one training"]
-    assert texts["Size"].startswith("4,000,000 parameters became 3,000,000 (25% fewer).")
-
-
-def test_examples_that_choose_and_score_are_said_to_be_the_same() -> None:
-    assert "too good" in all_texts_of(result_of(chosen_on="dev"))["How heads were chosen"]
-    assert "too good" not in all_texts_of(result_of())["How heads were chosen"]
-
-
-def test_the_first_screen_has_size_and_time() -> None:
-    texts = {finding.topic: finding.text for finding in study_page(result_of()).highlights()}
-    assert texts["4 of 8 heads are removed"].startswith("Layers keep 1 to 3.")
-    assert texts["The model is 25% smaller"] == "The saved model takes 12.0 MB in the place of 16.0 MB."
-    assert texts["It takes 75% of the time"] == "Measured on a forward pass of 8 inputs of 128 tokens."
-
-
-def test_the_table_has_a_row_for_each_share() -> None:
-    table, *_ = study_page(result_of(0.1)).tables()
-    cells = {key[0]: [cell and cell[0] for cell in row] for key, row in table.rows}
-    assert cells["0%"][:2] == ["8", "0.900"] and cells["50%"][:3] == ["4", "0.800", "-0.100"]
-    assert cells["50%"][-2:] == ["12.0", "6.0"] and {len(row) for row in cells.values()} == {len(table.columns)}
+def test_the_pages_say_the_planted_numbers() -> None:
+    """A promise that is kept, broken or not sure, or none; what was lost, the size and the time."""
+    unlearned = result_of()
+    unlearned["chance"] = unlearned["chance"] + 0.4
+    pages = {"kept": result_of(), "broken": result_of(0.1), "no tolerance": result_of(0.01, tolerance=None)}
+    claims = {"not sure": result_of(0.02), "may be chance": result_of(0.002), "not learned": unlearned}
+    assert_page(__file__, pages, claims | {"chosen on dev": result_of(chosen_on="dev")})
 
 
 def test_the_order_of_removal_is_drawn_where_a_head_was_removed() -> None:

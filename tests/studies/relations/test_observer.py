@@ -61,7 +61,7 @@ def test_values_are_what_the_definition_says(made: list[Example], block: int, se
     keys = list(zip(found.input.tolist(), found.relation.tolist(), strict=True))
     assert sorted(keys) == sorted(expected)
     for row, key in enumerate(keys):
-        for name in ("linked", "matched", "elsewhere", "others"):
+        for name in ("linked", "matched", "elsewhere", "others", "other_ends"):
             np.testing.assert_allclose(getattr(found, name)[row], expected[key][name], rtol=1e-6, err_msg=name)
 
 
@@ -96,7 +96,7 @@ def test_a_batch_is_its_inputs_one_by_one() -> None:
         ]
     )
     order = np.lexsort((batched.relation, batched.input))
-    for name in ("input", "length", "relation", "links", "linked", "matched", "elsewhere", "others"):
+    for name in ("input", "length", "relation", "links", "linked", "matched", "elsewhere", "others", "other_ends"):
         np.testing.assert_array_equal(getattr(batched[order], name), getattr(alone, name), err_msg=name)
     assert alone.relation.tolist() == ["Runner", "Seen", "Seer", "Experiencer"]
     assert alone.length.tolist() == [len(inputs[0])] * 3 + [len(inputs[1])]
@@ -107,8 +107,8 @@ def test_the_source_looks_at_the_target_or_the_target_at_the_source() -> None:
     # [CLS] he was old . [SEP]: "he" looks at "old", all others at "he"
     found = found_by(LinkObserver(), [[looks_at([1, 3, 1, 1, 1, 1])]], [encoded])
     assert found.linked.tolist() == [[[1.0, 1.0]]]
-    # "was" looks not at ".", nor back; the others look at "he", not at "old"
-    assert found.elsewhere.tolist() == [[[0.0, 0.0]]]
+    # "was" looks not at ".", nor back; the others look at "he", not at "old", and "he" and "old" at no other word
+    assert found.elsewhere.tolist() == found.other_ends.tolist() == [[[0.0, 0.0]]]
     assert found.others.tolist() == [[[0.0, 1.0]]]
 
 

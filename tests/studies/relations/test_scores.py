@@ -1,5 +1,6 @@
 """Scores from what was found, against loops over rows, and heads that are chosen apart from their score."""
 
+from dataclasses import replace
 from math import comb
 
 import numpy as np
@@ -128,6 +129,16 @@ def test_the_best_head_gains_most_on_the_harder_baseline() -> None:
     )
     assert largest_gain(made) == (2, 1)
     np.testing.assert_allclose(least_gain(made), [[0, 0], [0, 0], [0, 0.2]], atol=1e-7)
+
+
+def test_words_that_look_at_all_others_alike_gain_nothing(draws: np.ndarray) -> None:
+    """Though other words do not look at the linked ones."""
+    values = [(number, "x", 0.5, 0.0, 0.0) for number in range(40)]
+    even = replace(rows(values), other_ends=rows(values).linked)
+    assert (score(rows(values), draws).p < 1e-6).all() and (score(even, draws).p == 1).all()
+    assert (score(even, draws).gain_others.mean == 0).all() and (least_gain(even) == 0).all()
+    found = best(even, draws, np.arange(INPUTS) < 20)
+    assert found is not None and found.held_out.mean.tolist() == [0.5, 0, 0.5, 0.5, 0]
 
 
 def two_faced() -> tuple[LinkAttention, np.ndarray]:

@@ -76,13 +76,13 @@ def test_the_half_that_does_nothing_is_found_exactly_though_it_differs_by_layer(
 
 
 def test_next_sizes_are_groups_and_parts_of_single_layers(original: Original) -> None:
-    parts = dict(Size((0, 2), (32, 32, 8), (1, 4, 0)).smaller(original, 4))
+    parts = dict(original.smaller(Size((0, 2), (32, 32, 8), (1, 4, 0)), 4))
     assert parts["neurons of layer 1"].neurons == (24, 32, 8)
     assert parts["feed-forward part of layer 1"].neurons == (0, 32, 8)
     assert parts["feed-forward part of layer 3"].neurons == (32, 32, 0) and "neurons of layer 3" not in parts
     assert parts["layer 3"] == Size((0,), (32, 32, 32), (1, 4, 4))
     assert not any("heads" in part or "attention" in part or part == "layer 1" for part in parts)  # the last head stays
-    start = dict(original.size.smaller(original, 4))
+    start = dict(original.smaller(original.size, 4))
     assert len(start) == 3 * 5 and start["attention of layer 2"].heads == (4, 0, 4)
     size = start["attention of layer 2"]
     assert codec.decode(json.loads(json.dumps(codec.encode(size))), Size) == size
@@ -103,7 +103,7 @@ def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
     prices = measure(original, Timing(((1, 8),)), rounds=2)
     assert prices.widths[-1] == 0 and original.least_heads == 0
     seconds = prices.seconds(original.size)
-    for _, size in original.size.smaller(original, 4):
+    for _, size in original.smaller(original.size, 4):
         assert (prices.seconds(size) <= seconds + 1e-12).all()
 
 

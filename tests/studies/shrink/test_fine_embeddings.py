@@ -63,7 +63,7 @@ def test_folder_answers_as_the_model_whose_embeddings_lie_in_few_directions(
 
 def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> None:
     original = may_be_narrower(BertModel, fine=True)
-    assert dict(FULL.smaller(original, 12))["embeddings"] == replace(FULL, embeddings=20)
+    assert dict(original.smaller(FULL, 12))["embeddings"] == replace(FULL, embeddings=20)
     both = Size((0, 2), (5, 32, 32), (4, 4, 4), 20)
     assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)
     assert both.alone("neurons of layer 1", FULL) == replace(FULL, neurons=(5, 32, 32))

@@ -55,7 +55,7 @@ def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path
     search = search_of(original, SizeTarget(2.0, None))
     start, *_ = steps = found_steps(search, record(tmp_path), None, best_effort=False)
     worth = {}
-    for part, size in original.size.smaller(original, 2):
+    for part, size in original.smaller(original.size, 2):
         after = search.answers.of(original.cut(size), search.inputs, QUIET)
         cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
         worth[part] = (1 - PRICES.share(size, original.size)) / cost
@@ -72,7 +72,7 @@ def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path
 def test_saving_beyond_the_target_counts_for_nothing(original: Original, tmp_path: Path) -> None:
     search = search_of(original, SizeTarget(1.05, None))  # any part is enough
     steps, costs = found_steps(search, record(tmp_path), None, best_effort=False), {}
-    for part, size in original.size.smaller(original, 2):
+    for part, size in original.smaller(original.size, 2):
         after = search.answers.of(original.cut(size), search.inputs, QUIET)
         costs[part] = ((after - search.before) ** 2).sum()
     assert len(steps) == 2 and steps[1].part == min(costs, key=lambda part: costs[part])
@@ -171,7 +171,7 @@ def test_shapes_are_all_batches_with_all_lengths() -> None:
 
 def test_only_the_named_parts_go(original: Original, tmp_path: Path) -> None:
     layers = replace(original, kinds=parts_in("layers"))
-    assert [part for part, _ in layers.size.smaller(layers, 2)] == ["layer 1", "layer 2", "layer 3"]
+    assert [part for part, _ in layers.smaller(layers.size, 2)] == ["layer 1", "layer 2", "layer 3"]
     found = found_steps(search_of(layers, SizeTarget(1.2, None)), record(tmp_path), None, best_effort=True)
     assert len(found) > 1 and {step.part.split()[0] for step in found[1:]} == {"layer"}
     with pytest.raises(HeadscopeError, match="without layers that its class can hold"):

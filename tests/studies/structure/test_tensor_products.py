@@ -1,5 +1,6 @@
 """Vectors that are tensor products of words and tree places are found to be; others are not."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +12,12 @@ import xarray as xr
 import headscope
 from headscope import Settings
 from headscope.encoding.parsed_sentences import Parsed
+from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score
 from headscope.studies.layers.structure import study
+from headscope.studies.layers.structure.page import products
 from headscope.studies.layers.structure.tensor_products import (
     SCHEMES,
     DecomposedStates,
@@ -27,6 +30,7 @@ from headscope.studies.layers.structure.tensor_products import (
     roles,
 )
 from headscope.studies.layers.structure.treebank_states import UNCONTEXTUAL, TreebankStates
+from headscope.studies.layers.structure.variables import decomposed_variables
 from support.planted_trees import TREEBANK
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -35,20 +39,28 @@ CPU, WIDTH, FORMS = torch.device("cpu"), 12, 9
 PLANTED = {"tree": lambda heads, word: path(heads, word), "left_to_right": lambda heads, word: word}
 
 
-def sentence(number: int, random: np.random.Generator) -> Parsed:
-    """A sentence of random words; each word's head is a word near it."""
-    words = int(random.integers(4, 9))
+def random_tree(words: int, random: np.random.Generator) -> np.ndarray:
     order = random.permutation(words)
     heads = np.zeros(words, int)
     for index in range(1, words):
         heads[order[index]] = order[random.integers(0, index)] + 1
+    return heads
+
+
+def sentence(number: int, random: np.random.Generator) -> Parsed:
+    """A sentence of random words with a random tree."""
+    words = int(random.integers(4, 9))
+    heads = random_tree(words, random)
     forms = tuple(f"w{form}" for form in random.integers(0, FORMS, words))
     kinds = np.where(heads == 0, "root", "dep")
     return Parsed(number, 0, number, np.arange(words), forms, heads, kinds, ((1,),) * words)
 
 
-def treebank(scheme: str, sentences: int, first: int) -> TreebankStates:
-    """Sentences whose states are a form's vector times the matrix of the word's place; embeddings are the form's."""
+def treebank(scheme: str, sentences: int, first: int, shuffled: bool = False) -> TreebankStates:
+    """Sentences whose states are a form's vector times the matrix of the word's place; embeddings are the form's.
+
+    * `shuffled`: the trees are others than those of the places.
+    """
     fixed = np.random.default_rng(0)
     embedding, of_role = {}, {}
     made, arrays = [], []
@@ -64,7 +76,7 @@ def treebank(scheme: str, sentences: int, first: int) -> TreebankStates:
             of_role.setdefault(role, np.random.default_rng(seed).normal(size=(WIDTH, WIDTH)))
             states.append(own[at] @ of_role[role])
         layers = np.stack([own, np.stack(states), own, own])  # two layers, then the embeddings and their decay
-        made.append(one)
+        made.append(replace(one, heads=random_tree(len(one), random)) if shuffled else one)
         arrays.append(torch.from_numpy(layers.astype(np.float32)))
     return TreebankStates(made, arrays)
 
@@ -73,9 +85,14 @@ def hash_of(role: Any) -> int:
     return int.from_bytes(str(role).encode(), "big") % 2**31
 
 
-def decomposed(scheme: str) -> DecomposedStates:
-    train, test = treebank(scheme, 240, 0), treebank(scheme, 80, 240)
-    return decompose(train, test, poisson_draws(range(80), 0, 50), 0, CPU)
+def decomposed(scheme: str, shuffled: bool = False, first: int = 0) -> DecomposedStates:
+    train, test = treebank(scheme, 240, first, shuffled), treebank(scheme, 80, first + 240, shuffled)
+    return decompose(train, test, poisson_draws(range(80), first, 50), first, CPU)
+
+
+def verdict(found: DecomposedStates) -> str | None:
+    """Of the claim that the states of the second layer hold the places of the tree."""
+    return products(Numbers(xr.Dataset(decomposed_variables(found), attrs={"chosen_layer": 2}))).verdict
 
 
 @pytest.fixture(scope="module", params=PLANTED)
@@ -89,6 +106,15 @@ def test_the_planted_places_leave_the_least_error(planted: tuple[str, Decomposed
     rest = [error for name, error in errors.items() if name not in (scheme, "bidirectional")]
     assert errors[scheme] < 0.7 * min(rest), errors
     assert found.error[scheme].interval[1, 1] < min(rest)
+
+
+def test_the_claim_holds_where_the_places_of_the_tree_are_planted(planted: tuple[str, DecomposedStates]) -> None:
+    scheme, found = planted
+    assert verdict(found) == ("holds" if scheme == "tree" else "fails")
+
+
+def test_no_claim_holds_of_trees_that_are_not_those_of_the_states() -> None:
+    assert verdict(decomposed("tree", shuffled=True)) != "holds"
 
 
 def test_a_sum_of_words_needs_no_places(planted: tuple[str, DecomposedStates]) -> None:

@@ -49,11 +49,11 @@ def _difference(network: PreTrainedModel) -> str:
         return f"{look.statistics.layers} attention calls, expected {len(expected.attentions)}"
     rows, read = real[:, None].to(output.device), look.statistics.read
     maps = torch.cat(expected.attentions, dim=1).double() * rows[..., None]
-    for name, found, right in (
+    for name, computed, right in (
         ("entropy", read["entropy"], torch.special.entr(maps).sum(-1)),
         ("attention by key", read["received"][:, :, 0], maps.sum(2)),
     ):
-        difference = float(((found.double() - right) * rows).abs().amax())
+        difference = float(((computed.double() - right) * rows).abs().amax())
         if not difference <= tolerance * max(1.0, float(right.amax())):
             return f"{name} differs from eager by {difference:.1e}"
     return _of_outputs(output, expected.output, real, tolerance)

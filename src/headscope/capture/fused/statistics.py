@@ -68,24 +68,30 @@ class FusedStatistics:
         """
         from headscope.capture.fused.layer_attention import LayerAttention, TokenMarks
 
-        given = [(name, bias) for name, bias in biases.items() if bias is not None]
-        seen: list[Any] = [vars(bias).get("visible") for _, bias in given]
-        if len(given) > 1 or None in seen:
-            raise NeedsMap(f"scores have a {given[0][0]} of another shape")
+        present = [(name, bias) for name, bias in biases.items() if bias is not None]
+        seen: list[Any] = [vars(bias).get("visible") for _, bias in present]
+        if len(present) > 1 or None in seen:
+            raise NeedsMap(f"scores have a {present[0][0]} of another shape")
         examples, heads, tokens, width = query.shape
         if max(width, value.shape[-1]) > WIDEST or tokens != key.shape[2] or heads != self.heads[self.layers]:
             raise NeedsMap(f"queries {tuple(query.shape)} and values {tuple(value.shape)} do not fit into tiles")
         if not self.layers:
             self.read, self.kinds = self._memory(query), (TokenMarks(self.groups), TokenMarks(self.marks))
         unpadded = torch.full((examples,), tokens, dtype=torch.int32, device=query.device), ALL
-        lengths, band = seen[0] if given else unpadded
+        lengths, band = seen[0] if present else unpadded
         query, key, value = (part if part.stride(-1) == 1 else part.contiguous() for part in (query, key, value))
         first = sum(self.heads[: self.layers])
-        own = {name: memory[:, first : first + heads] for name, memory in self.read.items()}
-        layer, lse, (groups, marks) = LayerAttention(query, key, lengths, scale, softcap, band), own["lse"], self.kinds
-        output = layer.attend(value, lse, own["entropy"], marked=own["to_sink"], marks=marks, offsets=own["at_offsets"])
-        sums = layer.receive(lse, groups, own["received"], self.weights)
-        layer.look(lse, self.pairs, own["linked"])
+        store = {name: memory[:, first : first + heads] for name, memory in self.read.items()}
+        layer, lse, (groups, marks) = (
+            LayerAttention(query, key, lengths, scale, softcap, band),
+            store["lse"],
+            self.kinds,
+        )
+        output = layer.attend(
+            value, lse, store["entropy"], marked=store["to_sink"], marks=marks, offsets=store["at_offsets"]
+        )
+        sums = layer.receive(lse, groups, store["received"], self.weights)
+        layer.look(lse, self.pairs, store["linked"])
         self.weighed += [] if sums is None else [sums]
         self.layers += 1
         return output

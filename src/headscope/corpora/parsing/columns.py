@@ -109,7 +109,8 @@ def example(name: str, line: int, row: Mapping[str, object], columns: TableColum
     label = _value(row, columns.label, line) if columns.label else None
     if isinstance(label, float) and math.isinf(label):
         raise Bad(line, f"the label {label} is infinite")
-    return Example(f"{name}:{line}", (first,), second, _label(label))
+    label = label if label is None or isinstance(label, float) else str(label)
+    return Example(f"{name}:{line}", (first,), second, label)
 
 
 def _named(header: Sequence[str], wanted: str, source: str) -> TableColumns:
@@ -133,10 +134,6 @@ def _guessed(header: Sequence[str], source: str) -> TableColumns:
             return TableColumns(plain[first], None, label)
     remedy = "name them with --columns FIRST,SECOND,LABEL"
     raise HeadscopeError(f"corpus '{source}': no column is known to hold text; {remedy} from: {', '.join(header)}")
-
-
-def _label(value: object) -> str | float | None:
-    return value if value is None or isinstance(value, float) else str(value)
 
 
 def _value(row: Mapping[str, object], column: str, line: int) -> object:

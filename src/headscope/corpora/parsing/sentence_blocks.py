@@ -49,8 +49,8 @@ def example(source: str, block: Block, sentence: Callable[[Block], Sentence]) ->
     """
     name = Path(source).name
     try:
-        found = sentence(block)
-        return Example(f"{name}:{block[0][0]}", (replace(found, document=found.document or name),))
+        read = sentence(block)
+        return Example(f"{name}:{block[0][0]}", (replace(read, document=read.document or name),))
     except Bad as bad:
         return bad
 

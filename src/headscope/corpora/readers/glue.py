@@ -87,8 +87,8 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
     """The task's examples; labels as they are in the file, scores of STS-B as numbers."""
     task = _known_task(options.task or Path(source).parent.name, source)
     from_hub = table.PART.fullmatch(Path(source).name) is not None
-    own = None if from_hub else GLUE[task].columns
-    for item in table.examples(source, replace(options, columns=options.columns or own)):
+    columns = None if from_hub else GLUE[task].columns
+    for item in table.examples(source, replace(options, columns=options.columns or columns)):
         if isinstance(item, Example) and task == "STS-B":
             yield _scored(item)
         else:
@@ -98,8 +98,8 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 def _named(example: Example, task: str) -> Example:
     """An example of the hub, with the name of its class instead of the number where classes of the task have names."""
     names = dict(zip(map(str, range(len(NAMES[task]))), NAMES[task], strict=True))
-    known = set(GLUE[task].labels).issuperset(NAMES[task])
-    return replace(example, label=names.get(str(example.label), example.label)) if known else example
+    named = set(GLUE[task].labels).issuperset(NAMES[task])
+    return replace(example, label=names.get(str(example.label), example.label)) if named else example
 
 
 def _scored(example: Example) -> Example | Bad:

@@ -74,7 +74,7 @@ def _example(name: str, row: tuple[int, str]) -> Example | Skipped:
     task = name.partition(".")[0]
     named = CONDITIONS.get(task, {}).get(_number(condition, line), f"condition {condition}")
     words = between_blanks(sentence)
-    asks, right, distractors = (_spans(one, len(words), line) for one in numbers)
+    asks, right, distractors = (_spans(field, len(words), line) for field in numbers)
     if len(asks) != 1 or len(right) != 1:
         raise Bad(line, "one word asks, and the right noun phrase is one; the line has more, or none")
     question = Question(asks[0], (right[0], *distractors), 0, condition=named)
@@ -84,7 +84,7 @@ def _example(name: str, row: tuple[int, str]) -> Example | Skipped:
 def _spans(numbers: str, words: int, line: int) -> list[Span]:
     """Runs of words that follow each other, [start, end)."""
     spans: list[Span] = []
-    for number in (_number(one, line) for one in numbers.split()):
+    for number in (_number(field, line) for field in numbers.split()):
         if number >= words:
             raise Bad(line, f"the sentence has no word {number}; it has {words}, numbered from 0")
         start = spans.pop()[0] if spans and spans[-1][1] == number else number

@@ -110,14 +110,14 @@ def _example(lines: list[_Line], name: str) -> Iterator[Example | Bad]:
     """The text of some lines; a line whose spans another one has is bad."""
     text, first = lines[0].text, lines[0]
     parts = words(text, [span for line in lines for span in line.spans])
-    found: dict[tuple[Span, ...], tuple[int, LabelledSpan]] = {}
+    by_spans: dict[tuple[Span, ...], tuple[int, LabelledSpan]] = {}
     for line in lines:
         spans = tuple(within(parts, span, line.number) for span in line.spans)
-        if spans in found:
-            said = f"these spans are those of line {found[spans][0]}"
+        if spans in by_spans:
+            said = f"these spans are those of line {by_spans[spans][0]}"
             yield Bad(line.number, f"{said}; put several labels of one span into a list")
         else:
-            found[spans] = line.number, LabelledSpan(spans, line.labels, line.group)
-    labelled = tuple(span for _, span in found.values())
+            by_spans[spans] = line.number, LabelledSpan(spans, line.labels, line.group)
+    labelled = tuple(span for _, span in by_spans.values())
     sentence = Sentence(text, parts, document=first.document or text, labelled=labelled)
     yield Example(f"{name}:{first.number}", (sentence,))

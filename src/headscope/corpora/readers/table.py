@@ -8,7 +8,6 @@ from itertools import islice, product
 from pathlib import Path
 from typing import BinaryIO
 
-from headscope.corpora.corpus import LEAST_DOCUMENTS
 from headscope.corpora.options import DEFAULTS, Options, existing
 from headscope.corpora.parsing import columns, parquet
 from headscope.corpora.parsing.json_lines import Record, records
@@ -16,6 +15,7 @@ from headscope.corpora.parsing.lines import Cursor, lines, opened, suffix
 from headscope.corpora.problems import Bad, Skipped
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
+from headscope.statistics.intervals import LEAST_DOCUMENTS
 from headscope.storage.limits import LARGEST_FILE, LONGEST_LINE
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -123,14 +123,14 @@ def _csv(source: str, options: Options, cursor: Cursor) -> Rows:
 def _csv_fields(source: str, cursor: Cursor) -> Iterator[tuple[int, list[str]] | Bad]:
     line = begin = 0
 
-    def of_row() -> Iterator[str]:
+    def fields() -> Iterator[str]:
         for _, text in lines(source, cursor=cursor, quoted=True):
             if cursor.offset - begin > LONGEST_LINE:
                 size = f"more than {LONGEST_LINE >> 20} MiB in one row"
                 raise HeadscopeError(f"corpus '{source}', line {line}: {size}; close the quote mark that it opens")
             yield f"{text}\n"
 
-    reader = csv.reader(of_row(), strict=True)
+    reader = csv.reader(fields(), strict=True)
     while True:
         line, begin = cursor.line + 1, cursor.offset
         try:

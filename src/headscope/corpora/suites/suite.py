@@ -66,8 +66,8 @@ def read_suites(
     return tuple(_read(name, data, limit, per_condition, skip_bad) for name in dict.fromkeys(map(str, names)))
 
 
-def _read(given: str, data: str | Path | None, limit: int | None, per_condition: int | None, skip_bad: bool) -> Suite:
-    name, reader, files = _located(given, data)
+def _read(source: str, data: str | Path | None, limit: int | None, per_condition: int | None, skip_bad: bool) -> Suite:
+    name, reader, files = _located(source, data)
     items, skipped, ids = [], Counter[str](), set[str]()
     for item in chain.from_iterable(map(reader, files)) if files else reader():
         if isinstance(item, Skipped):
@@ -75,7 +75,7 @@ def _read(given: str, data: str | Path | None, limit: int | None, per_condition:
             continue
         problem = item if isinstance(item, Bad) else _problem(item, ids)
         if isinstance(item, Bad) or problem:
-            _refuse(given, files, problem, skip_bad)
+            _refuse(source, files, problem, skip_bad)
             skipped["bad"] += 1
             continue
         ids.add(item.id)
@@ -83,7 +83,7 @@ def _read(given: str, data: str | Path | None, limit: int | None, per_condition:
         if per_condition is None and len(items) == limit:
             break
     if not items:
-        raise HeadscopeError(f"suite '{given}' has no items; write one JSON object a line, as docs/cloze.md says")
+        raise HeadscopeError(f"suite '{source}' has no items; write one JSON object a line, as docs/cloze.md says")
     if per_condition is not None:
         items = spread(items, per_condition)[:limit]
     drawn = f"the first {limit:,} of a suite" if len(items) == limit else ""
@@ -109,19 +109,19 @@ def _refuse(suite: str, files: Sequence[str], problem: Bad | str, skip_bad: bool
     raise HeadscopeError(f"suite '{file}', line {problem.line}: {problem.message}; {remedy}") from problem
 
 
-def _located(given: str, data: str | Path | None) -> tuple[str, Callable[..., Iterable[Item]], list[str]]:
+def _located(source: str, data: str | Path | None) -> tuple[str, Callable[..., Iterable[Item]], list[str]]:
     """The name of a suite, the reader of its files, and these."""
-    refuse_text("suite", given)
-    modules, name = catalog.listed(READERS, "SUITES"), given.replace("-", "_").lower()
+    refuse_text("suite", source)
+    modules, name = catalog.listed(READERS, "SUITES"), source.replace("-", "_").lower()
     names = [suite for suite in modules if suite != "own"]
-    if Path(given).is_file():
-        plain = Path(given).name.removesuffix(".gz")
+    if Path(source).is_file():
+        plain = Path(source).name.removesuffix(".gz")
         # of two suites of one file, such as marvin_linzen and marvin_linzen_verbs, the first one
         suite = next((suite for suite in names if plain in _files(modules[suite], suite)), "own")
-        return Path(plain).stem if suite == "own" else suite, _reader(modules[suite], suite), [given]
+        return Path(plain).stem if suite == "own" else suite, _reader(modules[suite], suite), [source]
     if name not in names:
         near = suggest(name, names, remedy=f"name a file, or one of {', '.join(names)}")
-        raise HeadscopeError(f"suite '{given}' is no file and no name of a suite; {near}")
+        raise HeadscopeError(f"suite '{source}' is no file and no name of a suite; {near}")
     files = _files(modules[name], name)
     if files and data is None:
         raise HeadscopeError(f"suite '{name}': its files are missing; name their folder with --data")

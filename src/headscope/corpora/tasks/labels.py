@@ -103,8 +103,8 @@ def named_order(task: Task, outputs: Sequence[str]) -> tuple[str, ...] | None:
     names = list(map(_plain, outputs))
     if all(UNNAMED.fullmatch(name) for name in names):
         return task.labels if tuple(names) == tuple(map(_plain, task.labels)) else None
-    known = NAMES.get(glue_name(task.name) or "", ())
-    numbered = {str(number): name for number, name in enumerate(known)}
+    labels = NAMES.get(glue_name(task.name) or "", ())
+    numbered = {str(number): name for number, name in enumerate(labels)}
     for ours in (list(task.labels), [numbered.get(label, label) for label in task.labels]):
         for plain in (_plain, _meaning, _number):
             by_name = dict(zip(map(plain, ours), task.labels, strict=True))
@@ -137,7 +137,7 @@ def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
     if order := named_order(task, outputs):
         return replace(task, labels=order)
     are_numbers = glue_name(task.name) is None and task.labels == tuple(map(str, range(expected)))
-    if not (are_numbers or _are_unnamed(outputs)):
+    if not (are_numbers or all(UNNAMED.fullmatch(_plain(name)) for name in outputs)):
         raise HeadscopeError(
             f"model '{model}' has the labels {', '.join(outputs)}, task '{task.name}' has {', '.join(task.labels)}; "
             "use a model that was fine-tuned on this task, or rename the labels in its config.json (id2label)"
@@ -148,10 +148,6 @@ def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
 def names_of(id2label: Mapping[Any, str]) -> list[str]:
     """The names of a model's outputs in their order."""
     return [str(id2label[number]) for number in sorted(id2label)]
-
-
-def _are_unnamed(outputs: Sequence[str]) -> bool:
-    return all(UNNAMED.fullmatch(_plain(name)) for name in outputs)
 
 
 def _plain(name: str) -> str:

@@ -39,21 +39,14 @@ def _shuffled(example: Example, seed: int) -> Example | None:
         return Sentence(" ".join(words) + mark, document=sentence.document)
 
     first, second = (tuple(map(change, segment)) for segment in (example.first, example.second))
-    made = replace(example, first=first, second=second)
-    texts = [[sentence.text for sentence in one.sentences] for one in (example, made)]
-    return made if texts[0] != texts[1] else None
+    shuffled = replace(example, first=first, second=second)
+    texts = [[sentence.text for sentence in version.sentences] for version in (example, shuffled)]
+    return shuffled if texts[0] != texts[1] else None
 
 
-def _without_second(example: Example, seed: int) -> Example | None:
-    return replace(example, second=()) if example.second else None
-
-
-def _without_first(example: Example, seed: int) -> Example | None:
-    return replace(example, first=example.second, second=()) if example.second else None
-
-
-def _swapped(example: Example, seed: int) -> Example | None:
-    return replace(example, first=example.second, second=example.first) if example.second else None
+def _of_pair(example: Example, seed: int, *, change: Callable[[Example], Example]) -> Example | None:
+    """A changed pair; None for a single segment."""
+    return change(example) if example.second else None
 
 
 def _negated(example: Example, seed: int) -> Example | None:
@@ -86,9 +79,9 @@ def _in_last(example: Example, change: Callable[[Sentence], Sentence]) -> Exampl
     """The example with the first sentence of its last segment that can be changed; None without one."""
     segment = example.second or example.first
     for index, sentence in enumerate(segment):
-        made = change(sentence)
-        if made.text != sentence.text:
-            other = (*segment[:index], made, *segment[index + 1 :])
+        changed = change(sentence)
+        if changed.text != sentence.text:
+            other = (*segment[:index], changed, *segment[index + 1 :])
             return replace(example, second=other) if example.second else replace(example, first=other)
     return None
 
@@ -96,9 +89,9 @@ def _in_last(example: Example, change: Callable[[Sentence], Sentence]) -> Exampl
 PERTURBATIONS: dict[str, Change] = {
     "words shuffled": _shuffled,
     "negation added": _negated,
-    "second sentence emptied": _without_second,
-    "first sentence emptied": _without_first,
-    "sentences swapped": _swapped,
+    "second sentence emptied": partial(_of_pair, change=lambda pair: replace(pair, second=())),
+    "first sentence emptied": partial(_of_pair, change=lambda pair: replace(pair, first=pair.second, second=())),
+    "sentences swapped": partial(_of_pair, change=lambda pair: replace(pair, first=pair.second, second=pair.first)),
     "subject removed": partial(_without_relation, relations=("nsubj", "csubj")),
     "object removed": partial(_without_relation, relations=("obj", "dobj")),
 }

@@ -188,12 +188,12 @@ def _labelled(
 
     Raises `HeadscopeError` for a split without any.
     """
-    found = [None if corpus is None else labelled(corpus, without, scores=scores) for corpus in splits]
-    for corpus in found:
+    labelled_splits = [None if corpus is None else labelled(corpus, without, scores=scores) for corpus in splits]
+    for corpus in labelled_splits:
         if corpus is not None and not corpus.n_examples:
             remedy = "name the columns with --columns FIRST,SECOND,LABEL"
             raise HeadscopeError(f"task '{name}': no example of '{corpus.name}' has a label; {remedy}")
-    dev, train = found
+    dev, train = labelled_splits
     assert dev is not None
     return dev, train
 

@@ -74,8 +74,10 @@ class Task:
         if self.kind == "regression" and (number := _finite(label)) is not None:
             return number
         expected = " or ".join(f"'{name}'" for name in self.labels) or "a finite number"
-        given = "no label" if label in (None, "") else f"label '{label}'"
-        raise HeadscopeError(f"task '{self.name}', example '{where}': {given}, expected {expected}; correct the label")
+        written = "no label" if label in (None, "") else f"label '{label}'"
+        raise HeadscopeError(
+            f"task '{self.name}', example '{where}': {written}, expected {expected}; correct the label"
+        )
 
 
 def _finite(label: str | float | None) -> float | None:

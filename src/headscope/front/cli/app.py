@@ -170,7 +170,7 @@ def _all_pages(*directories: Path, **options: Any) -> Iterator[Path]:
 
     yield from rebuild_all(*directories, processes=min(os.cpu_count() or 1, MOST_PROCESSES), **options)
     if (directories[0] / "index.html").is_file():
-        from headscope.front.survey.portrait import portrait
+        from headscope.papers.portrait import portrait
 
         yield portrait(directories, directories[0])[0][0]
     if (directories[0] / "reproduction.json").is_file():

@@ -47,16 +47,12 @@ def claims(  # noqa: PLR0913 (each is an option of the command)
     """Tell which claims of the papers saved results bear out: holds, fails, undecided, or not measured."""
     with user_errors(debug):
         from headscope.front.claims import judged_of
-        from headscope.papers.across_models import by_claim
+        from headscope.papers.across_models import by_claim, records
 
         judged = judged_of(directories, files or ())
         pages = [*_written(judged, out, markdown), *_carried(judged, card, every_eval_ever)]
         if json:
-            models = [
-                {"model": model.name, "sha256": model.sha256, "claims": [one.record() for one in judgements]}
-                for model, judgements in judged
-            ]
-            print_json({"models": models, "by_claim": by_claim(judged), "pages": pages})
+            print_json({"models": records(judged), "by_claim": by_claim(judged), "pages": pages})
         else:
             _print(judged, pages, all_claims=all_claims)
 
@@ -83,11 +79,13 @@ def _carried(judged: "Judged", card: Path | None, every_eval_ever: Path | None) 
     from headscope.papers.model_card import write_card
 
     writers = {"--card": (card, write_card), "--every-eval-ever": (every_eval_ever, write_evaluation)}
-    given = {option: (path, write) for option, (path, write) in writers.items() if path}
-    if given and len(judged) > 1:
+    written = {option: (path, write) for option, (path, write) in writers.items() if path}
+    if written and len(judged) > 1:
         names = ", ".join(model.name for model, _ in judged)
-        raise HeadscopeError(f"{min(given)} is about one model, the results are about {names}; name the folders of one")
-    return [str(write(path, *judged[0])) for path, write in given.values()]
+        raise HeadscopeError(
+            f"{min(written)} is about one model, the results are about {names}; name the folders of one"
+        )
+    return [str(write(path, *judged[0])) for path, write in written.values()]
 
 
 def _print(judged: "Judged", pages: list[str], *, all_claims: bool) -> None:

@@ -39,7 +39,7 @@ HASHED = {"model", "models", "corpus", "corpora"}
 
 
 @contextmanager
-def engine_of(given: Mapping[str, Any], entry: str, task: Mapping[str, Any], kept: Iterable[Path]) -> Iterator[Any]:
+def engine_of(values: Mapping[str, Any], entry: str, task: Mapping[str, Any], kept: Iterable[Path]) -> Iterator[Any]:
     """Within this context the engine that `--engine` names; None for the one of this machine.
 
     * `entry`: the function that a worker calls with `task`; `kept`: the folders of the checks of corpora, which workers
@@ -47,7 +47,7 @@ def engine_of(given: Mapping[str, Any], entry: str, task: Mapping[str, Any], kep
 
     Raises `HeadscopeError` if there is no such cluster.
     """
-    if given.get("engine") != "ray":
+    if values.get("engine") != "ray":
         yield None
         return
     from headscope.cluster.on_ray import RayEngine
@@ -55,7 +55,7 @@ def engine_of(given: Mapping[str, Any], entry: str, task: Mapping[str, Any], kep
 
     checks = {name: check for folder in kept for name, check in copies(folder).items()}
     job = json.dumps({**task, "checks": checks}, default=_path).encode()
-    options = {"workers": given["workers"], "address": given["address"], "gpus": given["gpus_per_worker"]}
+    options = {"workers": values["workers"], "address": values["address"], "gpus": values["gpus_per_worker"]}
     engine = RayEngine(entry, job, **options)
     try:
         yield engine
@@ -63,9 +63,9 @@ def engine_of(given: Mapping[str, Any], entry: str, task: Mapping[str, Any], kep
         engine.close()
 
 
-def refuse_standard_input(given: Mapping[str, Any]) -> None:
+def refuse_standard_input(values: Mapping[str, Any]) -> None:
     """Raise `HeadscopeError` for a corpus that workers on other machines could not read."""
-    if given.get("engine") == "ray" and reads_standard_input(given):
+    if values.get("engine") == "ray" and reads_standard_input(values):
         raise HeadscopeError("corpus '-': workers cannot read standard input; name a file that all machines have")
 
 
@@ -78,14 +78,14 @@ def work(job: bytes, engine: Any) -> None:
     from headscope.passes.shared_pass import arguments_of
 
     task = json.loads(job, object_hook=lambda value: Path(value["path"]) if value.keys() == {"path"} else value)
-    study, given = task["study"], task["given"]
+    study, values = task["study"], task["given"]
     function, module = read(study, "study", "run"), catalog.load("studies", study)
     with checks_of(task) as scratch:
-        out = given["out"] if catalog.study(study).shared_folder else scratch
-        given |= {"out": out, "kept": scratch, "engine": None}
-        ready = from_options(function.inputs, given)
+        out = values["out"] if catalog.study(study).shared_folder else scratch
+        values |= {"out": out, "kept": scratch, "engine": None}
+        ready = from_options(function.inputs, values)
         ready["settings"] = replace(ready["settings"], engine=engine)
-        arguments = {**ready, **{name: given[name] for name in function.options}}
+        arguments = {**ready, **{name: values[name] for name in function.options}}
         if hasattr(module, "passes"):
             read_arrays(module.passes(**arguments_of(module.passes, function.load(), arguments)))
         else:
@@ -116,34 +116,34 @@ class Computed:
     journal: Any
 
 
-def compute(study: str, given: dict[str, Any], clock: Clock) -> Computed:
+def compute(study: str, values: dict[str, Any], clock: Clock) -> Computed:
     """Make the inputs of a study, and run it."""
-    (function, _), quiet = function_of(study), given["quiet"]
+    (function, _), quiet = function_of(study), values["quiet"]
     with loading("reading", quiet=quiet):
-        ready = ready_inputs(study, given)
+        ready = ready_inputs(study, values)
     clock.stop("loading")
     with progress_bar(study, n_inputs(ready), show=shown(quiet)) as (progress, expect):
         say = _silent if quiet else _above_bars
         for model in (ready.get("model"), *ready.get("models", ())):
             for line in getattr(model, "notes", ()):
                 say(line)
-        needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in given, say=say)
-        journal = journal_of(study, given, ready)
+        needed = TimeNeeded(catalog.command_name(study), n_inputs(ready), limited="limit" in values, say=say)
+        journal = journal_of(study, values, ready)
         run = {"on_progress": _all(progress, needed.advance), "on_total": _all(expect, needed.expect)}
         run |= {"on_notice": _all(needed.measure_anew, say), "keep_interrupted": True, "journal": journal}
-        options = {name: given[name] for name in function.options}
+        options = {name: values[name] for name in function.options}
 
-        task = {"study": study, "given": dict(given)}
-        with engine_of(given, ENTRY, task, [given["out"] / FOLDER]) as engine:
+        task = {"study": study, "given": dict(values)}
+        with engine_of(values, ENTRY, task, [values["out"] / FOLDER]) as engine:
             settings = replace(ready["settings"], **run, engine=engine)
             result = timed(function.load(), **ready | {"settings": settings}, **options)
     return Computed(result, ready, journal)
 
 
-def ready_inputs(study: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def ready_inputs(study: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs of a study, made from the values of options."""
     function, inputs = function_of(study)
-    ready = from_options(inputs, {"kept": given["out"] / FOLDER, **given})
+    ready = from_options(inputs, {"kept": values["out"] / FOLDER, **values})
     if "directory" not in function.inputs:
         ready.pop("directory")
     return ready
@@ -179,17 +179,17 @@ def function_of(study: str) -> tuple[Function, dict[str, str]]:
     return function, {"directory": "Directory"} | dict(function.inputs)
 
 
-def journal_of(study: str, given: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
+def journal_of(study: str, values: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
     """The journal in the folder of the result, with the options on which its numbers depend.
 
-    * `given`: the options; `ready`: the inputs that were made from them.
+    * `values`: the options; `ready`: the inputs that were made from them.
     """
     from headscope.passes.pass_journal import PassJournal
     from headscope.passes.provenance import of_model
 
-    options = {name: _text(value) for name, value in given.items() if name not in LEFT_OUT | HASHED}
+    options = {name: _text(value) for name, value in values.items() if name not in LEFT_OUT | HASHED}
     models = {f"model {number}": of_model(model) for number, model in enumerate(ready.get("models", ()), 1)}
-    return PassJournal(given["out"] / FOLDER, {"study": study} | options | models, silent=given.get("brief", False))
+    return PassJournal(values["out"] / FOLDER, {"study": study} | options | models, silent=values.get("brief", False))
 
 
 def _text(value: Any) -> str:

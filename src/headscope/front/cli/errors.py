@@ -139,6 +139,6 @@ def usage_line(error: Any) -> str:
     return printable(f"{text[0].lower()}{text[1:]}{' ' if text.endswith('?') else '; '}{see}") if text else ""
 
 
-def _similar(name: str, known: Iterable[str]) -> str:
-    near = nearest(name, known)
+def _similar(name: str, names: Iterable[str]) -> str:
+    near = nearest(name, names)
     return f": did you mean '{near}'?" if near else ""

@@ -63,6 +63,6 @@ def push(
 ) -> None:
     """Upload saved results to a data set on the Hugging Face hub, with a card; no corpus, model or page."""
     with user_errors(debug):
-        from headscope.results.hub import push
+        from headscope.results.push import push
 
         typer.echo(escaped(push(directory, name, public=public)))

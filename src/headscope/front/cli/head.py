@@ -144,11 +144,11 @@ def _cards(models: "list[MeasuredModel]", heads: list[tuple[int, int]], out: Pat
     for layer, number in heads:
         cards = card(models, layer, number)
         _say_models(models, show)
-        for found in cards:
-            page = str(write_card(found, out, alone=len(models) == 1)) if out else None
-            _print_card(found, show)
+        for head_card in cards:
+            page = str(write_card(head_card, out, alone=len(models) == 1)) if out else None
+            _print_card(head_card, show)
             show.line(f"page: {page}" if page else "a page with its maps and charts: -o FOLDER")
-            show.add(_about(found.model) | {"head": found.name, "page": page, "numbers": _plain(found)})
+            show.add(_about(head_card.model) | {"head": head_card.name, "page": page, "numbers": _plain(head_card)})
 
 
 def _print_card(card: "Card", show: Printer) -> None:

@@ -14,17 +14,17 @@ ATTRIBUTE = "made_from"
 NUMBERS = ("result.nc", "config.json", "*.safetensors")
 
 
-def made_from(given: Mapping[str, Any], inputs: Mapping[str, Any]) -> Fingerprint:
+def made_from(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> Fingerprint:
     """The version, and the hash of each model, corpus, file and folder that a command reads.
 
-    * `given`: the values of its options; `inputs`: what was made of them.
+    * `values`: the values of its options; `inputs`: what was made of them.
     """
-    options = {name: value for name, value in given.items() if name not in LEFT_OUT | HASHED}
+    options = {name: value for name, value in values.items() if name not in LEFT_OUT | HASHED}
     hashes = {name: _joint(_of_texts(value)) for name, value in inputs.items()}
-    hashes |= {name: _joint(_of_models(_listed(given.get(name)), given)) for name in ("model", "models")}
+    hashes |= {name: _joint(_of_models(_listed(values.get(name)), values)) for name in ("model", "models")}
     hashes |= {name: _joint(_of_paths(_listed(value))) for name, value in options.items() if not hashes.get(name)}
     release: Fingerprint = {"headscope": __version__}
-    return release | {name: found for name, found in hashes.items() if found}
+    return release | {name: digest for name, digest in hashes.items() if digest}
 
 
 def _joint(hashes: Iterable[str]) -> str:
@@ -48,11 +48,11 @@ def _of_texts(value: Any) -> Iterator[str]:
             yield from _of_texts((part.dev, part.train))
 
 
-def _of_models(names: Iterable[str | None], given: Mapping[str, Any]) -> Iterator[str]:
+def _of_models(names: Iterable[str | None], values: Mapping[str, Any]) -> Iterator[str]:
     from headscope.models.checkpoint import locate
 
     for name in filter(None, names):
-        checkpoint = locate(name, revision=given["revision"], remote_code=given["remote_code"])
+        checkpoint = locate(name, revision=values["revision"], remote_code=values["remote_code"])
         yield from (checkpoint.weights().sha256, checkpoint.settings().sha256)
 
 

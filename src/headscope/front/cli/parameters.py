@@ -37,8 +37,8 @@ def with_parameters(command: Command, parameters: Iterable[Parameter]) -> Comman
 
 def with_shared(command: Command) -> Command:
     """A command in which a parameter that is not described is the shared option of its name."""
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    return with_parameters(command, [option if _is_own(option) else shared(option.name) for option in own])
+    listed = inspect.signature(command, eval_str=True).parameters.values()
+    return with_parameters(command, [option if _is_own(option) else shared(option.name) for option in listed])
 
 
 def _is_own(option: Parameter) -> bool:

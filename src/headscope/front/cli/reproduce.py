@@ -78,10 +78,10 @@ def _run(plans: "Sequence[PlannedRun]", record: Any, folder: Path, options: Mapp
     from headscope.storage.run_lock import run_lock
 
     with run_lock(writable(folder), "headscope reproduce", on_no_lock=notice):
-        made = make(plans, record, folder, options, lambda line: None if quiet else notice(line))
-    failed = [run for run in made.runs if run.command and run.lacks]
+        written = make(plans, record, folder, options, lambda line: None if quiet else notice(line))
+    failed = [run for run in written.runs if run.command and run.lacks]
     for run in failed:
-        notice(f"{made.paper}, {run.name}: {run.lacks}")
+        notice(f"{written.paper}, {run.name}: {run.lacks}")
     return bool(failed)
 
 

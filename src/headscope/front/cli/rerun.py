@@ -58,10 +58,10 @@ def rerun(  # noqa: PLR0913 (each is an option of the command line)
         words = words_of(saved, directory)
         anew = {"workers": workers, "engine": engine, "address": address, "gpus_per_worker": gpus_per_worker}
         anew |= {"annotate": annotate, "remote_code": remote_code}
-        given, left_out = followed(saved.attrs["study"], words, anew)
-        say_followed("running again", words, given, left_out)
+        values, left_out = followed(saved.attrs["study"], words, anew)
+        say_followed("running again", words, values, left_out)
         with _folder(out, saved.attrs["study"]) as folder:
-            new = _run(saved.attrs["study"], given, folder)
+            new = _run(saved.attrs["study"], values, folder)
             new.attrs["command"] = saved.attrs["command"]
             results.save(new, folder)
             new = results.read(folder)
@@ -74,9 +74,9 @@ def rerun(  # noqa: PLR0913 (each is an option of the command line)
         raise typer.Exit(DIFFERENT)
 
 
-def _run(study: str, given: dict[str, Any], out: Path) -> "xr.Dataset":
+def _run(study: str, values: dict[str, Any], out: Path) -> "xr.Dataset":
     """The result of the command, written to another folder, without a page."""
-    computed = compute(study, given | {"out": out, "figures": (), "json": False, "quiet": True}, Clock())
+    computed = compute(study, values | {"out": out, "figures": (), "json": False, "quiet": True}, Clock())
     if "interrupted" in computed.result.attrs:
         raise KeyboardInterrupt
     computed.journal.remove()

@@ -64,29 +64,29 @@ def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple
 
     Raises `HeadscopeError` for a command that cannot be run again, and an option that the study does not have.
     """
-    parser, given = parsed(study, words)
-    if reads_standard_input(given):
+    parser, values = parsed(study, words)
+    if reads_standard_input(values):
         raise HeadscopeError("the corpus was standard input, which is not kept; save the texts in a file")
     kept = FOLLOWED.union(read(study, "study", "run").options) - {"memory"}
-    others = {option.name: option for option in parser.params if option.name in given.keys() - kept}
+    others = {option.name: option for option in parser.params if option.name in values.keys() - kept}
     reset = {name: option.default for name, option in others.items()}
     ours = {name: value for name, value in anew.items() if value != DEFAULTS[name]}
-    if lacking := ours.keys() - given.keys():
+    if lacking := ours.keys() - values.keys():
         raise HeadscopeError(f"study '{words[0]}' has no --{min(lacking).replace('_', '-')}; leave it out")
-    left_out = [others[name].opts[0] for name in reset if given[name] != reset[name] and name not in ours]
-    return given | reset | ours, left_out
+    left_out = [others[name].opts[0] for name in reset if values[name] != reset[name] and name not in ours]
+    return values | reset | ours, left_out
 
 
-def say_followed(what: str, words: Sequence[str], given: Mapping[str, Any], left_out: Sequence[str]) -> None:
+def say_followed(what: str, words: Sequence[str], values: Mapping[str, Any], left_out: Sequence[str]) -> None:
     """Say what of a saved command is run, before anything is read."""
     without = f", without {', '.join(left_out)}" if left_out else ""
     remedy = "; a file does not say where to run or write, nor whose code to trust: say that anew" if left_out else ""
     notice(f"{what}: headscope {shlex.join(words)}{without}{remedy}")
-    if names := of_hub(given):
+    if names := of_hub(values):
         notice(f"the Hugging Face hub is asked for {', '.join(names)}")
 
 
-def of_hub(given: Mapping[str, Any]) -> list[str]:
+def of_hub(values: Mapping[str, Any]) -> list[str]:
     """The models and corpora that no local file has, so that the Hugging Face hub is asked for them.
 
     >>> of_hub({"model": "google-bert/bert", "corpus": "hub:rain", "kind": None})
@@ -94,16 +94,16 @@ def of_hub(given: Mapping[str, Any]) -> list[str]:
     """
     from headscope.models.checkpoint import HUB_NAME
 
-    second = ("other",) if "corpus" in given else ()  # a model then, else a corpus
-    named = [name.partition("@")[0] for name in _named(given, MODELS + second)]
+    second = ("other",) if "corpus" in values else ()  # a model then, else a corpus
+    named = [name.partition("@")[0] for name in _named(values, MODELS + second)]
     models = [name for name in named if HUB_NAME.fullmatch(name) and name != "minilm"]
-    corpora = [name for name in _named(given, CORPORA) if name.startswith("hub:") or given.get("kind") == "hub"]
+    corpora = [name for name in _named(values, CORPORA) if name.startswith("hub:") or values.get("kind") == "hub"]
     return [f"model '{name}'" for name in models if not os.path.isdir(name)] + [f"corpus '{name}'" for name in corpora]
 
 
-def _named(given: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
+def _named(values: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
     for option in options:
-        value = given.get(option)
+        value = values.get(option)
         yield from value if isinstance(value, list) else filter(None, [value])
 
 
@@ -126,6 +126,6 @@ def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:
 
 
 def _made_from_now(study: str, words: Sequence[str]) -> Fingerprint:
-    given = parsed(study, words)[1]
+    values = parsed(study, words)[1]
     types = {name: kind for name, kind in function_of(study)[1].items() if kind not in MODEL_TYPES}
-    return made_from(given, from_options(types, given))
+    return made_from(values, from_options(types, values))

@@ -44,9 +44,9 @@ def command_calling(study: str, call: Call) -> Callable[..., None]:
 
 def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """The parser of a study's command, and the values of all options."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     app = typer.Typer(add_completion=False)  # else --install-completion would write a file of the shell
-    app.command()(command_calling(study, lambda values, _: given.update(values)))
+    app.command()(command_calling(study, lambda options, _: values.update(options)))
     parser = typer.main.get_command(app)
     try:
         parser.main([*words[1:]], standalone_mode=False)
@@ -54,9 +54,9 @@ def parsed(study: str, words: Sequence[str]) -> tuple[Any, dict[str, Any]]:
         raise HeadscopeError(
             f"the saved command is not one of this version: {usage_line(error)}; run the study again"
         ) from error
-    if not given:
+    if not values:
         raise HeadscopeError("the saved command only prints help; run the study again")
-    return parser, given
+    return parser, values
 
 
 def verbs(study: str) -> dict[str, Callable[..., None]]:
@@ -85,31 +85,31 @@ def _command(
     * `without`: shared options that it does not have.
     """
 
-    def run(command_context: typer.Context, **given: Any) -> None:
-        with user_errors(given["debug"]):
-            call(given, command_context.meta.get(WORDS, []))
+    def run(command_context: typer.Context, **values: Any) -> None:
+        with user_errors(values["debug"]):
+            call(values, command_context.meta.get(WORDS, []))
 
     wanted = {*options_of(inputs), *further} - {*without}
     common = [shared(name) for name in SHARED if name in wanted]
     common = [option.replace(default=defaults.get(option.name, option.default)) for option in common]
-    own = parameters(function)
+    options = parameters(function)
     context = inspect.Parameter("command_context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     run.__doc__ = function.summary
-    return with_parameters(run, [context, *own.values(), *common])
+    return with_parameters(run, [context, *options.values(), *common])
 
 
-def _run_study(study: str, given: dict[str, Any], words: list[str]) -> None:
-    given["figures"] = formats(given["figures"], given["no_figures"])
-    given["out"] = given["out"] or Path("out") / catalog.command_name(study)
-    refuse_standard_input(given)
-    with output_folder(given["out"], study, overwrite=given["overwrite"], on_no_lock=notice):
-        _run_in_folder(study, given, words)
+def _run_study(study: str, values: dict[str, Any], words: list[str]) -> None:
+    values["figures"] = formats(values["figures"], values["no_figures"])
+    values["out"] = values["out"] or Path("out") / catalog.command_name(study)
+    refuse_standard_input(values)
+    with output_folder(values["out"], study, overwrite=values["overwrite"], on_no_lock=notice):
+        _run_in_folder(study, values, words)
 
 
 def run_brief(study: str, words: list[str]) -> None:
     """Run the command of a study with these words, and print no table of its result."""
-    _, given = parsed(study, words)
-    _run_study(study, given | {"brief": True}, words)
+    _, values = parsed(study, words)
+    _run_study(study, values | {"brief": True}, words)
 
 
 def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[str], None]) -> None:
@@ -123,65 +123,65 @@ def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[s
         say(f"; run anew: {anew}" if anew else "")
         run_brief(study, words)
         return
-    _, given = parsed(study, words)
-    has_page = report.is_whole(given["out"])
+    _, values = parsed(study, words)
+    has_page = report.is_whole(values["out"])
     say(" is kept" if has_page else " is kept; its page is written")
     if not has_page:
-        files = formats(given["figures"], given["no_figures"])
-        with output_folder(given["out"], study, overwrite=False, on_no_lock=notice):
-            with numbers_kept(given["out"] / "result.nc", given["debug"]):
-                report.rebuild(given["out"], formats=files)
+        files = formats(values["figures"], values["no_figures"])
+        with output_folder(values["out"], study, overwrite=False, on_no_lock=notice):
+            with numbers_kept(values["out"] / "result.nc", values["debug"]):
+                report.rebuild(values["out"], formats=files)
 
 
-def _run_in_folder(study: str, given: dict[str, Any], words: list[str]) -> None:
-    clock, quiet, files, directory = Clock(), given["quiet"], given["figures"], given["out"]
-    computed = compute(study, given, clock)
+def _run_in_folder(study: str, values: dict[str, Any], words: list[str]) -> None:
+    clock, quiet, files, directory = Clock(), values["quiet"], values["figures"], values["out"]
+    computed = compute(study, values, clock)
     result, ready, journal = computed.result, computed.inputs, computed.journal
     from headscope import results
 
     result.attrs["command"] = json.dumps(words)
-    maps = given.get("examples") and "interrupted" not in result.attrs
-    provenance = {ATTRIBUTE: json.dumps(made_from(given, ready))}
+    maps = values.get("examples") and "interrupted" not in result.attrs
+    provenance = {ATTRIBUTE: json.dumps(made_from(values, ready))}
     # Without its maps a result is not whole, and so not kept.
     saved = results.save(result if maps else result.assign_attrs(provenance), directory)
-    with numbers_kept(saved, given["debug"]):
+    with numbers_kept(saved, values["debug"]):
         from headscope import report
         from headscope.front.cli import terminal
 
         if maps:
             from headscope.passes.typical_inputs import with_maps_of
 
-            result = with_maps_of(result, ready, given["examples"])
+            result = with_maps_of(result, ready, values["examples"])
             results.save(result.assign_attrs(provenance), directory)
         if "interrupted" not in result.attrs:
             journal.remove()
         clock.stop(study)
-        if given["json"]:
+        if values["json"]:
             print_json(terminal.as_json(result, directory / "report.html"))
-        elif not quiet and not given.get("brief"):
+        elif not quiet and not values.get("brief"):
             terminal.print_result(result)
         drawing = "page and figures" if files else "page"
         with drawing_bar(drawing, show=shown(quiet)) as on_figure:
             mark = report.mark(directory, files)
             page = report.write(result, directory, formats=files, on_figure=on_figure, made_of=mark)
         clock.stop(drawing)
-        if not given["json"] and not quiet and not given.get("brief"):
+        if not values["json"] and not quiet and not values.get("brief"):
             terminal.print_end(result, directory, page, str(clock))
     if "interrupted" in result.attrs:
         raise typer.Exit(INTERRUPTED)
 
 
-def _run_verb(study: str, function: Function, given: dict[str, Any], words: list[str]) -> None:
+def _run_verb(study: str, function: Function, values: dict[str, Any], words: list[str]) -> None:
     from headscope.front.cli.terminal import in_lines
 
-    given["out"] = given.get("out") or Path("out") / study
-    ready = from_options(function.inputs, given)
-    quiet = given.get("quiet", False)
+    values["out"] = values.get("out") or Path("out") / study
+    ready = from_options(function.inputs, values)
+    quiet = values.get("quiet", False)
     with progress_bar(function.name, None, show=shown(quiet)) as (progress, expect):
         if "settings" in ready:
             ready["settings"] = replace(ready["settings"], on_progress=progress, on_total=expect)
-        outcome = function.load()(**ready, **{name: given[name] for name in function.options})
-    if given["json"]:
+        outcome = function.load()(**ready, **{name: values[name] for name in function.options})
+    if values["json"]:
         print_json(outcome)
     elif not quiet:
         typer.echo(in_lines(outcome))

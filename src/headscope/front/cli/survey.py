@@ -74,22 +74,22 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     debug: bool,
 ) -> None:
     """Run every study that a model and some data allow, and draw its portrait; of two models also what differs."""
-    given = {name: value for name, value in locals().items() if name in DEFAULTS or name == "full"}
+    values = {name: value for name, value in locals().items() if name in DEFAULTS or name == "full"}
     with user_errors(debug):
         folder = out or Path("out") / "survey"
         models, sources = split([model, *(corpora or ())])
         if budget and len(models) > 1:
             raise HeadscopeError("--budget is for one model; survey each alone, then both without it")
-        facts = [_facts(source, given) for source in sources or ["sample"]]
+        facts = [_facts(source, values) for source in sources or ["sample"]]
         plans = planned(facts, task=bool(task), only=_names(only), without=_names(without))
         if plan:
-            print_plan(plans, _estimates(plans, given), budget, json=json)
+            print_plan(plans, _estimates(plans, values), budget, json=json)
             return
         with models_kept(), run_lock(writable(folder), "headscope survey", on_no_lock=notice):
-            timed = budget_of(budget, plans, _estimates(plans, given), folder, given) if budget else None
+            timed = budget_of(budget, plans, _estimates(plans, values), folder, values) if budget else None
             paths = folders(models, folder)
             ended = {
-                name: dict(run_studies(plans, given | {"model": name}, path, timed)) for name, path in paths.items()
+                name: dict(run_studies(plans, values | {"model": name}, path, timed)) for name, path in paths.items()
             }
         finish(plans, ended, paths, folder, quiet=quiet, json=json)
 
@@ -98,17 +98,17 @@ def _names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def _facts(source: str, given: Mapping[str, Any]) -> CorpusFacts:
+def _facts(source: str, values: Mapping[str, Any]) -> CorpusFacts:
     """What a corpus has."""
     from headscope import corpora
 
-    corpus = corpora.read(source, corpora.Options(**{name: given[name] for name in READ}))
+    corpus = corpora.read(source, corpora.Options(**{name: values[name] for name in READ}))
     return facts_of(source, corpus, len(corpus))
 
 
-def _estimates(plans: Sequence[PlannedStudy], given: Mapping[str, Any]) -> list[StudyEstimate]:
+def _estimates(plans: Sequence[PlannedStudy], values: Mapping[str, Any]) -> list[StudyEstimate]:
     """What each study that runs will take, from the configuration of the model."""
     from headscope.models.checkpoint import locate
 
-    checkpoint = locate(given["model"], revision=given["revision"], remote_code=given["remote_code"])
-    return estimates(plans, shape_of(checkpoint.config), given["workers"], full=given["full"])
+    checkpoint = locate(values["model"], revision=values["revision"], remote_code=values["remote_code"])
+    return estimates(plans, shape_of(checkpoint.config), values["workers"], full=values["full"])

@@ -14,7 +14,7 @@ from headscope.front.cli.compute import FOLDER, checks_of, engine_of, function_o
 from headscope.front.cli.errors import notice
 from headscope.front.from_options import models_kept
 from headscope.front.progress import progress_bar
-from headscope.front.survey.plan import in_survey
+from headscope.front.survey.plan import shares
 from headscope.storage.files import remove
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
 
     * `commands`: the words of the command of each study that is to run; `folder`: that of the survey.
     """
-    sharing = [study for study in commands if in_survey(study).cost.shared]
+    sharing = [study for study in commands if shares(study)]
     if len(sharing) < 2:
         return
     from headscope.passes import shared_pass
@@ -82,18 +82,18 @@ def _engine(commands: Mapping[str, list[str]]) -> AbstractContextManager[Any]:
     """The engine that the options of the commands name, for all of them."""
     from headscope.front.cli.study import parsed
 
-    given = [parsed(study, words)[1] for study, words in commands.items()]
-    return engine_of(given[0], ENTRY, {"commands": commands}, [one["out"] / FOLDER for one in given])
+    several = [parsed(study, words)[1] for study, words in commands.items()]
+    return engine_of(several[0], ENTRY, {"commands": commands}, [options["out"] / FOLDER for options in several])
 
 
 def _arguments(study: str, words: Sequence[str], **changed: Any) -> dict[str, Any]:
     """The arguments that a command gives to `run` of its study, with some of its options changed."""
     from headscope.front.cli.study import parsed
 
-    given = parsed(study, list(words))[1] | {"brief": True} | changed
-    (function, _), ready = function_of(study), ready_inputs(study, given)
-    settings = replace(ready["settings"], keep_interrupted=True, journal=journal_of(study, given, ready))
-    return {**ready, **{name: given[name] for name in function.options}, "settings": settings}
+    values = parsed(study, list(words))[1] | {"brief": True} | changed
+    (function, _), ready = function_of(study), ready_inputs(study, values)
+    settings = replace(ready["settings"], keep_interrupted=True, journal=journal_of(study, values, ready))
+    return {**ready, **{name: values[name] for name in function.options}, "settings": settings}
 
 
 def _runs(group: "Mapping[str, PlannedPass[Any]]") -> dict[str, str]:

@@ -19,7 +19,7 @@ from headscope.front.cli.survey_pass import read_shared
 from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
 from headscope.front.survey.costs import READING, StudyEstimate, shape_of
-from headscope.front.survey.plan import PlannedStudy, in_survey, words_of
+from headscope.front.survey.plan import PlannedStudy, shares, words_of
 from headscope.study import FORWARD
 
 OF_TASK = ("task", "data")
@@ -28,7 +28,7 @@ EXAMPLES = 48
 
 
 def run_studies(
-    plans: Sequence[PlannedStudy], given: Mapping[str, Any], folder: Path, budget: Budget | None = None
+    plans: Sequence[PlannedStudy], values: Mapping[str, Any], folder: Path, budget: Budget | None = None
 ) -> Iterator[tuple[str, str | HeadscopeError]]:
     """Run the studies of a plan; those that are left out, with what they need, and those that failed, with the error.
 
@@ -36,30 +36,30 @@ def run_studies(
     written if it is not whole.
     """
     runs = [plan for plan in plans if not plan.lacks]
-    first = [plan for plan in runs if in_survey(plan.study).cost.shared or not budget]
-    commands = {plan.study: _words(plan, given, folder, budget) for plan in first}
-    reasons = {study: _why_anew(study, folder, words, given) for study, words in commands.items()}
+    first = [plan for plan in runs if shares(plan.study) or not budget]
+    commands = {plan.study: _words(plan, values, folder, budget) for plan in first}
+    reasons = {study: _why_anew(study, folder, words, values) for study, words in commands.items()}
     left = [study for study, anew in reasons.items() if anew is not None]
-    read_shared({study: commands[study] for study in left}, folder, quiet=given["quiet"])
+    read_shared({study: commands[study] for study in left}, folder, quiet=values["quiet"])
     _end(budget, READING, ran=len(left) == len(first))
     for number, plan in enumerate(plans, 1):
         if plan.lacks:
             yield plan.study, f"needs {plan.lacks}"
             continue
-        words = commands.get(plan.study) or _words(plan, given, folder, budget)
-        anew = reasons[plan.study] if plan.study in reasons else _why_anew(plan.study, folder, words, given)
+        words = commands.get(plan.study) or _words(plan, values, folder, budget)
+        anew = reasons[plan.study] if plan.study in reasons else _why_anew(plan.study, folder, words, values)
         what = f"{number} of {len(runs)}: {catalog.command_name(plan.study)}, {plan.reads}"
         try:
-            run_or_keep(plan.study, words, anew, partial(_say, given["quiet"], what))
+            run_or_keep(plan.study, words, anew, partial(_say, values["quiet"], what))
         except HeadscopeError as error:
             yield plan.study, error
         _end(budget, plan.study, ran=anew is not None)
 
 
-def _why_anew(study: str, folder: Path, words: Sequence[str], given: Mapping[str, Any]) -> str | None:
+def _why_anew(study: str, folder: Path, words: Sequence[str], values: Mapping[str, Any]) -> str | None:
     """Why a study has to run, as of `why_anew`; with --overwrite every one."""
     anew = why_anew(study, folder / words[0], words)
-    return "--overwrite" if anew is None and given["overwrite"] else anew
+    return "--overwrite" if anew is None and values["overwrite"] else anew
 
 
 def _say(quiet: bool, study: str, done: str) -> None:
@@ -68,7 +68,11 @@ def _say(quiet: bool, study: str, done: str) -> None:
 
 
 def budget_of(
-    text: str, plans: Sequence[PlannedStudy], estimates: Sequence[StudyEstimate], folder: Path, given: Mapping[str, Any]
+    text: str,
+    plans: Sequence[PlannedStudy],
+    estimates: Sequence[StudyEstimate],
+    folder: Path,
+    values: Mapping[str, Any],
 ) -> Budget:
     """The time of a survey with the sizes that it was begun with; of a new one, with the speed of a first batch."""
     from headscope.front.cli.survey_run import speed_of
@@ -77,8 +81,8 @@ def budget_of(
     kept = kept_sizes(folder)
     budget = Budget(seconds_of(text), estimates, sizes=kept)
     if not kept and runs:
-        budget.speed = speed_of(runs[0].study, _words(runs[0], given, folder, None))
-        shared = [plan for plan in runs if in_survey(plan.study).cost.shared] or runs[:1]
+        budget.speed = speed_of(runs[0].study, _words(runs[0], values, folder, None))
+        shared = [plan for plan in runs if shares(plan.study)] or runs[:1]
         most = max(corpus.n_examples for plan in shared for corpus in plan.corpora)
         chosen = budget.size(READING, most)
         budget.sizes |= {plan.study: chosen for plan in shared}
@@ -99,23 +103,23 @@ def _end(budget: Budget | None, study: str, *, ran: bool) -> None:
         budget.end(study, ran=ran)
 
 
-def _words(plan: PlannedStudy, given: Mapping[str, Any], folder: Path, budget: Budget | None) -> list[str]:
+def _words(plan: PlannedStudy, values: Mapping[str, Any], folder: Path, budget: Budget | None) -> list[str]:
     """The words of the command of a study, with the number of examples that a budget allows."""
     if budget and plan.corpora:
         if plan.study not in budget.sizes:
             budget.size(plan.study, max(corpus.n_examples for corpus in plan.corpora))
             keep_sizes(folder, budget.sizes)
-        given = {**given, "limit": budget.sizes[plan.study]}
-    return words_of(plan, given["model"], _given(plan, given), _task(given), str(folder))
+        values = {**values, "limit": budget.sizes[plan.study]}
+    return words_of(plan, values["model"], _given(plan, values), _task(values), str(folder))
 
 
-def _given(plan: PlannedStudy, given: Mapping[str, Any]) -> list[str]:
+def _given(plan: PlannedStudy, values: Mapping[str, Any]) -> list[str]:
     """The options of a survey that a study has, as words."""
     function, inputs = function_of(plan.study)
-    known = {*options_of(inputs), *OF_STUDIES} - {*ABOUT_FILES, *OF_TASK, "model", "corpora", "corpus"}
-    words = ["--full"] if given["full"] and "full" in function.options else []
-    for name, value in given.items():
-        if name in known and value != DEFAULTS[name]:
+    options = {*options_of(inputs), *OF_STUDIES} - {*ABOUT_FILES, *OF_TASK, "model", "corpora", "corpus"}
+    words = ["--full"] if values["full"] and "full" in function.options else []
+    for name, value in values.items():
+        if name in options and value != DEFAULTS[name]:
             words += [_flag(name)] if value is True else [_flag(name), str(value)]
     return words
 
@@ -124,8 +128,8 @@ def _flag(name: str) -> str:
     return "--trust-remote-code" if name == "remote_code" else flag(name)
 
 
-def _task(given: Mapping[str, Any]) -> list[str]:
-    return [word for name in OF_TASK if given[name] for word in (flag(name), str(given[name]))]
+def _task(values: Mapping[str, Any]) -> list[str]:
+    return [word for name in OF_TASK if values[name] for word in (flag(name), str(values[name]))]
 
 
 def speed_of(study: str, words: Sequence[str]) -> float:

@@ -39,40 +39,34 @@ def finish(
 
     Raises `typer.Exit` with status 1 if a study failed.
     """
-    failed = [f"{study}: {error}" for of_model in ended.values() for study, error in _failed(of_model)]
-    left_out = {name: _without_result(of_model) for name, of_model in ended.items()}
+    errors = [error for reasons in ended.values() for error in reasons.items() if not isinstance(error[1], str)]
+    failed = [f"{catalog.command_name(study)}: {error}" for study, error in errors]
+    left_out = {name: _without_result(reasons) for name, reasons in ended.items()}
     for missing in left_out.values():
         if len(missing) == len(plans):
             reasons = "; ".join(f"{study}: {reason}" for study, reason in missing.items())
             raise HeadscopeError(f"no study could be run ({reasons[:MOST_PRINTED]}...); see --plan")
-    from headscope.front.survey.portrait import portrait
+    from headscope.papers.across_models import records
+    from headscope.papers.portrait import portrait
 
     missing = {study: reason for reasons in left_out.values() for study, reason in reasons.items()}
     pages, judged = portrait(list(paths.values()), folder, left_out=tuple(missing.items()))
     for name, path in paths.items() if len(paths) > 1 else ():
         pages += portrait([path], path, left_out=tuple(left_out[name].items()))[0]
     if json:
-        models = [
-            {"model": model.name, "sha256": model.sha256, "claims": [one.record() for one in judgements]}
-            for model, judgements in judged
-        ]
         studies = [plan.study for plan in plans]
         ran = {
             name: {study: str(path / study.replace("_", "-")) for study in studies if study not in left_out[name]}
             for name, path in paths.items()
         }
         results = ran if len(paths) > 1 else next(iter(ran.values()))
-        print_json({"results": results, "left_out": missing, "models": models, "pages": list(map(str, pages))})
+        print_json({"results": results, "left_out": missing, "models": records(judged), "pages": list(map(str, pages))})
     elif not quiet:
         _print(judged, missing, pages)
     for line in failed:
         notice(line)
     if failed:
         raise typer.Exit(INCOMPLETE)
-
-
-def _failed(ended: Mapping[str, str | HeadscopeError]) -> list[tuple[str, HeadscopeError]]:
-    return [(catalog.command_name(study), error) for study, error in ended.items() if not isinstance(error, str)]
 
 
 def _without_result(ended: Mapping[str, str | HeadscopeError]) -> dict[str, str]:
@@ -120,7 +114,7 @@ def print_plan(
         taken = ("by the task", "") if row["study"] in by_task else taken
         table.add_row(cell(row["study"].replace("_", "-")), *taken, cell(row["reads"]))
     Console().print(table)
-    total = duration(sum(one.of(examples) for one in estimates))
+    total = duration(sum(estimate.of(examples) for estimate in estimates))
     typer.echo(f"About {total} in all: an estimate for one core; another processor may need half or twice of it.")
     if budget and estimates:
         typer.echo(f"{budget} are enough for about {chosen:,} of {examples:,} examples, by the same estimate: the 95%")

@@ -57,24 +57,27 @@ def _line(console: Console, text: str) -> None:
     console.print(printable(text), soft_wrap=True, highlight=False, markup=False)
 
 
-def laid_out(own: Own, width: int) -> Table:
+def laid_out(content: Own, width: int) -> Table:
     """A table, values without their intervals; as many of its columns as fit, layers spread over all."""
-    keys, head = len(own.keys), [*own.keys, *(column.words for column in own.columns)]
-    rows = [[*map(str, labels), *("" if cell is None else cell[0] for cell in cells)] for labels, cells in own.rows]
+    keys, head = len(content.keys), [*content.keys, *(column.words for column in content.columns)]
+    rows = [[*map(str, labels), *("" if cell is None else cell[0] for cell in cells)] for labels, cells in content.rows]
     widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])
     fitting = max(keys + 1, int((widths + 2 <= width).sum()))
-    shown = _spread(rows, width) if own.name == BY_LAYER else [*range(min(fitting, len(head)))]
+    shown = _spread(rows, width) if content.name == BY_LAYER else [*range(min(fitting, len(head)))]
     table = Table(*(heading(head[index]) for index in shown), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for row in rows:
         table.add_row(*(cell(row[index]) for index in shown))
     return table
 
 
-def laid_out_wrapped(own: Own) -> Table:
+def laid_out_wrapped(content: Own) -> Table:
     """A table of words, whose cells are broken into lines."""
-    table = Table(*(heading(word) for word in [*own.keys, *(column.words for column in own.columns)]), box=SIMPLE_HEAD)
-    for labels, cells in own.rows:
-        table.add_row(*(cell(label) for label in labels), *(cell(one[0] if one else "") for one in cells))
+    table = Table(
+        *(heading(word) for word in [*content.keys, *(column.words for column in content.columns)]),
+        box=SIMPLE_HEAD,
+    )
+    for labels, cells in content.rows:
+        table.add_row(*(cell(label) for label in labels), *(cell(value[0] if value else "") for value in cells))
     return table
 
 

@@ -33,16 +33,16 @@ def verify(directory: Directory, *, remote_code: bool, json: Json = False, debug
             raise HeadscopeError(f"result '{directory}' is of '{saved.attrs['study']}'; name a folder of 'shrink'")
         files_within(directory, "*")  # refuses links out of the folder
         words = words_of(saved, directory)
-        given, left_out = followed(STUDY, words, {"remote_code": remote_code})
+        values, left_out = followed(STUDY, words, {"remote_code": remote_code})
         recorded(saved, str(directory))  # before the models and texts of its command are read
-        say_followed("scoring again", words, given, left_out)
+        say_followed("scoring again", words, values, left_out)
         with TemporaryDirectory(prefix="headscope-") as scratch:
-            ready = ready_inputs(STUDY, given | {"out": Path(scratch)})
+            ready = ready_inputs(STUDY, values | {"out": Path(scratch)})
         inputs = (ready["model"], ready["corpus"], ready.get("task"), ready["settings"])
-        found = verified(saved, directory / "model", *inputs)
+        verification = verified(saved, directory / "model", *inputs)
         if json:
-            print_json(found)
+            print_json(verification)
         else:
-            typer.echo(in_lines(found))
-    if not found["same"]:
+            typer.echo(in_lines(verification))
+    if not verification["same"]:
         raise typer.Exit(DIFFERENT)

@@ -73,12 +73,12 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
 ) -> None:
     """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
     with user_errors(debug):
-        given = {"device": device, "dtype": dtype, "remote_code": remote_code}
+        options = {"device": device, "dtype": dtype, "remote_code": remote_code}
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
             subject = (places, with_, steps, corpora or ["sample"])
-            typer.echo(escaped(_exported(export, subject, (text, second, state), given)))
+            typer.echo(escaped(_exported(export, subject, (text, second, state), options)))
             return
         for package in ("starlette", "uvicorn"):
             require(package)
@@ -86,23 +86,23 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         from headscope.web.serve import CallQueue, listening, serve_on
 
         with listening(port) as socket:
-            session, calls = _session(places, with_, steps, corpora or ["sample"], given), CallQueue()
+            session, calls = _session(places, with_, steps, corpora or ["sample"], options), CallQueue()
             from headscope.viewer.server import application
 
             serve_on(application(session, calls.call), socket, lambda url: _started(url, no_browser), calls)
 
 
 def _session(
-    places: list[str] | None, with_: str | None, steps: str | None, corpora: list[str], given: dict[str, Any]
+    places: list[str] | None, with_: str | None, steps: str | None, corpora: list[str], options: dict[str, Any]
 ) -> "ViewSession":
-    """The models, the texts and the results of a view; `given` are the options of loading."""
+    """The models, the texts and the results of a view; `options` are the options of loading."""
     if steps and with_:
         raise HeadscopeError(f"--steps '{steps}' has models of its own; leave out --with")
     name, folders = ("", places or []) if steps else split(places or [])
     with loading("reading"):
         if steps:
             _refuse_without_steps(steps)
-        checkpoints = [_checkpoint(model, given["remote_code"]) for model in (name, with_) if model]
+        checkpoints = [_checkpoint(model, options["remote_code"]) for model in (name, with_) if model]
         measured, indexes = _results(folders)
         texts = _corpora(corpora)
     with loading("loading"):
@@ -111,9 +111,9 @@ def _session(
         from headscope.viewer.session import ViewSession, no_change
 
         if steps:
-            title, models, prepare = steps_of(steps, given)
+            title, models, prepare = steps_of(steps, options)
         else:
-            models = tuple(load_with_head(checkpoint, **given) for checkpoint in checkpoints)
+            models = tuple(load_with_head(checkpoint, **options) for checkpoint in checkpoints)
             title, prepare = "", no_change
         about, index = results_about(models, measured), index_about(models[0], indexes)
         return ViewSession(models, texts, about, index, training=title, prepare=prepare)
@@ -123,7 +123,7 @@ def _exported(
     path: Path,
     subject: tuple[list[str] | None, str | None, str | None, list[str]],
     view: tuple[str, str | None, str],
-    given: dict[str, Any],
+    options: dict[str, Any],
 ) -> Path:
     """Write a view to a file.
 
@@ -138,7 +138,7 @@ def _exported(
         raise HeadscopeError(f"--export '{path}' has no format; end its name with .html, .{', .'.join(FORMATS)}")
     places, with_, steps, corpora = subject
     # a wrong state is refused before a model is loaded; predictions alone may need a corpus
-    session = _session(places, with_, steps, corpora if parse_state(state).view == "try" else [], given)
+    session = _session(places, with_, steps, corpora if parse_state(state).view == "try" else [], options)
     from headscope.viewer.export import export_file
 
     return export_file(session, session.text(first, second)["id"], path, state, notice)

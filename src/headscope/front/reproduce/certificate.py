@@ -34,13 +34,13 @@ def all_planned(model: str, data: Path | None, out: Path, limit: int | None) -> 
 def rows(plans: Mapping[str, Sequence[PlannedRun]], model: str, limit: int | None) -> tuple[list[RunPlan], bool]:
     """The runs of all papers, and whether the shape of BERT-base was assumed."""
     config, assumed = config_of(model)
-    made: list[RunPlan] = []
+    listed: list[RunPlan] = []
     for paper, runs in plans.items():
         for run in runs:
             cost = None if run.lacks else estimate(run, config, limit)
             numbers = (cost.seconds, cost.memory, cost.disk) if cost else (0.0, 0, 0)
-            made.append(RunPlan(paper, run.run.name, not run.lacks, run.lacks or " ".join(run.words), *numbers))
-    return made, assumed
+            listed.append(RunPlan(paper, run.run.name, not run.lacks, run.lacks or " ".join(run.words), *numbers))
+    return listed, assumed
 
 
 def document(model: str, folders: Iterable[Path]) -> str:

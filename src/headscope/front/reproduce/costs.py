@@ -62,7 +62,7 @@ def estimate(plan: PlannedRun, config: Mapping[str, Any], limit: int | None = No
     cost = OTHERS.get(study) or in_survey(study).cost
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
     weights = (shape.weights + int(config.get("vocab_size") or 0) * shape.width) * 4 / 2**20
-    most = min((int(one) for one in (options.get("limit"), limit) if one is not None), default=None)
+    most = min((int(number) for number in (options.get("limit"), limit) if number is not None), default=None)
     sizes = [_limited(path, most) for path in _files(plan)]
     tokens = sum(sizes) / 1000
     passes = cost.passes * (heads if study in ("ablate", "prune") else 1)

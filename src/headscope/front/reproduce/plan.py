@@ -37,25 +37,25 @@ def planned(
     Raises `HeadscopeError` if there is no such folder.
     """
     names = list(dict.fromkeys(name for run in reproduction.runs for name in run.data.values()))
-    found = find(data, names) if data else {}
-    made: dict[str, PlannedRun] = {}
+    located = find(data, names) if data else {}
+    plans: dict[str, PlannedRun] = {}
     for run in reproduction.runs:
-        made[run.name] = _planned(run, model, found, out, limit, made)
-    return list(made.values())
+        plans[run.name] = _planned(run, model, located, out, limit, plans)
+    return list(plans.values())
 
 
 def _planned(
-    run: Run, model: str, found: Mapping[str, Found], out: Path, limit: int | None, before: Mapping[str, PlannedRun]
+    run: Run, model: str, located: Mapping[str, Found], out: Path, limit: int | None, before: Mapping[str, PlannedRun]
 ) -> PlannedRun:
     for name in dict.fromkeys(needed(run)):
-        if name not in found:
+        if name not in located:
             return PlannedRun(
                 run, lacks=f"needs {DATA_SETS[name].words}: {DATA_SETS[name].source}; name its folder with --data"
             )
     for other in run.reads:
         if before[other].lacks:
             return PlannedRun(run, lacks=f"needs what '{other}' makes")
-    tasks = [task for task in run.tasks if _has(found[run.data["data"]].path, task, run.trains)]
+    tasks = [task for task in run.tasks if _has(located[run.data["data"]].path, task, run.trains)]
     missing = [task for task in run.tasks if task not in tasks]
     if run.tasks and not tasks:
         return PlannedRun(
@@ -64,8 +64,8 @@ def _planned(
     if run.study == JOIN:
         return PlannedRun(run, (JOIN, *(str(out / other) for other in run.results.values())))
     results = (word for name, other in run.results.items() for word in (f"--{name}", str(out / other)))
-    words = (*_models(run, model, out), *_data(run, found), *results, *_options(run, tasks, limit))
-    deviations = [found[name].deviation for name in run.data.values() if name in found and found[name].deviation]
+    words = (*_models(run, model, out), *_data(run, located), *results, *_options(run, tasks, limit))
+    deviations = [located[name].deviation for name in run.data.values() if name in located and located[name].deviation]
     deviations += [f"Without {', '.join(missing)}, of which the folder has no file."] if missing else []
     return PlannedRun(run, (catalog.command_name(run.study), *words), tuple(map(_sentence, dict.fromkeys(deviations))))
 
@@ -80,11 +80,11 @@ def _models(run: Run, model: str, out: Path) -> Iterator[str]:
         yield str(out / run.other)
 
 
-def _data(run: Run, found: Mapping[str, Found]) -> Iterator[str]:
+def _data(run: Run, located: Mapping[str, Found]) -> Iterator[str]:
     """The corpus, and options with the paths of data sets."""
     for option, name in run.data.items():
-        if name in found:
-            yield from [str(found[name].path)] if option == "corpus" else [f"--{option}", str(found[name].path)]
+        if name in located:
+            yield from [str(located[name].path)] if option == "corpus" else [f"--{option}", str(located[name].path)]
 
 
 def _options(run: Run, tasks: list[str], limit: int | None) -> Iterator[str]:

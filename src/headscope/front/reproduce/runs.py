@@ -16,7 +16,7 @@ def make(
     plans: Sequence[PlannedRun],
     record: ReproductionRecord,
     out: Path,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     say: Callable[[str], None],
 ) -> ReproductionRecord:
     """Make the runs of a plan, and write what was made after each of them.
@@ -24,22 +24,22 @@ def make(
     A result that is there, made by the same command from the same model, texts and version, is kept; a run that was
     stopped goes on.
 
-    * `record`: the paper, the model and the limit; `given`: options of the runs that have them.
+    * `record`: the paper, the model and the limit; `values`: options of the runs that have them.
     * `say`: called with a line for each run.
 
     Returns: the record with the runs.
     """
-    made: list[MadeRun] = []
+    runs: list[MadeRun] = []
     for plan in plans:
-        made.append(_made(plan, made, out, given, say))
-        rest = [MadeRun(one.run.name, lacks=one.lacks or "not run yet") for one in plans[len(made) :]]
-        record = ReproductionRecord(record.paper, record.model, record.limit, (*made, *rest))
+        runs.append(_made(plan, runs, out, values, say))
+        rest = [MadeRun(later.run.name, lacks=later.lacks or "not run yet") for later in plans[len(runs) :]]
+        record = ReproductionRecord(record.paper, record.model, record.limit, (*runs, *rest))
         write_record(record, out)
     return record
 
 
 def _made(
-    plan: PlannedRun, before: Sequence[MadeRun], out: Path, given: Mapping[str, Any], say: Callable[[str], None]
+    plan: PlannedRun, before: Sequence[MadeRun], out: Path, values: Mapping[str, Any], say: Callable[[str], None]
 ) -> MadeRun:
     from headscope.front.cli.join import write_joined
     from headscope.front.cli.saved_command import why_anew
@@ -50,7 +50,7 @@ def _made(
         return MadeRun(name, lacks=plan.lacks)
     if lacking := next(_failed(plan, before), ""):
         return MadeRun(name, deviations=plan.deviations, lacks=f"needs what '{lacking}' makes")
-    options = [] if plan.run.study == JOIN else _options(plan, given)
+    options = [] if plan.run.study == JOIN else _options(plan, values)
     words = [*plan.words, *options, "-o", str(out / name)]
     command = f"headscope {shlex.join(words)}"
     try:
@@ -65,19 +65,19 @@ def _made(
     return MadeRun(name, command, plan.deviations)
 
 
-def _options(plan: PlannedRun, given: Mapping[str, Any]) -> list[str]:
+def _options(plan: PlannedRun, values: Mapping[str, Any]) -> list[str]:
     """The options, of those that are given, that a study has, that its run leaves open, and that are no defaults."""
     from headscope.front.cli.compute import function_of
     from headscope.front.cli.options import DEFAULTS
     from headscope.front.cli.study import OF_STUDIES
     from headscope.front.inputs import options_of
 
-    known = {*options_of(function_of(plan.run.study)[1]), *OF_STUDIES}
-    unknown = next((name for name in given if name not in DEFAULTS), "")
+    options = {*options_of(function_of(plan.run.study)[1]), *OF_STUDIES}
+    unknown = next((name for name in values if name not in DEFAULTS), "")
     if unknown:
         raise HeadscopeError(f"there is no option '{unknown}' of studies; {suggest(unknown, list(DEFAULTS))}")
-    known -= {*plan.run.options}  # what sets a run apart, such as the seed of another training
-    kept = {name: value for name, value in given.items() if name in known and value != DEFAULTS[name]}
+    options -= {*plan.run.options}  # what sets a run apart, such as the seed of another training
+    kept = {name: value for name, value in values.items() if name in options and value != DEFAULTS[name]}
     return [
         word for name, value in kept.items() for word in ([flag(name)] if value is True else [flag(name), str(value)])
     ]

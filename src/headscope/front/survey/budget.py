@@ -26,10 +26,10 @@ def seconds_of(text: str) -> float:
     >>> seconds_of("10m"), seconds_of("1.5h"), seconds_of("45")
     (600.0, 5400.0, 45.0)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
-    if not found or float(found[1]) == 0:
+    written = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
+    if not written or float(written[1]) == 0:
         raise HeadscopeError(f"budget '{text}' is no time; write 90s, 10m or 1h")
-    return float(found[1]) * UNITS[found[2] or "s"]
+    return float(written[1]) * UNITS[written[2] or "s"]
 
 
 def widest(examples: int) -> float:
@@ -63,11 +63,11 @@ class Budget:
 
         Studies of which no size is chosen read the same number.
         """
-        left = [one for one in self.estimates if one.study not in self.done]
-        free = [one for one in left if one.study not in self.sizes]
+        left = [cost for cost in self.estimates if cost.study not in self.done]
+        free = [cost for cost in left if cost.study not in self.sizes]
         rest = (self.seconds - (self.clock() - self.began)) / self.speed
-        rest -= sum(one.of(self.sizes[one.study]) for one in left if one.study in self.sizes)
-        chosen = bisect_right(range(1, most + 1), rest, key=lambda examples: sum(one.of(examples) for one in free))
+        rest -= sum(cost.of(self.sizes[cost.study]) for cost in left if cost.study in self.sizes)
+        chosen = bisect_right(range(1, most + 1), rest, key=lambda examples: sum(cost.of(examples) for cost in free))
         self.sizes[study] = max(min(LEAST, most), chosen)
         return self.sizes[study]
 
@@ -76,7 +76,7 @@ class Budget:
         self.done.add(study)
         if ran and study in self.sizes:
             self.timed.add(study)
-            expected = sum(one.of(self.sizes[one.study]) for one in self.estimates if one.study in self.timed)
+            expected = sum(cost.of(self.sizes[cost.study]) for cost in self.estimates if cost.study in self.timed)
             self.speed = (self.clock() - self.began) / max(1e-9, expected)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headscope.front.survey.plan import PlannedStudy, in_survey
+from headscope.front.survey.plan import PlannedStudy, in_survey, shares
 from headscope.study import FORWARD, Cost
 
 # Names of the shape of a model in its configuration.
@@ -63,7 +63,7 @@ class StudyEstimate:
 
     * `per_sampled`: seconds for each of the `most` examples of which it takes no more; `sample`: these in words.
 
-    >>> StudyEstimate("profile", 1.0, 0.5, 100).of(10), StudyEstimate("probe", 1.0, 0.0, 100, 0.5, 4).of(10)
+    >>> StudyEstimate("all", 1.0, 0.5, 100).of(10), StudyEstimate("some", 1.0, 0.0, 100, 0.5, 4).of(10)
     (6.0, 3.0)
     """
 
@@ -103,12 +103,12 @@ def estimates(
     """
     runs = [plan for plan in plans if not plan.lacks]
     costs = {plan.study: in_survey(plan.study).cost for plan in runs}
-    sharing = [plan for plan in runs if costs[plan.study].shared]
+    sharing = [plan for plan in runs if shares(plan.study)]
     first = []
     if len(sharing) > 1:
         together = Cost(2, sum(costs[plan.study].own for plan in sharing) / 2, fixed=3)
         first = [_estimate(replace(sharing[0], study=READING), shape, together, workers, full)]
-        costs |= {name: replace(cost, passes=cost.passes - cost.shared) for name, cost in costs.items()}
+        costs |= {name: replace(cost, passes=cost.passes - shares(name)) for name, cost in costs.items()}
     return [*first, *(_estimate(plan, shape, costs[plan.study], workers, full) for plan in runs)]
 
 
@@ -121,16 +121,16 @@ def _estimate(plan: PlannedStudy, shape: ModelShape, cost: Cost, workers: int, f
     memory = LIBRARIES + BATCH * heads + shape.weights * 4 / 2**20
     memory += min(ARRAYS, cost.cells * heads * tokens * min(most, examples) / 1000)
     fixed = cost.fixed + cost.complete * full
-    made = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
+    estimate = StudyEstimate(plan.study, fixed, tokens * seconds / 1000, round(memory))
     if cost.scored:
-        return _with_scored(made, tokens, FORWARD * shape.size / workers, cost.scored, full)
+        return _with_scored(estimate, tokens, FORWARD * shape.size / workers, cost.scored, full)
     if most < examples:
         words = f"{most:,} of them; all with --full"
-        return replace(made, per_example=0.0, per_sampled=made.per_example, most=most, sample=words)
-    return made
+        return replace(estimate, per_example=0.0, per_sampled=estimate.per_example, most=most, sample=words)
+    return estimate
 
 
-def _with_scored(made: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
+def _with_scored(estimate: StudyEstimate, tokens: float, forward: float, scored: int, full: bool) -> StudyEstimate:
     """Add the passes over scored inputs, with tokens blanked, and over as many with altered attention."""
     blanked = max(1.0, tokens * min(SETS_OF_TOKEN * tokens, SETS))
     left = TOKENS_OF_PASSES - min(scored * ALTERED * tokens, TOKENS_OF_PASSES * (1 - SCORED_SHARE))
@@ -138,4 +138,4 @@ def _with_scored(made: StudyEstimate, tokens: float, forward: float, scored: int
     words = f"{quick} are scored; {scored} with --full" if quick < scored and not full else ""
     most, total = scored if full else quick, scored * (blanked + (ALTERED + BY_HEAD) * tokens)
     passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
-    return replace(made, per_sampled=passes / most * forward / 1000, most=most, sample=words)
+    return replace(estimate, per_sampled=passes / most * forward / 1000, most=most, sample=words)

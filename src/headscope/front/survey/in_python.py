@@ -50,10 +50,10 @@ def survey(
     refuse_unknown(
         "survey", options, ["only", "without", "full", *(field.name for field in fields(Settings)), *ARGUMENTS]
     )
-    read = {f"corpus {number}": _read(readers, one) for number, one in enumerate(corpora or ("sample",), 1)}
+    read = {f"corpus {number}": readers.read(corpus) for number, corpus in enumerate(corpora or ("sample",), 1)}
     facts = [facts_of(name, corpus, len(corpus)) for name, corpus in read.items()]
     loaded = model if isinstance(model, Model) else load(model)
-    given = {
+    by_study = {
         plan.study: (corpora_of(plan.study, [read[corpus.source] for corpus in plan.corpora]), _full(plan.study, full))
         for plan in planned(facts, task=False, only=only, without=without)
         if not plan.lacks
@@ -62,7 +62,7 @@ def survey(
     settings = Settings(**{name: value for name, value in options.items() if name in names})
     others = {name: value for name, value in options.items() if name not in names}
     results: dict[str, xr.Dataset] = {}
-    for name, arguments in read_first(loaded, given, settings):
+    for name, arguments in read_first(loaded, by_study, settings):
         try:
             results[name] = study(name)(**arguments, **others)
         except HeadscopeError as error:
@@ -75,7 +75,3 @@ def survey(
 def _full(study: str, full: bool) -> dict[str, bool]:
     """The option of a study that takes some of many examples unless all are asked for."""
     return {"full": True} if full and "full" in signature(catalog.load("studies", study).run).parameters else {}
-
-
-def _read(readers: Any, corpus: Any) -> Any:
-    return corpus if isinstance(corpus, readers.Corpus) else readers.read(corpus)

@@ -43,9 +43,9 @@ def folders(models: Sequence[str], directory: Path) -> dict[str, Path]:
     """
     if len(models) == 1:
         return {models[0]: directory}
-    made: dict[str, Path] = {}
+    by_model: dict[str, Path] = {}
     for model in models:
         name = Path(model).resolve().name if Path(model).exists() else model.rpartition("/")[2]
-        again = sum(path.name == name or path.name.startswith(f"{name}-") for path in made.values())
-        made[model] = directory / (f"{name}-{again + 1}" if again else name)
-    return made
+        again = sum(path.name == name or path.name.startswith(f"{name}-") for path in by_model.values())
+        by_model[model] = directory / (f"{name}-{again + 1}" if again else name)
+    return by_model

@@ -6,12 +6,13 @@ from typing import Any
 
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
+from headscope.front.signatures import names
 from headscope.study import InSurvey
 
 # What a study can need of the data, and what that is.
 LACKING: Mapping[str, str] = {
     "text": "a text",
-    "trees": "a treebank (CoNLL-U), or --annotate",
+    "treebank": "a treebank (CoNLL-U), or --annotate",
     "links": "a treebank, FrameNet, or links of your own (--kind links)",
     "mentions": "a corpus with mentions of entities (CoNLL-U with Entity, CoNLL-2012, GAP)",
     "task": "a task and a model that was fine-tuned on it: --task NAME --data FOLDER",
@@ -47,7 +48,9 @@ class PlannedStudy:
     @property
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
-        names = ", ".join(f"{one.source} ({one.n_examples:,} {_examples(one.n_examples)})" for one in self.corpora)
+        names = ", ".join(
+            f"{corpus.source} ({corpus.n_examples:,} {_examples(corpus.n_examples)})" for corpus in self.corpora
+        )
         return f"needs {self.lacks}" if self.lacks else names or "the task"
 
 
@@ -56,18 +59,18 @@ def _examples(number: int) -> str:
 
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
-    """What a corpus has: `text`, and `trees`, `links` and `mentions` if any sentence has some."""
-    found, words, read = {"text"}, 0, 0
+    """What a corpus has: `text`, and `treebank`, `links` and `mentions` if any sentence has some."""
+    kinds, words, read = {"text"}, 0, 0
     for read, example in enumerate(corpus, 1):
         words += sum(len(sentence.text.split()) for sentence in example.sentences) if read <= FIRST else 0
         for sentence in example.sentences:
-            found |= {"trees", "links"} if sentence.heads else set()
-            found |= {"links"} if sentence.links else set()
-            found |= {"mentions"} if sentence.mentions or sentence.question else set()
-        if read >= FIRST and len(found) == len(LACKING.keys() - {"task"}):
+            kinds |= {"treebank", "links"} if sentence.heads else set()
+            kinds |= {"links"} if sentence.links else set()
+            kinds |= {"mentions"} if sentence.mentions or sentence.question else set()
+        if read >= FIRST and len(kinds) == len(LACKING.keys() - {"task"}):
             break
     tokens = n_examples * (PIECES * words / max(1, min(read, FIRST)) + SPECIAL)
-    return CorpusFacts(source, n_examples, frozenset(found), round(tokens))
+    return CorpusFacts(source, n_examples, frozenset(kinds), round(tokens))
 
 
 def planned(
@@ -106,6 +109,15 @@ def in_survey(study: str) -> InSurvey:
     return survey
 
 
+def shares(study: str) -> bool:
+    """Whether a study declares its first pass, which others may share.
+
+    >>> [shares(plan.study) for plan in planned([], task=True) if not plan.lacks]
+    [False, False]
+    """
+    return "first_pass" in names(study, "study")
+
+
 def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task: bool) -> PlannedStudy:
     fitting = tuple(corpus for corpus in corpora if survey.needs in corpus.features)
     if not (task if survey.needs == "task" else fitting):
@@ -113,14 +125,15 @@ def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task:
     return PlannedStudy(study, fitting if survey.several else fitting[:1])
 
 
-def words_of(plan: PlannedStudy, model: str, given: Sequence[str], task: Sequence[str], out: str) -> list[str]:
+def words_of(plan: PlannedStudy, model: str, options: Sequence[str], task: Sequence[str], out: str) -> list[str]:
     """The words of the command that a study of a plan is.
 
-    * `given`: options of all studies; `task`: those of the task.
+    * `options`: options of all studies; `task`: those of the task.
 
-    >>> words_of(PlannedStudy("prune"), "m", ["--seed", "1"], ["--task", "t"], "o")
-    ['prune', 'm', '--task', 't', '--tolerance', '0.02', '--seed', '1', '-o', 'o/prune']
+    >>> plan = planned([CorpusFacts("texts.txt", 3, frozenset({"text"}))], task=False)[0]
+    >>> words_of(plan, "m", ["--seed", "1"], [], "o")
+    ['profile', 'm', 'texts.txt', '--seed', '1', '-o', 'o/profile']
     """
     name = catalog.command_name(plan.study)
     sources = [corpus.source for corpus in plan.corpora] or task
-    return [name, model, *sources, *in_survey(plan.study).options, *given, "-o", f"{out}/{name}"]
+    return [name, model, *sources, *in_survey(plan.study).options, *options, "-o", f"{out}/{name}"]

@@ -48,12 +48,14 @@ def rows(plans: Sequence[PlannedStudy], expected: Sequence[StudyEstimate], examp
 
     * `examples`: of the largest corpus.
     """
-    own = {plan.study for plan in plans}
-    made = [
-        _row(one.study, one, examples, "for all studies that can share it") for one in expected if one.study not in own
+    studies = {plan.study for plan in plans}
+    shared = [
+        _row(estimate.study, estimate, examples, "for all studies that can share it")
+        for estimate in expected
+        if estimate.study not in studies
     ]
-    known = {one.study: one for one in expected}
-    return made + [_row(plan.study, known.get(plan.study), examples, plan.reads) for plan in plans]
+    by_study = {estimate.study: estimate for estimate in expected}
+    return shared + [_row(plan.study, by_study.get(plan.study), examples, plan.reads) for plan in plans]
 
 
 def examples_of(plans: Sequence[PlannedStudy]) -> int:

@@ -59,8 +59,8 @@ class StepResults:
         Raises `HeadscopeError` if a study refuses the model or the corpus.
         """
         quiet = replace(settings.quiet, keep_interrupted=False)
-        given = {study: (corpora_of(study, [corpus]), OPTIONS[study]) for study in self.studies}
-        for study, arguments in read_first(model, given, quiet):
+        by_study = {study: (corpora_of(study, [corpus]), OPTIONS[study]) for study in self.studies}
+        for study, arguments in read_first(model, by_study, quiet):
             try:
                 yield study, catalog.load("studies", study).run(**arguments)
             except HeadscopeError as error:
@@ -74,18 +74,18 @@ def corpora_of(study: str, corpora: Sequence[Any]) -> dict[str, Any]:
 
 
 def read_first(
-    model: "Model", given: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]], settings: "Settings"
+    model: "Model", by_study: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]], settings: "Settings"
 ) -> "Iterator[tuple[str, dict[str, Any]]]":
     """Read once for studies of a model that share a pass, and give the arguments of `run` of each.
 
-    * `given`: the corpora and the options of each study; `settings`: of all.
+    * `by_study`: the corpora and the options of each study; `settings`: of all.
     """
     from headscope.passes.pass_journal import PassJournal
     from headscope.passes.shared_pass import read_shared
 
     kept, arguments = settings.journal, dict[str, dict[str, Any]]()
     with nullcontext(kept.folder) if kept else TemporaryDirectory(prefix="headscope-") as folder:
-        for study, (corpora, options) in given.items():
+        for study, (corpora, options) in by_study.items():
             run = {**(kept.run if kept else {}), "study": study}
             journal = (
                 None if settings.in_worker else PassJournal(Path(folder) / study, run, kept=bool(kept), silent=True)

@@ -12,11 +12,11 @@ from torch import Tensor
 from headscope.encoding.batch import Batch, Rows, Values
 
 
-def observe(one: Rows, other: Rows) -> Float[Tensor, "example head"]:
+def observe(first: Rows, second: Rows) -> Float[Tensor, "example head"]:
     """The divergence of each real query of the block, summed."""
-    mixed = torch.special.entr((one.attention + other.attention) / 2).sum(-1)
-    by_query = mixed - (one.entropy + other.entropy) / 2
-    return one.sum_of_real(by_query)
+    mixed = torch.special.entr((first.attention + second.attention) / 2).sum(-1)
+    by_query = mixed - (first.entropy + second.entropy) / 2
+    return first.sum_of_real(by_query)
 
 
 def finish(observed: Float[Tensor, "example head"], batch: Batch) -> Values:

@@ -14,9 +14,9 @@ from headscope.measures.comparisons.similarity import cosine, products
 PADDED_TO = 200
 
 
-def observe(one: Rows, other: Rows) -> Float[Tensor, "example head 3"]:
+def observe(first: Rows, second: Rows) -> Float[Tensor, "example head 3"]:
     """The products of all rows of the block, summed."""
-    return products(one, other).sum(-1)
+    return products(first, second).sum(-1)
 
 
 def finish(observed: Float[Tensor, "example head 3"], batch: Batch) -> Values:

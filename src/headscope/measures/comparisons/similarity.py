@@ -11,9 +11,9 @@ from torch import Tensor
 from headscope.encoding.batch import Batch, Rows, Values
 
 
-def observe(one: Rows, other: Rows) -> Float[Tensor, "example head 3"]:
+def observe(first: Rows, second: Rows) -> Float[Tensor, "example head 3"]:
     """The products of the block's real rows, summed; for later queries of the same examples this is added up."""
-    return (products(one, other) @ one.block.real_queries[..., None]).squeeze(-1)
+    return (products(first, second) @ first.block.real_queries[..., None]).squeeze(-1)
 
 
 def finish(observed: Float[Tensor, "example head 3"], batch: Batch) -> Values:
@@ -21,9 +21,9 @@ def finish(observed: Float[Tensor, "example head 3"], batch: Batch) -> Values:
     return Values(cosine(observed), batch.lengths > 0)
 
 
-def products(one: Rows, other: Rows) -> Float[Tensor, "example head 3 query"]:
+def products(first: Rows, second: Rows) -> Float[Tensor, "example head 3 query"]:
     """For each row, the sum of the products of both models' attention, and of the squares of each."""
-    return torch.stack([torch.linalg.vecdot(one.attention, other.attention), one.squares, other.squares], dim=-2)
+    return torch.stack([torch.linalg.vecdot(first.attention, second.attention), first.squares, second.squares], dim=-2)
 
 
 def cosine(summed: Float[Tensor, "example head 3"]) -> Float[Tensor, "example head"]:

@@ -161,8 +161,8 @@ def _others(model: Model, items: Sequence[ClozeItem]) -> Callable[[int], list[in
     def others(number: int) -> list[int]:
         item = items[number]
         if number not in kept:
-            given = [filled(item.good.context, answer) for answer in item.other_answers]
-            texts = scored_pieces(model, given) if given else ()
+            answers = [filled(item.good.context, answer) for answer in item.other_answers]
+            texts = scored_pieces(model, answers) if answers else ()
             kept[number] = [int(text.ids[text.places[0]]) for text in texts if len(text.places) == 1]
         return kept[number]
 

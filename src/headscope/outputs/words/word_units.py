@@ -41,7 +41,7 @@ def _words(text: str) -> Iterator[Span]:
     for base, stop in between_blanks(text):
         spans = () if text.isascii() else words(text[base:stop])  # which has no letters of such a script
         spelt = [any(map(str.isalpha, text[base + start : base + end])) for start, end in spans]
-        if any(one and other for one, other in pairwise(spelt)):
+        if any(first and second for first, second in pairwise(spelt)):
             begins = [base + start for (start, _), letters in zip(spans, spelt, strict=True) if letters][1:]
             yield from pairwise([base, *begins, stop])
         else:

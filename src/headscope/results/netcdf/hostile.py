@@ -38,9 +38,10 @@ def safe_datasets(file: h5py.File) -> dict[str, h5py.Dataset]:
             f"its variables declare {unpacked:,} bytes, more than {limits.PACKED_TIMES} times the {held:,} of the "
             "file; save it without compression"
         )
-    texts = {name: _text_bytes(name, item, held) for name, item in datasets.items() if _is_text(item)}
-    _refuse_large(sizes | texts)
-    if (padded := sum(texts.values())) > max(limits.PADDED_LEAST, limits.PADDED_TIMES * held):
+    texts = {name: item for name, item in datasets.items() if h5py.check_string_dtype(item.dtype)}
+    text_sizes = {name: _text_bytes(name, item, held) for name, item in texts.items()}
+    _refuse_large(sizes | text_sizes)
+    if (padded := sum(text_sizes.values())) > max(limits.PADDED_LEAST, limits.PADDED_TIMES * held):
         raise ValueError(
             f"its texts declare {padded:,} bytes, more than {limits.PADDED_TIMES} times the {held:,} of the file; "
             "shorten the longest"
@@ -57,13 +58,13 @@ def safe_attributes(item: h5py.HLObject, skip: Set[str], read: int) -> tuple[dic
 
     Raises `ValueError` if all have more bytes than the file: then many are one and the same.
     """
-    found = dict[str, Any]()
+    attributes = dict[str, Any]()
     for name in (name for name in item.attrs if name not in skip):
-        found[name] = item.attrs[name]
-        read += sum(map(_length, np.ravel(found[name])))
+        attributes[name] = item.attrs[name]
+        read += sum(map(_length, np.ravel(attributes[name])))
         if read > max(item.file.id.get_filesize(), limits.PACKED_LEAST):
             raise ValueError(f"its attributes have {read:,} bytes, more than the file; save it anew")
-    return found, read
+    return attributes, read
 
 
 def _refuse_attributes(item: Any) -> None:
@@ -80,10 +81,6 @@ def _refuse_attributes(item: Any) -> None:
 
 def _length(value: Any) -> int:
     return len(value) if isinstance(value, str | bytes) else np.asarray(value).nbytes
-
-
-def _is_text(dataset: h5py.Dataset) -> bool:
-    return h5py.check_string_dtype(dataset.dtype) is not None
 
 
 def _refuse_large(sizes: Mapping[str, int]) -> None:

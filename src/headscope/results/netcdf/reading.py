@@ -72,8 +72,8 @@ class _Store(AbstractDataStore):
         return tuple(h5i.get_name(h5r.dereference(scale[0], self.file.id)).decode().strip("/") for scale in scales)
 
     def _attributes(self, item: Any) -> dict[str, Any]:
-        found, self.read = safe_attributes(item, HIDDEN, self.read)
-        return {name: _single(value) for name, value in found.items()}
+        attributes, self.read = safe_attributes(item, HIDDEN, self.read)
+        return {name: _single(value) for name, value in attributes.items()}
 
 
 def _variable(dims: tuple[str, ...], dataset: Any, attributes: dict[str, Any]) -> xr.Variable:

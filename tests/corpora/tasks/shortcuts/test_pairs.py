@@ -11,8 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 from headscope import HeadscopeError
 from headscope.corpora.tasks import chance, read
-from headscope.corpora.tasks.shortcuts.judge import judge_of
-from headscope.corpora.tasks.shortcuts.pairs import OTHER, shortcut_pairs
+from headscope.corpora.tasks.shortcuts.pairs import OTHER, judge_of, shortcut_pairs
 from headscope.corpora.tasks.shortcuts.templates import LEXICON, TEMPLATES
 
 PAIRS = shortcut_pairs()

@@ -110,12 +110,12 @@ def _roles(file: str) -> Iterator[ClozeItem | Bad]:
     yield from (Bad(row.line, f"item '{number}' has no other line") for number, row in waiting.items())
 
 
-def _reversed(number: str, one: SuiteRow, other: SuiteRow) -> ClozeItem | Bad:
-    if one.values[2] != other.values[2]:
-        return Bad(other.line, f"item '{number}' has two targets, '{one.values[2]}' and '{other.values[2]}'")
-    usual, reverse = sorted((one, other), key=lambda row: (-float(row.values[3]), row.values[0]))
+def _reversed(number: str, first: SuiteRow, second: SuiteRow) -> ClozeItem | Bad:
+    if first.values[2] != second.values[2]:
+        return Bad(second.line, f"item '{number}' has two targets, '{first.values[2]}' and '{second.values[2]}'")
+    usual, reverse = sorted((first, second), key=lambda row: (-float(row.values[3]), row.values[0]))
     good, bad = (filled(f"{row.values[1]} {GAP}.", row.values[2]) for row in (usual, reverse))
-    return ClozeItem(f"ROLE-{number}", "role reversal", good, (bad,), one.values[2])
+    return ClozeItem(f"ROLE-{number}", "role reversal", good, (bad,), first.values[2])
 
 
 def _negation(row: SuiteRow, file: str) -> Iterator[ClozeItem]:

@@ -77,19 +77,19 @@ def templates(pairs: str, name: str, keys: tuple[str, str]) -> Mapping[str, list
     file = next((str(path) for path in beside if path.is_file()), None)
     if file is None:
         raise HeadscopeError(f"suite '{pairs}': no file '{name}' beside it; add the templates of its relations")
-    made: dict[str, list[str]] = defaultdict(list)
+    by_relation: dict[str, list[str]] = defaultdict(list)
     for record in records(file):
         try:
             if isinstance(record, Record):
                 relation, template = (record.get(key, str) for key in keys)
                 if template.count(SUBJECT) != 1 or template.count(OBJECT) != 1:
                     raise Bad(record.line, f"template '{template[:60]}' has not one {SUBJECT} and one {OBJECT}")
-                made[relation].append(template)
+                by_relation[relation].append(template)
             elif isinstance(record, Bad):
                 raise record
         except Bad as bad:
             raise HeadscopeError(f"suite '{file}', line {bad.line}: {bad.message}; mend it") from bad
-    return made
+    return by_relation
 
 
 def in_templates(

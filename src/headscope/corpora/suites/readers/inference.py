@@ -34,7 +34,7 @@ def _orders(steps: int) -> Iterator[ClozeItem]:
     for number in range(DRAWN):
         words = COMPARED[number % len(COMPARED)]
         persons = random.sample(PEOPLE, steps + 1)
-        premises = [f"{one} is {words[0]} than {other}." for one, other in pairwise(persons)]
+        premises = [f"{first} is {words[0]} than {second}." for first, second in pairwise(persons)]
         context = " ".join(random.sample(premises, steps))
         for first, last, answers in ((persons[0], persons[-1], words), (persons[-1], persons[0], words[::-1])):
             text = f"{context} So {first} is {GAP} than {last}."
@@ -48,7 +48,7 @@ def _places(steps: int) -> Iterator[ClozeItem]:
     for number in range(DRAWN):
         things, containers = random.sample(THINGS, 2), random.sample(CONTAINERS, 2 * steps)
         chains = [[thing, *containers[at * steps : (at + 1) * steps]] for at, thing in enumerate(things)]
-        premises = [f"The {one} is in the {other}." for chain in chains for one, other in pairwise(chain)]
+        premises = [f"The {first} is in the {second}." for chain in chains for first, second in pairwise(chain)]
         context = " ".join(random.sample(premises, len(premises)))
         for chain, other in (chains, chains[::-1]):
             yield _location(f"place-{steps}-{number}-{chain[0]}", context, chain, other[-1], STEPS[steps - 1])

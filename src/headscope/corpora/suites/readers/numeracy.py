@@ -61,8 +61,8 @@ def _lists(condition: str) -> Iterator[ClozeItem]:
 
 def _comparisons(condition: str) -> Iterator[ClozeItem]:
     for number, (low, high) in enumerate(_pairs(condition, distinct=True)):
-        for one, other, answers in ((low, high, ("smaller", "larger")), (high, low, ("larger", "smaller"))):
-            text = " is ".join((_written(one, condition), f"{GAP} than {_written(other, condition)}."))
+        for first, second, answers in ((low, high, ("smaller", "larger")), (high, low, ("larger", "smaller"))):
+            text = " is ".join((_written(first, condition), f"{GAP} than {_written(second, condition)}."))
             lemma = f"{_written(low, condition)} {_written(high, condition)}"
             yield gap(
                 f"compare-{condition}-{number}-{answers[0]}", "comparing numbers", text, answers, lemma, condition
@@ -70,11 +70,11 @@ def _comparisons(condition: str) -> Iterator[ClozeItem]:
 
 
 def _sums(condition: str) -> Iterator[ClozeItem]:
-    for number, (one, other) in enumerate(_pairs("1 digit" if condition == "words" else condition, distinct=False)):
-        total = one + other
+    for number, (first, second) in enumerate(_pairs("1 digit" if condition == "words" else condition, distinct=False)):
+        total = first + second
         wrong = [total + step for step in (-2, -1, 1, 2) if total + step >= 0]
         answers = tuple(_written(number, condition) for number in (total, *wrong))
-        text = f"{_written(one, condition)} plus {_written(other, condition)} is {GAP}."
+        text = f"{_written(first, condition)} plus {_written(second, condition)} is {GAP}."
         yield gap(f"add-{condition}-{number}", "adding numbers", text, answers, answers[0], condition)
 
 
@@ -83,9 +83,9 @@ def _pairs(condition: str, *, distinct: bool) -> list[tuple[int, int]]:
     low, high = DIGITS.get(condition, (1, 999))
     random, pairs = Random(f"{condition} {distinct}"), dict[tuple[int, int], None]()
     while len(pairs) < (COMPARED if distinct else ADDED):
-        one, other = random.randint(low, high), random.randint(low, high)
-        if not distinct or one != other:
-            pairs[(min(one, other), max(one, other)) if distinct else (one, other)] = None
+        first, second = random.randint(low, high), random.randint(low, high)
+        if not distinct or first != second:
+            pairs[(min(first, second), max(first, second)) if distinct else (first, second)] = None
     return list(pairs)
 
 

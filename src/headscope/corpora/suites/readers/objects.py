@@ -55,7 +55,7 @@ def object_pairs(file: str) -> Iterator[ClozeItem | Bad]:
     for property, (more, less) in COMPARED.items():
         having, lacking = answers[property]
         random = Random(property)
-        pairs = [(one, other) for one in having for other in lacking]
+        pairs = [(first, second) for first in having for second in lacking]
         for one, other in random.sample(pairs, min(PAIRS, len(pairs))):
             for first, second, words in ((one, other, (more, less)), (other, one, (less, more))):
                 text = f"The {first} is {GAP} than the {second}."
@@ -89,14 +89,14 @@ def _words(file: str) -> dict[str, tuple[str, str]]:
     beside = next((str(path) for path in paths if path.is_file()), None)
     if beside is None:
         raise HeadscopeError(f"suite '{file}': no file 'properties.tsv' beside it; add the words of its properties")
-    made = {}
+    by_object = {}
     for row in rows(beside, ("uid", "sentence", "categorization")):
         if isinstance(row, Bad) or not all(row.values):
             message = row.message if isinstance(row, Bad) else "a value is empty"
             raise HeadscopeError(f"suite '{beside}', line {row.line}: {message}; mend it")
         property, phrase, kind = row.values
-        made[property] = (phrase if " " in phrase else f"is {phrase}", kind)
-    return made
+        by_object[property] = (phrase if " " in phrase else f"is {phrase}", kind)
+    return by_object
 
 
 def _answers(file: str, names: Sequence[str]) -> tuple[list[Bad], Answers]:

@@ -97,6 +97,6 @@ def _texts(record: Record, name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _refuse_repeated(record: Record, given: Sequence[str]) -> None:
-    if given[0] in given[1:]:
-        raise Bad(record.line, f"'{given[0][:40]}' stands on both sides")
+def _refuse_repeated(record: Record, names: Sequence[str]) -> None:
+    if names[0] in names[1:]:
+        raise Bad(record.line, f"'{names[0][:40]}' stands on both sides")

@@ -122,7 +122,7 @@ def _pair(row: SuiteRow) -> ClozeItem:
 
 def _masked(item: ClozeItem) -> ClozeItem | Skipped:
     good, bad = item.good.text.split(), item.bad[0].text.split()
-    positions = [at for at, (one, other) in enumerate(zip(good, bad, strict=False)) if one != other]
+    positions = [at for at, (first, second) in enumerate(zip(good, bad, strict=False)) if first != second]
     if "npi" in item.phenomenon or len(item.bad) > 1 or len(good) != len(bad) or len(positions) != 1:
         return Skipped("pairs that do not differ in one verb or reflexive")
     at = positions[0]

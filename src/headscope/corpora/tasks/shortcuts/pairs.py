@@ -1,14 +1,18 @@
-"""Pairs of a premise and a hypothesis from the templates, the same in every run."""
+"""Pairs of a premise and a hypothesis from the templates, the same in every run, and a classifier's answers to them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from random import Random
 
+import numpy as np
+from jaxtyping import Float
+
 from headscope.corpora import Corpus
 from headscope.corpora.tasks.shortcuts.templates import LEXICON, TEMPLATES, TRANSITIVE, Template
+from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 
 NAME = "shortcuts"
@@ -43,7 +47,7 @@ def shortcut_pairs(per_case: int = PAIRS) -> list[ShortcutPair]:
 def _of_template(template: Template, per_case: int) -> Iterator[ShortcutPair]:
     random = Random(f"{template.heuristic} {template.entailed} {template.case}")
     for number in range(per_case):
-        words = {name: random.sample(known, min(len(known), 5)) for name, known in LEXICON.items()}
+        words = {name: random.sample(entries, min(len(entries), 5)) for name, entries in LEXICON.items()}
         premise, hypothesis = (_filled(pattern, words) for pattern in (template.premise, template.hypothesis))
         yield ShortcutPair(premise, hypothesis, template.heuristic, template.case, template.entailed, template.same)
         if number % OTHERS == 0:
@@ -77,3 +81,39 @@ def corpus_of(pairs: list[ShortcutPair]) -> Corpus:
         for number, pair in zip(count(1), pairs, strict=False)
     ]
     return Corpus(NAME, sha256(texts.encode()).hexdigest(), len(examples), {}, lambda: iter(examples))
+
+
+# Names of the output that says yes, in lower case.
+ENTAILS = ("entailment", "entailed", "entails", "yes", "true")
+SAME = ("equivalent", "paraphrase", "duplicate", "is_duplicate", "1")
+
+
+def judge_of(
+    pairs: Sequence[ShortcutPair], id2label: Mapping[int, str], model: str
+) -> Callable[[Float[np.ndarray, "*variant pair output"]], Float[np.ndarray, "*variant pair 2"]]:
+    """A function from a model's outputs to those of the wrong and of the right answer, the largest of several.
+
+    An output named entailment is right for pairs that are entailed; one named equivalent, paraphrase or 1 for pairs
+    that say the same. All other outputs, such as neutral and contradiction, say no.
+
+    * `id2label`: the names of the outputs, from the model's configuration; `model`: its name, for messages.
+
+    Raises `HeadscopeError` if no output is named so.
+    """
+    names = [str(id2label[number]).lower().replace(" ", "_").replace("-", "_") for number in sorted(id2label)]
+    yes = next((names.index(name) for name in (*ENTAILS, *SAME) if name in names), None)
+    if yes is None or len(names) < 2:
+        labels = ", ".join(map(str, id2label.values()))
+        raise HeadscopeError(
+            f"model '{model}' has the labels {labels}, none of which says that a pair is entailed or the same; use a "
+            "model that was fine-tuned on such a task, or name that output 'entailment' or 'paraphrase' in its "
+            "config.json (id2label)"
+        )
+    right = np.array([pair.entailed if names[yes] in ENTAILS else pair.same for pair in pairs])
+    others = [number for number in range(len(names)) if number != yes]
+
+    def judged(outputs: Float[np.ndarray, "*variant pair output"]) -> Float[np.ndarray, "*variant pair 2"]:
+        for_yes, for_no = outputs[..., yes], outputs[..., others].max(-1)
+        return np.stack([np.where(right, for_no, for_yes), np.where(right, for_yes, for_no)], axis=-1)
+
+    return judged

@@ -23,6 +23,7 @@ from headscope.studies.heads.clusters import annotations as beside
 from headscope.studies.heads.clusters.clustering import groups, positions
 from headscope.studies.heads.clusters.head_distances import HeadPairs
 from headscope.studies.heads.clusters.observer import NAME, DivergenceObserver
+from headscope.study import Number
 
 
 def run(
@@ -88,8 +89,8 @@ def run(
     variables.add("cluster_stability", stability, interval=bounds, count=int(read["n_examples"]))
     cluster = np.nan_to_num(by_layer(cluster_of_head, heads)).astype(int)
     coordinates["behaviour"] = beside.behaviour(xr.Dataset(variables.arrays))
-    names = Variables({}, STUDY.source)
-    coordinates["cluster"] = names.add("cluster", cluster, HEADS, long_name="cluster of a head", units="number")
+    names = Variables({}, STUDY.source, {"cluster": Number("cluster", "cluster of a head", "number", HEADS)})
+    coordinates["cluster"] = names.add("cluster", cluster)
     options = {"clusters": clusters, "patterns": str(patterns), "syntax": str(syntax), "as_coded": as_coded}
     result = xr.Dataset(variables.arrays, attrs=attributes | read | {"options": json.dumps(options)})
     return results.check(

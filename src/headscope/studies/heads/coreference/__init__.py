@@ -4,7 +4,7 @@ Clark et al. 2019, section 4.3 (Table 2). Of GAP also the F1 by gender, of WinoB
 """
 
 from headscope.common_numbers import places, sinks
-from headscope.study import Cost, Dimension, InSurvey, Number, Study
+from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 SHARE, HEADS, KIND = "share of mentions", ("layer", "head"), ("mention_type",)
 SPECIAL = "whether the head beats nearest and head match by 10 points, with q < 0.05, in at least 50 mentions"
@@ -98,7 +98,15 @@ STEREOTYPES = (
 STUDY = Study(
     question="Which heads point at the antecedent of a pronoun or a name?",
     source="Clark et al. 2019, section 4.3",
-    survey=InSurvey("mentions", Cost(1, 0.05, 0.1, shared=False)),
+    survey=InSurvey("mentions", Cost(1, 0.05, 0.1)),
+    kinds=(
+        Kind(
+            20,
+            "coreference",
+            "#009e73",
+            "finds the antecedent of mentions better than the baselines, by 10 points or more",
+        ),
+    ),
     required=("reference",),
     options={"long": "truncate"},
     dims={

@@ -1,7 +1,7 @@
 """Heads that repeat, copy, look at the first token, or look far back."""
 
 from headscope.common_numbers import COVERAGE, places
-from headscope.study import Cost, Dimension, InSurvey, Number, Study
+from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 HEADS, LAYER, RELATION, CONTEXT = ("layer", "head"), ("layer",), ("relation",), ("context",)
 LINKS, FOCI, PAIRS = (*HEADS, "relation"), (*HEADS, "focus"), (*HEADS, "context", "depth")
@@ -41,7 +41,30 @@ def along_links(prefix: str, where: str, attention: str, control: str) -> tuple[
 STUDY = Study(
     question="Which heads repeat, copy, look at the first token, or look far back?",
     source="induction heads (Olsson et al. 2022), on random tokens",
-    survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22, shared=False)),
+    survey=InSurvey("text", Cost(2, 0.3, fixed=2, complete=22)),
+    kinds=(
+        Kind(30, "induction", "#332288", "looks behind an earlier copy of the token, 0.1 more than without the copy"),
+        Kind(
+            31,
+            "duplicate",
+            "#44aa99",
+            "looks at an earlier copy of the token, 0.1 more than without the copy",
+            "earlier copy",
+        ),
+        Kind(
+            32,
+            "retrieval",
+            "#88ccee",
+            "looks behind the only earlier copy wherever it stands in a long text, 0.1 more than without it",
+        ),
+        Kind(33, "copying", "#661100", "raises the prediction of three quarters of the tokens where it looks at them"),
+        Kind(
+            70,
+            "sink",
+            "#6d8ba3",
+            "gives the first token, delimiters, or periods and commas 0.4 of its attention or more",
+        ),
+    ),
     required=("attention", "planted_attention", "sink_attention"),
     quick=("--sequences", "4", "--copy", "6", "--contexts", "16", "--texts", "4", "--tokens", "20"),
     dims={

@@ -5,7 +5,7 @@ Their network and labelled maps came with the code of Prasanna, Rogers and Rumsh
 docs/patterns.md says how the classifier here was made, and how well it tells the patterns.
 """
 
-from headscope.study import Cost, Dimension, InSurvey, Number, Study
+from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 SHARE, HEADS, MAP = "share of maps", ("layer", "head", "pattern"), ("pattern", "example")
 SAME = "share of heads that have the same most frequent pattern in all corpora"
@@ -15,6 +15,24 @@ STUDY = Study(
     survey=InSurvey("text", Cost(1, 0.9, fixed=2), several=True),
     options={"limit": 1000},  # as in the paper
     quick=("--shown", "1"),
+    kinds=(
+        Kind(90, "vertical", "#6699cc", "has vertical stripes in more than half of its maps"),
+        Kind(91, "diagonal", "#aa4499", "has a diagonal in more than half of its maps"),
+        Kind(
+            92,
+            "vertical_diagonal",
+            "#882255",
+            "has stripes and a diagonal in more than half of its maps",
+            "vertical + diagonal",
+        ),
+        Kind(
+            93,
+            "block",
+            "#999933",
+            "spreads attention nearly evenly, over the input or its segments, in more than half of its maps",
+            "near-even block",
+        ),
+    ),
     required=("share",),
     dims={"pattern": Dimension("class of an attention map")},
     coords={

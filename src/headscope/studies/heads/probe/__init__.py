@@ -4,16 +4,17 @@ Clark et al. 2019, section 5 (Table 3): parsers whose only inputs are attention,
 a treebank and compared with parsers that see no attention, or that of a model with random weights.
 """
 
-from headscope.study import Cost, InSurvey, Number, Study
+from headscope.study import Cost, Dimension, InSurvey, Number, Study
 
 SHARE, HEADS, BY_SEED = "share of words", ("layer", "head", "direction"), ("probe", "seed")
 UAS = "words, without punctuation, that get their syntactic head"
 STUDY = Study(
     question="How much syntax do all heads know together?",
     source="Clark et al. 2019, section 5",
-    survey=InSurvey("trees", Cost(4, 0.05, after=8, cells=4, most=1600)),
+    survey=InSurvey("treebank", Cost(4, 0.05, after=8, cells=4, most=1600)),
     quick=("--train", "sample", "--train-limit", "12", "--epochs", "1", "--seeds", "1"),
     required=("uas_argmax",),
+    dims={"probe": Dimension("parser that is scored")},
     attributes={"words_with_vectors": "number"},
     numbers=(
         Number("uas", UAS, SHARE, ("probe",), definition=f"{UAS} in the best tree; roots are among them"),

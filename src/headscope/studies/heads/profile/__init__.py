@@ -5,7 +5,7 @@ Clark et al. 2019, section 3, and Kovaleva et al. 2019, sections 4.4 and 4.5, in
 
 from headscope.common_numbers import COVERAGE
 from headscope.measures import FREQUENCY, PREDICTED, SURFACE
-from headscope.study import Cost, Dimension, InSurvey, Number, Study
+from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 CLASSES, CORPUS = ("frequency",), "the corpus, as the tokenizer divides it"
 PIECES = "how often a piece stands in the corpus, or is predicted, in classes of about as many tokens"
@@ -14,6 +14,23 @@ STUDY = Study(
     page="how-to/profile.md",
     source="Clark et al. 2019, section 3; Kovaleva et al. 2019, sections 4.4 and 4.5",
     survey=InSurvey("text", Cost(1, 0.03)),
+    kinds=(
+        Kind(
+            50,
+            "same_word",
+            "#7f5539",
+            "looks at the same word in the other segment of a pair, 0.1 more than both baselines",
+            "same word",
+        ),
+        Kind(
+            51,
+            "rare",
+            "#4d4dff",
+            "gives a token more attention the rarer its piece is: a rank correlation of -0.4 or less",
+            "rare words",
+        ),
+        Kind(66, "end", "#6b6b00", "gives the last token of a segment 0.4 of its attention or more"),
+    ),
     required=("token_attention",),
     dims={"frequency": Dimension(PIECES)},
     measures=(*SURFACE, *FREQUENCY, *PREDICTED),

@@ -4,7 +4,7 @@ Kovaleva et al. 2019, section 4.2 (Figure 3) and 4.5; beside it links elsewhere 
 """
 
 from headscope.common_numbers import places, sinks
-from headscope.study import Cost, InSurvey, Number, Study
+from headscope.study import Cost, InSurvey, Kind, Number, Study
 
 SHARE, HEADS, RELATIONS = "share of attention", ("layer", "head", "relation", "direction"), ("relation",)
 LINK, OTHER_HALF = "attention from one end of a link to the other", "in the chosen head, on the other half"
@@ -13,8 +13,8 @@ LARGEST = (
     "all links of the relation"
 )
 ELSEWHERE = "the same for each link moved to a random other place of its sentence: as far apart, in the same order"
-OTHERS = "the same from random other words of the sentence to the same end of the link"
-RATE = "false discovery rate at which links get more than links elsewhere and than from other words"
+OTHERS = "the same with a random other word in place of one end: of both ends the one whose others get more"
+RATE = "false discovery rate at which links get more than links elsewhere and than other words"
 TESTS = (
     "false discovery rate at which links get no more than both: of the larger p of an exact sign test and of a t test "
     "over sentences or documents, over all heads, relations and directions"
@@ -26,21 +26,17 @@ STUDY = Study(
     question="Which heads link two words?",
     source="Kovaleva et al. 2019, section 4.2",
     survey=InSurvey("links", Cost(4, 0.08, 0.1)),
+    kinds=(Kind(40, "link", "#117733", "attends to linked words more than to others"),),
     required=("link_attention",),
     attributes={"n_links": "number", "filter": "object"},
     numbers=(
         Number("link_attention", LINK, SHARE, HEADS, definition=LARGEST),
         Number("untrained", f"{LINK} in an untrained model", SHARE, HEADS),
         Number("untrained_gain", RANDOM, SHARE, ("seed",), definition=BY_SEED),
-        Number(
-            "elsewhere",
-            "attention between words of the same distance elsewhere",
-            *(SHARE, HEADS),
-            definition=ELSEWHERE,
-        ),
-        Number("others", "attention from other words to the same end of a link", SHARE, HEADS, definition=OTHERS),
+        Number("elsewhere", "attention of links that are moved elsewhere", SHARE, HEADS, definition=ELSEWHERE),
+        Number("others", "attention between one end of a link and other words", SHARE, HEADS, definition=OTHERS),
         Number("gain", "attention of links less that of links elsewhere", SHARE, HEADS),
-        Number("gain_others", "attention of links less that from other words", SHARE, HEADS),
+        Number("gain_others", "attention of links less that of other words", SHARE, HEADS),
         Number(
             "percentile", "99th percentile of the attention of links over all heads", SHARE, ("relation", "direction")
         ),
@@ -50,9 +46,9 @@ STUDY = Study(
         Number("chosen_direction", "direction in which that head gains most", "direction", RELATIONS),
         Number("chosen_attention", f"attention of links {OTHER_HALF}", SHARE, RELATIONS),
         Number("chosen_elsewhere", f"attention of links elsewhere {OTHER_HALF}", SHARE, RELATIONS),
-        Number("chosen_others", f"attention from other words to the same end of a link {OTHER_HALF}", SHARE, RELATIONS),
+        Number("chosen_others", f"attention between one end of a link and other words {OTHER_HALF}", SHARE, RELATIONS),
         Number("chosen_gain", f"attention of links less that of links elsewhere {OTHER_HALF}", SHARE, RELATIONS),
-        Number("chosen_gain_others", f"attention of links less that from other words {OTHER_HALF}", SHARE, RELATIONS),
+        Number("chosen_gain_others", f"attention of links less that of other words {OTHER_HALF}", SHARE, RELATIONS),
         *sinks(*RELATIONS),
     ),
 )

@@ -25,7 +25,7 @@ def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
 
 
 def baselines(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The larger one of links elsewhere and of other words at the same end."""
+    """The larger one of links elsewhere and of other words at one end."""
     elsewhere, others = result["elsewhere"], result["others"]
     return {"link_attention": elsewhere.where(~(others > elsewhere), others)}
 

@@ -30,8 +30,9 @@ class LinkAttention(Columns):
     * `input`: the number of the input, `unit`: of its document; `length`: how many tokens the input has.
     * `relation`, `links`: of how many links.
     * `linked`: the largest attention of any token of a source to any of its target (direction 0), and back (1).
-    * `elsewhere`: the same for links elsewhere; `others`: from other words to the same end (see `Baselines`);
-      `matched`: of the links that these are compared with, by default all. NaN where no link has baselines.
+    * `elsewhere`: the same for links elsewhere; `others`: from other words to the end that is looked at; `other_ends`:
+      from the end that looks to other words, by default as `others` (see `Baselines`); `matched`: of the links that
+      these are compared with, by default all. NaN where no link has baselines.
     * `sink`: attention to special tokens, the mean over the tokens of the ends that look (sources in direction 0);
       `sink_others`: over the tokens of all other words; NaN where there is none, and of all relations together.
     """
@@ -47,16 +48,23 @@ class LinkAttention(Columns):
     sink: Float[np.ndarray, "row head 2"]
     sink_others: Float[np.ndarray, "row head 2"]
     matched: Float[np.ndarray, "row head 2"] = None  # type: ignore[assignment]
+    other_ends: Float[np.ndarray, "row head 2"] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         """All links are compared, where no others are named."""
-        if self.matched is None:
-            object.__setattr__(self, "matched", self.linked)
+        for name, default in (("matched", self.linked), ("other_ends", self.others)):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, default)
 
     @property
     def compared(self) -> Bool[np.ndarray, " row"]:
         """Mask of the rows that have baselines."""
         return ~np.isnan(self.elsewhere[:, 0, 0])
+
+    @property
+    def one_end_moved(self) -> Float[np.ndarray, "row head 2"]:
+        """Of each head and direction `others` or `other_ends`, whichever is larger over all rows."""
+        return np.where(self.other_ends.sum(0) > self.others.sum(0), self.other_ends, self.others)
 
     def by_relation(self, apart: Sequence[str] = ()) -> Mapping[str, "LinkAttention"]:
         """The rows of "all", one for each input, and of each relation, the most frequent first.
@@ -84,6 +92,7 @@ class LinkAttention(Columns):
             np.fmax.reduceat(self.others, starts),
             *np.full((2, len(inputs), *self.sink.shape[1:]), np.nan),
             matched=np.fmax.reduceat(self.matched, starts),
+            other_ends=np.fmax.reduceat(self.other_ends, starts),
         )
 
 
@@ -111,7 +120,7 @@ class Baselines(NamedTuple):
     * `elsewhere`: both ends are moved by the same number of words, so that they are as far apart, in the same order: a
       head that only looks so far ahead or back gives it as much.
     * `other_source`, `other_target`: one end alone is moved, the other stays: a head in which all words look at the
-      same word gives it as much.
+      same word gives it as much, as does one in which the words at this end look at all words alike.
     """
 
     elsewhere: Link | None

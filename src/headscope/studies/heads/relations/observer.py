@@ -103,7 +103,8 @@ class LinkObserver(RowsObserver):
         # [row, kind, head, direction]
         weights = torch.cat(parts, dim=1).unflatten(0, (len(self.rows), KINDS)).cpu().numpy()
         examples = np.array([row.example for row in self.rows], dtype=np.int64)
-        compared = np.array([row.compared for row in self.rows], dtype=bool)
+        compared = np.array([row.compared for row in self.rows], dtype=bool)[:, None, None, None]
+        elsewhere, source, target, matched = np.where(compared, weights[:, 1:], np.nan).swapaxes(0, 1)
         return LinkAttention(
             input=self.batch.index.numpy()[examples],
             unit=self.batch.unit.numpy()[examples],
@@ -111,12 +112,13 @@ class LinkObserver(RowsObserver):
             relation=np.array([row.relation for row in self.rows], dtype=str),
             links=np.array([row.links for row in self.rows], dtype=np.int64),
             linked=weights[:, 0],
-            elsewhere=np.where(compared[:, None, None], weights[:, 1], np.nan),
-            # The end that looks is the other word: the source in direction 0, the target in direction 1.
-            others=np.where(compared[:, None, None], np.stack([weights[:, 2, :, 0], weights[:, 3, :, 1]], -1), np.nan),
+            elsewhere=elsewhere,
+            # The end that looks is the source in direction 0, the target in direction 1.
+            others=np.stack([source[..., 0], target[..., 1]], -1),
+            other_ends=np.stack([target[..., 0], source[..., 1]], -1),
             sink=sinks[..., 0],
             sink_others=sinks[..., 1],
-            matched=np.where(compared[:, None, None], weights[:, 4], np.nan),
+            matched=matched,
         )
 
     @property

@@ -43,7 +43,7 @@ DIRECTIONS = {FORWARD: "From source to target", "target_to_source": "From target
 MOST_RELATIONS = 12
 NOT_COMPARED = Finding(
     "Nothing could be compared",
-    "In no sentence can the links of any relation stand elsewhere, and other words look at the same end, as the "
+    "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
     "baselines need. Read longer sentences, or more of them.",
 )
 
@@ -160,8 +160,8 @@ def tested(numbers: Numbers) -> Finding:
         "Special heads",
         f"They give the links of some relation at least 0.1 more attention than both baselines, with q < {RATE} "
         f"(Benjamini-Hochberg over {tests_made(result)} heads, relations and directions), in at least {LEAST_CASES} "
-        f"sentences{beyond}. The baselines: links moved elsewhere in the same sentence, and attention from other words "
-        f"to the same end. Relations with a special head: {len(names)} of {enough} with at least {LEAST_CASES} "
+        f"sentences{beyond}. The baselines: links moved elsewhere in the same sentence, and other words at one end "
+        f"(whichever gets more). Relations with a special head: {len(names)} of {enough} with at least {LEAST_CASES} "
         "sentences.",
     )
 

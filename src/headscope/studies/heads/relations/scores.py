@@ -40,7 +40,7 @@ def score(rows: LinkAttention, draws: Draws) -> LinkScore:
     p-value of both tests and both baselines is that of not being better than both.
     """
     compared = rows[rows.compared]
-    linked, elsewhere, others = map(with_either, (compared.matched, compared.elsewhere, compared.others))
+    linked, elsewhere, others = map(with_either, (compared.matched, compared.elsewhere, compared.one_end_moved))
     gains = (linked - elsewhere, linked - others)
     tallies = [tally_by_input(values, compared.input, draws) for values in (elsewhere, others, *gains)]
     of_sentences = [better((gain > 0).sum(0), (gain < 0).sum(0)) for gain in gains]
@@ -61,7 +61,7 @@ def best(rows: LinkAttention, draws: Draws, selection_half: Bool[np.ndarray, " i
     def evaluate(rows: LinkAttention, selected: Selection) -> Tally:
         linked, elsewhere, others = (
             values[:, selected.head, selected.direction].astype(np.float64)
-            for values in (rows.matched, rows.elsewhere, rows.others)
+            for values in (rows.matched, rows.elsewhere, rows.one_end_moved)
         )
         values = np.stack([linked, elsewhere, others, linked - elsewhere, linked - others], axis=1)
         return tally_by_input(values, rows.input, draws)
@@ -73,7 +73,7 @@ def best(rows: LinkAttention, draws: Draws, selection_half: Bool[np.ndarray, " i
 def least_gain(rows: LinkAttention) -> Float[np.ndarray, "head direction"]:
     """Smaller gain in attention of links relative to the baselines: the mean over the rows that have baselines."""
     rows = rows[rows.compared]
-    linked, *both = (values.mean(0, dtype=np.float64) for values in (rows.matched, rows.elsewhere, rows.others))
+    linked, *both = (values.mean(0, dtype=np.float64) for values in (rows.matched, rows.elsewhere, rows.one_end_moved))
     return linked - np.maximum(*both)
 
 

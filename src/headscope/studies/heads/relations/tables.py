@@ -15,7 +15,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import rate
 
-ELSEWHERE, OTHERS = "elsewhere", "from other words"
+ELSEWHERE, OTHERS = "elsewhere", "other words at one end"
 RELATIONS = BestHeads(
     ("relation",),
     score="chosen_attention",
@@ -70,8 +70,8 @@ def links(numbers: Numbers) -> list[Table]:
     """The relations of at least 50 sentences, the best gains first, and apart those of fewer."""
     caption = (
         "The best head of each relation: shares of attention with 95% intervals. It is chosen on one half of the "
-        "sentences and scored on the other half. Elsewhere: links moved elsewhere in their sentence. Others: from "
-        "other words to the same end of the link. Gain: over the larger of the two. Untrained: the largest value of "
+        "sentences and scored on the other half. Elsewhere: links moved elsewhere in their sentence. Others: with "
+        "another word at one end of the link. Gain: over the larger of the two. Untrained: the largest value of "
         "any head of the same model with random weights. Special: gain of at least 0.1, q < 0.05, above untrained."
     )
     return by_number_of_cases("links", caption, "sentences", COLUMNS, relations(numbers.result), _cells)

@@ -4,7 +4,7 @@ Clark et al. 2019, section 4.2 (Table 1): a word's head is the word that it atte
 """
 
 from headscope.common_numbers import places, sinks
-from headscope.study import Cost, InSurvey, Number, Study
+from headscope.study import Cost, InSurvey, Kind, Number, Study
 
 SHARE, HEADS, RELATIONS = "share of words", ("layer", "head", "relation", "direction"), ("relation",)
 FROM_ENDS = ": 1 for the first word of a sentence, -1 for the last"
@@ -18,7 +18,10 @@ SPLIT_SOURCE = "Clark et al. 2019, section 4.1"
 STUDY = Study(
     question="Which heads point at the syntactic head of a word?",
     source="Clark et al. 2019, section 4.2",
-    survey=InSurvey("trees", Cost(1, 0.05, 0.1)),
+    survey=InSurvey("treebank", Cost(1, 0.05, 0.1)),
+    kinds=(
+        Kind(10, "relation", "#cc79a7", "finds a syntactic relation better than a fixed word, by 10 points or more"),
+    ),
     required=("baseline_offset",),
     numbers=(
         Number("accuracy", "words whose syntactic head the attention picks", SHARE, HEADS, definition=ACCURACY),

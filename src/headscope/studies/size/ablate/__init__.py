@@ -3,7 +3,8 @@
 Kovaleva et al. 2019, section 4.6; beside it head importance by gradient (Michel et al. 2019) and how well it agrees.
 """
 
-from headscope.study import Cost, Dimension, InSurvey, Number, Study
+from headscope.common_numbers import IMPORTANCE
+from headscope.study import Cost, Dimension, InSurvey, Kind, Number, Study
 
 METRIC, HEADS, PHENOMENA, HALVES = ("metric",), ("layer", "head"), ("layer", "head", "phenomenon"), ("half", "metric")
 SOURCES, PAIRS, TASKS, CHANGES = (
@@ -19,14 +20,6 @@ MARKED_SOURCE = "after Kovaleva et al. 2019, section 5, and Voita et al. 2019, s
 EXCESS = "loss of score without both heads of a pair, more than the sum of the losses without each"
 BOTH = "heads among the tenth with the largest loss of score in both tasks"
 BEST = "gain of score without the head that is best on one half of the examples"
-IMPORTANCE = "importance of a head, by the gradient of the loss"
-ESTIMATORS = (
-    "from g[e, t], the derivative of the loss of example e in the gate of the head at token t, over n examples. "
-    "`michel`: mean over e of |sum over t of g| (Michel et al. 2019, 4.1). `michel_code`: sum over e and t of |g|, "
-    "divided by the number of tokens, in the last layer by n: their code for BERT. `text_pruner`: |mean over e of the "
-    "sum over t of g|: TextPruner's, with all examples in one batch. `run_bertology`: sum over e of |sum over e' <= e "
-    "and all t of g|, divided by the number of tokens: the script of transformers, which never resets gradients"
-)
 SUITE = "Kovaleva et al. 2019, section 4.6, by phenomenon"
 OF_ITEMS = (
     "change of the accuracy of a phenomenon without a head. An item is right if its good text scores higher than the "
@@ -45,7 +38,6 @@ NOT_LEARNED = (
 )
 PERTURBED, PAIR_SOURCE = "Ettinger 2020; Rogers et al. 2020, section 4.1", "after Kovaleva et al. 2019, section 4.6"
 ONE_HEAD, SHARED = "Michel et al. 2019, section 3.3, Table 6", "Michel et al. 2019, section 5"
-PROGRAMS = "Michel et al. 2019, 4.1, and programs named as the estimators"
 
 
 def effects(name: str, dims: tuple[str, ...], without: str) -> tuple[Number, ...]:
@@ -63,8 +55,11 @@ STUDY = Study(
     question="Which heads does a task need?",
     page="fine-tuning.md",
     source="Kovaleva et al. 2019, section 4.6",
-    survey=InSurvey("task", Cost(100, 0, shared=False)),
+    survey=InSurvey("task", Cost(100, 0)),
     example="headscope ablate out/tuned/model --task mrpc --data GLUE -o out/ablated",
+    kinds=(
+        Kind(100, "needed", "#b2182b", "the score of the task, or of a phenomenon, is lower without it, beyond chance"),
+    ),
     required=("head_score",),
     dims={
         "head_set": Dimension("heads that are disabled together"),
@@ -92,12 +87,7 @@ STUDY = Study(
         ),
         Number("choosing_gain", f"{BEST}, on that half", "score", HALVES),
         Number("chosen_gain", f"{BEST}, on the other half", "score", HALVES),
-        Number("importance", IMPORTANCE, "loss, or loss per token", (*HEADS, "estimator"), PROGRAMS, ESTIMATORS),
-        Number(
-            *("importance_normalised", f"{IMPORTANCE}, compared within its layer", "share of its layer's norm"),
-            *((*HEADS, "estimator"), PROGRAMS),
-            "`importance` divided by the length of that of its layer; `run_bertology` then scaled to 0 to 1",
-        ),
+        *IMPORTANCE,
         Number(
             *("rank_correlation", "rank correlation of importance and the loss of score without a head"),
             *("Spearman's correlation", ("estimator", "metric")),

@@ -25,7 +25,7 @@ LEAST = 4
 
 
 @dataclass(frozen=True)
-class Kind:
+class VariantRows:
     """One kind of variants, and which rows of all they are."""
 
     name: str
@@ -70,13 +70,13 @@ class Effects:
         return self.gains_of(self.sweep.heads[existing(self.heads)])
 
     @property
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[VariantRows]:
         """The kinds of variants that there are."""
         heads, layers = sum(self.heads), sum(self.heads) + len(self.heads)
         sets = layers + len(self.sets)
-        some, less = Kind("set", slice(layers, sets)), Kind("skipped", slice(sets, None))
+        some, less = VariantRows("set", slice(layers, sets)), VariantRows("skipped", slice(sets, None))
         asked = [kind for kind, there in ((some, self.sets), (less, self.sweep.skipped is not None)) if there]
-        return [Kind("head", slice(heads)), Kind("layer", slice(heads, layers)), *asked]
+        return [VariantRows("head", slice(heads)), VariantRows("layer", slice(heads, layers)), *asked]
 
     @property
     def coords(self) -> dict[str, Sequence]:
@@ -118,7 +118,7 @@ class Effects:
         )
         return variables.arrays
 
-    def _add_scores(self, variables: Variables, kind: Kind) -> None:
+    def _add_scores(self, variables: Variables, kind: VariantRows) -> None:
         variables.add(f"{kind.name}_score", self._placed(kind, self.gains.scores[1:][kind.rows]))
         variables.add(
             f"{kind.name}_gain",
@@ -127,7 +127,7 @@ class Effects:
             count=len(self.targets),
         )
 
-    def _add_tests(self, variables: Variables, kind: Kind) -> None:
+    def _add_tests(self, variables: Variables, kind: VariantRows) -> None:
         """Add the p-value and the false discovery rate of a change of the accuracy, for each variant."""
         before = self.sweep.plain.argmax(-1) == self.targets
         p = self._placed(kind, mcnemar(self.gains.outputs[kind.rows].argmax(-1) == self.targets, before))
@@ -164,7 +164,7 @@ class Effects:
         for name in ("choosing_gain", "chosen_gain"):
             variables.arrays[name] = variables.arrays[name].assign_coords(chosen_head=(("half", "metric"), names))
 
-    def _placed(self, kind: Kind, values: np.ndarray) -> np.ndarray:
+    def _placed(self, kind: VariantRows, values: np.ndarray) -> np.ndarray:
         if kind.name == "skipped":
             return values.reshape(len(SKIPPED), len(self.heads), *values.shape[1:])
         return by_layer(values, self.heads) if kind.name == "head" else values

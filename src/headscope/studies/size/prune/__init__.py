@@ -22,7 +22,7 @@ STUDY = Study(
     question="How small can the model be?",
     page="how-to/prune.md",
     source="Michel et al. 2019, section 4",
-    survey=InSurvey("task", Cost(150, 0, shared=False), options=("--tolerance", "0.02")),
+    survey=InSurvey("task", Cost(150, 0), options=("--tolerance", "0.02")),
     example="headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned",
     quick=("--share", "0.5", "--step", "0.25"),
     required=("pruned_score",),

@@ -11,7 +11,7 @@ from headscope.figures import heatmap
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
 from headscope.report.claims import paired
-from headscope.report.declared import Chart, StudyCard, StudyParts
+from headscope.report.declared import Chart, NumberTable, StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import least_found, one_training, unlearned
@@ -174,25 +174,6 @@ def subnetworks(numbers: Numbers) -> Iterator[Finding]:
         )
 
 
-def parts(numbers: Numbers) -> Table:
-    """The scores of the parts of the model, and what the heads that stay have more."""
-    metrics = numbers.labels("subnetwork_score", "metric")
-    rows: list[tuple[str, Cells]] = [
-        (words, [
-            *(numbers("subnetwork_score", subnetwork=part, metric=metric).cell(".3f") for metric in metrics),
-            numbers("subnetwork_lead", subnetwork=part, metric=metrics[0]).cell("+.3f"),
-        ])
-        for part, words in {"all": "all", "good": "those that stay", **OTHERS}.items()
-    ]  # fmt: skip
-    caption = (
-        "Scores of the whole model with a part of its heads, without training again; the parts have as many heads as "
-        "the saved model. Lead: the score with the heads that stay, less this one. Intervals of random parts are over "
-        "their draws, too."
-    )
-    titles = [*(label("metric", metric).capitalize() for metric in metrics), "Lead"]
-    return titled("subnetworks", caption, "Heads", titles, rows)
-
-
 def shares(numbers: Numbers) -> Table:
     """A row for each share of removed heads: change of the main metric, size of the model."""
     metrics, steps = numbers.result["metric"].values.tolist(), numbers.result["share_removed"].values.tolist()
@@ -217,6 +198,14 @@ def _cells(numbers: Numbers, share: float, metrics: list[str]) -> Cells:
 
 OVER_SHARES = {"dim": "share_removed", "percent": True}
 CHANGE = "Score minus that of the unpruned model on the same examples. Band with 0: may be chance."
+PARTS = NumberTable(
+    "subnetworks",
+    "Scores of the whole model with a part of its heads, without training again: all heads; those that stay (good); as "
+    "many of the least important (bad); as many at random, with intervals over their draws too. Lead: the score with "
+    "the heads that stay, less this one.",
+    {"subnetwork": "Heads", "metric": "Score"},
+    {"subnetwork_score": ("Value", ".3f"), "subnetwork_lead": ("Lead", "")},
+)
 PAGE = StudyParts(
     highlights=(first, removed, cost, smaller),
     findings=(not_promised, other_costs, subnetworks, size, order, choice),
@@ -226,7 +215,7 @@ PAGE = StudyParts(
         Chart("parameters", "curve", MODEL, "Embeddings and feed-forward layers stay.", style=OVER_SHARES),
         removal_order,
     ),
-    tables=(shares, parts, published),
+    tables=(shares, PARTS, published),
     by_layer=(),
     card=StudyCard(main_numbers=main_numbers, sentences=sentences),
 )

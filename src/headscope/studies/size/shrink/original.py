@@ -1,6 +1,6 @@
-"""The model before anything is removed, what its parts add to its states, and the model of a size, cut out of it."""
+"""The model before anything is removed, what its parts add to its states, its smaller sizes, and a model of a size."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from headscope.studies.size.shrink.moments import (
 )
 from headscope.studies.size.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
 from headscope.studies.size.shrink.plan import KINDS
-from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.sizes import ATTENTION, FEED_FORWARD, HEADS, NEURONS, Size
 
 # Weight of the old output maps in a fit, see `moments.fitted`.
 RIDGE = 0.1
@@ -84,7 +84,39 @@ class Original:
         """Megabytes of the pieces that go in any case."""
         return 0.0 if self.pieces is None else megabytes(self.model) - megabytes(self._cut(self.size, self.pieces))
 
-    def next_layers(self, layers: tuple[int, ...]) -> tuple[int, ...]:
+    def smaller(self, size: Size, groups: int) -> Iterator[tuple[str, Size]]:
+        """The next sizes below one, each with the name of the part that it lacks; layers count from 1.
+
+        One head at least stays in the model, since attention is checked wherever it is loaded.
+
+        * `groups`: a step removes one of so many groups of neurons.
+        """
+        full = self.size
+        neurons, heads = (max(1, number // groups) for number in (self.width, self.heads))
+        for layer in size.layers if self.fine else [None]:
+            layers, where = ((layer,), f" of layer {layer + 1}") if layer is not None else (full.layers, "")
+            now = size.layers[0] if layer is None else layer
+            if "neurons" in self.kinds and self.moments:
+                names = NEURONS + where, FEED_FORWARD + where
+                for part, number in _fewer(size.neurons[now], neurons, self.least_neurons, names):
+                    yield part, size.with_numbers(layers, neurons=number)
+            if "heads" in self.kinds and self.parts.heads:
+                others = sum(heads for _, heads in size.by_layer) - size.heads[now]
+                names = HEADS + where, ATTENTION + where
+                least = self.least_heads if others else 1
+                for part, number in _fewer(size.heads[now], heads if self.fine else 1, least, names):
+                    yield part, size.with_numbers(layers, heads=number)
+        if self.embeddings is not None and (less := self.embeddings.narrower(size.embeddings, groups)) is not None:
+            yield "embeddings", replace(size, embeddings=less)
+        if "layers" in self.kinds and len(size.layers) > 1:
+            for layer in self._next_layers(size.layers):
+                left = tuple(kept for kept in size.layers if kept != layer)
+                if any(size.heads[kept] for kept in left):
+                    # where layers differ, those that are gone have the numbers of the whole model
+                    numbers = size.with_numbers((layer,), self.width, self.heads) if self.fine else size
+                    yield f"layer {layer + 1}", replace(numbers, layers=left)
+
+    def _next_layers(self, layers: tuple[int, ...]) -> tuple[int, ...]:
         """Of some layers those that may go next."""
         ordered = tuple(layer for layer in self.layer_order if layer in layers)
         return ordered[:1] or layers
@@ -115,10 +147,6 @@ class Original:
         narrow = 0.0 if self.embeddings is None else self.embeddings.saved_megabytes(size.embeddings)
         return megabytes(smaller) - self.unused_megabytes - narrow
 
-    def narrower(self, width: int, groups: int) -> int | None:
-        """The next width of embeddings below one (0 for that of the whole model); None if there is none."""
-        return None if self.embeddings is None else self.embeddings.narrower(width, groups)
-
     def _cut(self, size: Size, pieces: tuple[int, ...] | None) -> Model:
         kept, outputs, model = self.kept(size, pieces), None, self.model
         if kept.neurons is not None and self.moments:
@@ -139,6 +167,20 @@ class Original:
     def _fits(self) -> dict[int, dict[tuple[int, ...], Weights]]:
         """The last fits of each layer by their neurons."""
         return {}
+
+
+def _fewer(number: int, step: int, least: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
+    """A step fewer parts of a kind, and none of them, where these may go.
+
+    * `names`: of a step, and of all.
+
+    >>> list(_fewer(7, 2, 0, ("heads", "attention"))), list(_fewer(2, 2, 1, ("heads", "attention")))
+    ([('heads', 5), ('attention', 0)], [])
+    """
+    if number - step >= max(least, 1):
+        yield names[0], number - step
+    if not least and number:
+        yield names[1], 0
 
 
 def original_of(

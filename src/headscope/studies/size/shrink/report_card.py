@@ -5,7 +5,7 @@ from typing import Any
 
 import xarray as xr
 
-from headscope.results.hub import plain
+from headscope.results.cells import plain
 
 ANSWERS = (
     "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "

@@ -68,7 +68,7 @@ class SizeSearch:
         * `known`: what each part was worth when it was last measured; it is written to.
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
-        parts = dict(last.size.smaller(self.original, self.groups))
+        parts = dict(self.original.smaller(last.size, self.groups))
         steps: dict[str, Step] = {}
         ahead: dict[str, Step] = {}
         measuring = StepMeasuring(

@@ -1,11 +1,7 @@
-"""Sizes of a model, and the next smaller ones that a search may take."""
+"""Sizes of a model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from headscope.studies.size.shrink.original import Original
 
 # What a step removes: a group of neurons or all of them, heads or all of them.
 NEURONS, FEED_FORWARD = "neurons", "feed-forward part"
@@ -30,36 +26,6 @@ class Size:
     def by_layer(self) -> tuple[tuple[int, int], ...]:
         """The numbers of neurons and heads of the layers that stay."""
         return tuple((self.neurons[layer], self.heads[layer]) for layer in self.layers)
-
-    def smaller(self, original: "Original", groups: int) -> Iterator[tuple[str, "Size"]]:
-        """The next smaller sizes, each with the name of the part that it lacks; layers count from 1.
-
-        One head at least stays in the model, since attention is checked wherever it is loaded.
-        """
-        full, kinds = original.size, original.kinds
-        neurons, heads = (max(1, number // groups) for number in (original.width, original.heads))
-        for layer in self.layers if original.fine else [None]:
-            layers, of = ((layer,), f" of layer {layer + 1}") if layer is not None else (full.layers, "")
-            now = self.layers[0] if layer is None else layer
-            if "neurons" in kinds and original.moments:
-                names = NEURONS + of, FEED_FORWARD + of
-                for part, number in _fewer(self.neurons[now], neurons, original.least_neurons, names):
-                    yield part, self.with_numbers(layers, neurons=number)
-            if "heads" in kinds and original.parts.heads:
-                others = sum(heads for _, heads in self.by_layer) - self.heads[now]
-                least = original.least_heads if others else 1
-                names = HEADS + of, ATTENTION + of
-                for part, number in _fewer(self.heads[now], heads if original.fine else 1, least, names):
-                    yield part, self.with_numbers(layers, heads=number)
-        if (less := original.narrower(self.embeddings, groups)) is not None:
-            yield "embeddings", replace(self, embeddings=less)
-        if "layers" in kinds and len(self.layers) > 1:
-            for layer in original.next_layers(self.layers):
-                left = tuple(kept for kept in self.layers if kept != layer)
-                if any(self.heads[kept] for kept in left):
-                    # where layers differ, those that are gone have the numbers of the whole model
-                    numbers = self.with_numbers((layer,), original.width, original.heads) if original.fine else self
-                    yield f"layer {layer + 1}", replace(numbers, layers=left)
 
     def alone(self, part: str, full: "Size") -> "Size":
         """The whole model without what this size lacks of a part; of layers, the one that the part names.
@@ -94,20 +60,6 @@ class Size:
     def with_numbers(self, layers: Sequence[int], neurons: int | None = None, heads: int | None = None) -> "Size":
         """The size with other numbers in some layers."""
         return replace(self, neurons=_put(self.neurons, layers, neurons), heads=_put(self.heads, layers, heads))
-
-
-def _fewer(number: int, step: int, least: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:
-    """A step fewer parts of a kind, and none of them, where these may go.
-
-    * `names`: of a step, and of all.
-
-    >>> list(_fewer(7, 2, 0, ("heads", "attention"))), list(_fewer(2, 2, 1, ("heads", "attention")))
-    ([('heads', 5), ('attention', 0)], [])
-    """
-    if number - step >= max(least, 1):
-        yield names[0], number - step
-    if not least and number:
-        yield names[1], 0
 
 
 def _put(numbers: tuple[int, ...], layers: Sequence[int], number: int | None) -> tuple[int, ...]:

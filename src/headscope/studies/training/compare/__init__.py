@@ -4,7 +4,7 @@ Kovaleva et al. 2019, section 4.3 (Figure 5): a model before and after fine-tuni
 """
 
 from headscope.common_numbers import COVERAGE
-from headscope.study import Dimension, Number, Study
+from headscope.study import Dimension, Kind, Number, Study
 
 LAYERS, RESTORED = ("model", "layer"), ("model", "restored", "metric")
 HEADS = (*LAYERS, "head")
@@ -29,7 +29,14 @@ STUDY = Study(
     source="Kovaleva et al. 2019, section 4.3",
     survey="a second model: headscope compare MODEL OTHER --corpus CORPUS",
     example="headscope compare minilm out/tuned/model --corpus sample -o out/compared",
-    quick=("--as-coded", "--restore", "1", "--task", "made", "--data", "{folder}/task"),
+    kinds=(
+        Kind(
+            110,
+            "changed",
+            "#762a83",
+            "attends clearly otherwise than in the first model: cosine similarity below 0.9",
+        ),
+    ),
     required=("layer_similarity",),
     dims={
         "model": Dimension("model that is compared with the first"),

@@ -34,7 +34,7 @@ MORE = "without the largest weights, more"
 STUDY = Study(
     question="Which tokens does the model use, and which method says so best?",
     source="DeYoung et al. 2020, section 4; Abnar and Zuidema 2020, section 4",
-    survey=InSurvey("text", Cost(10, 0, shared=False, scored=50)),
+    survey=InSurvey("text", Cost(10, 0, scored=50)),
     options={"batch_tokens": 1024},  # one layer's maps of a batch, with their gradients, are in memory
     quick=("--scored", "4", "--flow", "2", "--shown", "1", "--altered", "2"),
     required=("importance_share",),

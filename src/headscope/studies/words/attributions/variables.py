@@ -107,7 +107,7 @@ def _add(
 ) -> None:
     """Add the mean over inputs of a score, with its interval; NaN is no value."""
     score, words = tally(values[:, None], np.isfinite(values), draws), variables.labels[name]
-    count = Count(score.count, f"inputs with {words.long_name}", "inputs", words.dims)
+    count = Count(score.count, f"inputs with {words.what}", "inputs", words.dims)
     variables.add(name, score.mean[0], interval=score.interval[0], count=count)
 
 

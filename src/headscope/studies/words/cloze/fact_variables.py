@@ -7,54 +7,17 @@ from typing import TypeVar
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Variables
+from headscope.studies.words.cloze import FEW, NEAR, STUDY
 from headscope.studies.words.cloze.item_scores import ItemScores
-from headscope.studies.words.cloze.variables import NEAR, by_group, differences_by_group, grouped
+from headscope.studies.words.cloze.variables import add_by_group, grouped
 
 Fact = TypeVar("Fact")
 FILTERS = ("no string match", "no name guess")
-SHARE = "share of facts"
-ELAZAR, JIANG = "Elazar et al. 2021", "Jiang et al. 2020"
-# Answers among which precision is read, beside the first ten.
-FEW = 5
-LABELS = {
-    "precision_at_10": Label(f"items whose answer is among the first {NEAR} of the vocabulary", SHARE, ("phenomenon",)),
-    "precision_at_5": Label(f"items whose answer is among the first {FEW} of the vocabulary", SHARE, ("phenomenon",)),
-    "accuracy_of_most_frequent": Label(
-        "items whose answer is the most frequent one of the other half of the facts", SHARE, ("phenomenon",)
-    ),
-    "accuracy_among_answers": Label(
-        "items whose answer comes first of all answers of the phenomenon", SHARE, ("phenomenon",), ELAZAR
-    ),
-    "accuracy_of_fill": Label(
-        "items whose answer is filled piece by piece from the left, told how many pieces it has", SHARE, ("phenomenon",)
-    ),
-    "accuracy_of_best_wording": Label(
-        "facts that are right in the wording that is best for the other half of the facts",
-        SHARE,
-        ("phenomenon",),
-        JIANG,
-    ),
-    "best_wording_gain": Label(
-        "accuracy of the wording that is best for the other half of the facts, less the mean over wordings",
-        SHARE,
-        ("phenomenon",),
-        JIANG,
-    ),
-    "accuracy_by_name_filter": Label(
-        "items whose answer comes first, without those that the subject's name gives away",
-        SHARE,
-        ("phenomenon", "name_filter"),
-    ),
-    "consistency": Label(
-        "pairs of wordings of a fact that have the same best answer of the phenomenon's answers", SHARE, ("phenomenon",)
-    ),
-    "right_in_all": Label("facts that are right in all wordings", SHARE, ("phenomenon",)),
-}
 
 
 def fact_variables(
@@ -71,27 +34,24 @@ def fact_variables(
     if not (own.rank.any() or np.isfinite(own.fill).any()):
         return {}
     phenomena, group = grouped([item.phenomenon for item in items])
-    variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, "Petroni et al. 2019", LABELS)
+    variables = Variables({"phenomenon": phenomena, "name_filter": FILTERS}, STUDY.source, STUDY.labels)
     columns = {f"precision_at_{first}": np.where(own.rank > 0, own.rank <= first, np.nan) for first in (NEAR, FEW)}
     columns |= {
         "accuracy_of_most_frequent": most_frequent(items, own),
         "accuracy_among_answers": own.among,
         "accuracy_of_fill": own.fill,
     }
-    for name, column in columns.items():
-        _add(variables, name, column[:, None], group, settings)
     if any(item.subject for item in items):
         right = np.where(own.rank > 0, own.correct, np.nan)
-        kept = np.stack([np.where(matched, np.nan, right), np.where(matched | guessed, np.nan, right)], axis=1)
-        _add(variables, "accuracy_by_name_filter", kept, group, settings)
+        left = [np.where(away, np.nan, right) for away in (matched, matched | guessed)]
+        columns["accuracy_by_name_filter"] = np.stack(left, axis=1)
     facts = [f"{item.phenomenon} {item.fact}" if item.fact else "" for item in items]
     agreement, in_all = _over_wordings(facts, own)
     if np.isfinite(agreement).any():
-        _add(variables, "consistency", agreement[:, None], group, settings)
-        _add(variables, "right_in_all", in_all[:, None], group, settings)
         best, gain = _best_wording(items, facts, own)
-        _add(variables, "accuracy_of_best_wording", best[:, None], group, settings)
-        _add(variables, "best_wording_gain", gain[:, None], group, settings, shares=False)
+        columns |= {"consistency": agreement, "right_in_all": in_all}
+        columns |= {"accuracy_of_best_wording": best, "best_wording_gain": gain}
+    add_by_group(variables, columns, group, settings, "facts")
     return variables.arrays
 
 
@@ -165,19 +125,3 @@ def _over_wordings(
             agreement[numbers[0]] = np.mean([one == other for one, other in combinations(own.choice[numbers], 2)])
             in_all[numbers[0]] = float((own.correct[numbers] == 1).all())
     return agreement, in_all
-
-
-def _add(
-    variables: Variables,
-    name: str,
-    values: Float[np.ndarray, "item statistic"],
-    group: Int[np.ndarray, " item"],
-    settings: Settings,
-    *,
-    shares: bool = True,
-) -> None:
-    estimated, label = by_group if shares else differences_by_group, LABELS[name]
-    estimates = estimated(values, group, int(group.max()) + 1, settings)
-    column: slice | int = slice(None) if len(label.dims) > 1 else 0
-    count = Count(estimates.count[:, column], f"facts of {label.long_name}", "facts", label.dims)
-    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)

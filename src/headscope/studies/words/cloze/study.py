@@ -49,20 +49,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 ) -> xr.Dataset:
     """`accuracy[phenomenon]`: the share of items whose good text has the higher score.
 
-    * `accuracy_ci`: resamples items; `accuracy_by_lemma_ci`: all items of a lemma together.
-    * `margin`: how much higher the good text scores, in nats; `chance`: the accuracy of a choice at random.
-    * `accuracy_baseline[phenomenon, baseline]`: with random weights, and with the frequencies of pieces alone.
-    * `accuracy_control[phenomenon, control]`: with shuffled words, and with texts cut before the critical words.
-    * `accuracy_by_condition`, `accuracy_by_suite`: of finer and coarser classes.
-    * `precision_at_10`: of answers that are ranked in the vocabulary; `accuracy` is then precision at 1.
-    * `accuracy_by_name_filter`: without facts that the name of their subject gives away (Poerner et al. 2020).
-    * `accuracy_among_answers`, `accuracy_of_most_frequent`, `among_gain`: among the answers of a relation.
-    * `accuracy_of_fill`: also of answers of several pieces, filled from the left, told how many.
-    * `accuracy_of_best_wording`, `best_wording_gain`: the wording chosen on one half of the facts, judged on the other.
-    * `prediction_kept`: items whose best text stays with changed texts; `accuracy_beyond`: gaps won by more than 0.01.
-    * `accuracy_by_pieces`: by the number of pieces of an answer.
-    * `consistency`, `right_in_all`: over the wordings of a fact (Elazar et al. 2021).
-
     A sentence scores the sum of the log-probabilities of its pieces, each masked in turn (Salazar et al. 2020), and
     later pieces of the same word with it (Kauf and Ivanova 2023); a gap scores its answer alone. A causal model
     predicts each piece from those before it. Equal scores count a half. After Ctrl-C the result has the items that are

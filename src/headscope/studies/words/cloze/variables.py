@@ -1,51 +1,22 @@
 """Accuracies of phenomena, conditions and suites, beside baselines and controls, as labelled variables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from headscope.corpora.suites import ClozeItem
 from headscope.passes import Settings
-from headscope.results.variables import Count, Label, Variables
+from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import PIECES
 from headscope.statistics.bootstrap import CHUNK, Tally, merge, poisson_draws, tally, tally_by_input
 from headscope.statistics.intervals import of_differences
+from headscope.studies.words.cloze import BEYOND, STUDY
 from headscope.studies.words.cloze.item_scores import ItemScores
 
-SOURCE = "Salazar et al. 2020; Kauf and Ivanova 2023"
-SHARE = "share of items"
-# The difference of two probabilities above which one word is surely preferred (Ettinger's sensitivity test).
-BEYOND = 0.01
-RIGHT = "items whose good text has the higher score"
-LABELS = {
-    "accuracy": Label(RIGHT, SHARE, ("phenomenon",)),
-    "accuracy_by_lemma": Label(f"{RIGHT}, lemmas resampled whole", SHARE, ("phenomenon",)),
-    "margin": Label("score of the good text less that of the best other", "nats", ("phenomenon",)),
-    "chance": Label("accuracy of a choice at random", SHARE, ("phenomenon",)),
-    "accuracy_baseline": Label(f"{RIGHT}, of baselines", SHARE, ("phenomenon", "baseline")),
-    "accuracy_control": Label(f"{RIGHT}, of changed texts", SHARE, ("phenomenon", "control")),
-    "prediction_kept": Label("items whose best text or answer stays the same", SHARE, ("phenomenon", "control")),
-    "accuracy_beyond": Label(
-        f"items whose good answer is more probable by more than {BEYOND}", SHARE, ("phenomenon",), "Ettinger 2020"
-    ),
-    "accuracy_by_pieces": Label(f"{RIGHT}, by pieces of the answer", SHARE, ("suite", "pieces"), "Wallace et al. 2019"),
-    "accuracy_by_condition": Label(f"{RIGHT}, by condition", SHARE, ("condition",)),
-    "accuracy_by_suite": Label(f"{RIGHT}, by suite", SHARE, ("suite",)),
-}
-# The first answers among which precision is read, beside the first alone.
-NEAR = 10
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """Means of several statistics over the items of several groups, with their intervals and numbers of items."""
-
-    mean: Float[np.ndarray, "group statistic"]
-    interval: Float[np.ndarray, "group statistic 2"]
-    count: Int[np.ndarray, "group statistic"]
+DIFFERENCES = ("control_fall", "baseline_gain", "answer_gain", "among_gain", "best_wording_gain")
+Columns = Mapping[str, Float[np.ndarray, "item *label"]]
 
 
 def to_variables(
@@ -62,54 +33,39 @@ def to_variables(
     phenomena, group = grouped([item.phenomenon for item in items])
     names, suite = grouped(suites)
     conditions, condition = grouped(
-        [f"{item.phenomenon}: {item.condition}" if item.condition else "" for item in items]
+        [f"{item.phenomenon}: {item.condition}" if item.condition else None for item in items]
     )
     coords = {
         "phenomenon": phenomena,
-        "condition": [name for name in conditions if name],
+        "condition": conditions,
         "suite": names,
         "baseline": list(baselines),
         "control": list(controls),
         "pieces": PIECES,
     }
-    variables = Variables(coords, SOURCE, LABELS)
+    variables = Variables(coords, STUDY.source, STUDY.labels)
     scored = ~np.isnan(own.correct)
-    columns = {
-        "own": own.correct,
-        "margin": own.good - own.bad,
-        "chance": np.array([1 / (len(item.candidates) if item.bad else vocabulary) for item in items]),
-    }
-    columns |= {name: scores.correct for name, scores in [*baselines.items(), *controls.items()]}
-    values = np.stack([np.where(scored, column, np.nan) for column in columns.values()], axis=1)
-    shares = np.array([name not in ("margin", "chance") for name in columns])
-    estimates = by_group(values, group, len(phenomena), settings, shares)
-    _add(variables, "accuracy", estimates, 0)
-    _add_by_lemma(variables, own.correct, [item.lemma for item in items], group, settings)
-    _add(variables, "margin", estimates, 1)
-    variables.add("chance", estimates.mean[:, 2])
-    for dim, scores, first in (("baseline", baselines, 3), ("control", controls, 3 + len(baselines))):
-        if scores:
-            _add(variables, f"accuracy_{dim}", estimates, slice(first, first + len(scores)))
-    if coords["condition"]:
-        here = np.array([bool(name) for name in conditions])
-        fine = by_group(values[:, :1], condition, len(conditions), settings)
-        fine = Estimates(fine.mean[here], fine.interval[here], fine.count[here])
-        _add(variables, "accuracy_by_condition", fine, 0)
-    overall = by_group(values, suite, len(names), settings, shares)
-    _add(variables, "accuracy_by_suite", overall, 0)
+    columns = {"accuracy": own.correct, "margin": own.good - own.bad}
+    for name, others in (("accuracy_baseline", baselines), ("accuracy_control", controls)):
+        if others:
+            columns[name] = np.stack([np.where(scored, scores.correct, np.nan) for scores in others.values()], axis=1)
     if controls:
-        kept = np.stack([_same_choice(own, scores) for scores in controls.values()], axis=1)
-        _add(variables, "prediction_kept", by_group(kept, group, len(phenomena), settings), slice(None))
-    beyond = _beyond(items, own)
-    if np.isfinite(beyond).any():
-        _add(variables, "accuracy_beyond", by_group(beyond[:, None], group, len(phenomena), settings), 0)
+        columns["prediction_kept"] = np.stack([_same_choice(own, scores) for scores in controls.values()], axis=1)
+    if np.isfinite(beyond := _beyond(items, own)).any():
+        columns["accuracy_beyond"] = beyond
+    add_by_group(variables, columns, group, settings)
+    _add_by_lemma(variables, own.correct, [item.lemma for item in items], group, settings)
+    choices = np.array([len(item.candidates) if item.bad else vocabulary for item in items])
+    members = [choices[(group == number) & scored] for number in range(len(phenomena))]
+    variables.add("chance", [np.mean(1 / options) if len(options) else np.nan for options in members])
+    if conditions:
+        add_by_group(variables, {"accuracy_by_condition": own.correct}, condition, settings)
+    of_suites = {"accuracy_by_suite": own.correct}
     if own.pieces.any():
-        of_size = [
-            np.where(np.minimum(own.pieces, len(PIECES)) == size, own.correct, np.nan)
-            for size in range(1, len(PIECES) + 1)
-        ]
-        by_size = by_group(np.stack(of_size, axis=1), suite, len(names), settings)
-        _add(variables, "accuracy_by_pieces", by_size, slice(None))
+        size = np.minimum(own.pieces, len(PIECES))[:, None]
+        right = np.where(size == np.arange(1, len(PIECES) + 1), own.correct[:, None], np.nan)
+        of_suites["accuracy_by_pieces"] = right
+    add_by_group(variables, of_suites, suite, settings)
     return variables.arrays
 
 
@@ -125,47 +81,57 @@ def _beyond(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarray, " 
     return np.where(known, np.exp(own.good) - np.exp(own.bad) > BEYOND, np.nan)
 
 
-def by_group(
-    values: Float[np.ndarray, "item statistic"],
-    group: Int[np.ndarray, " item"],
-    groups: int,
-    settings: Settings,
-    shares: Bool[np.ndarray, " statistic"] | bool = True,
-) -> Estimates:
-    """Means over the items of each group that have a value, with bootstrap intervals over items.
+def add_by_group(
+    variables: Variables, columns: Columns, group: Int[np.ndarray, " item"], settings: Settings, cases: str = "items"
+) -> None:
+    """Add the means of columns over the items of each group that have a value, with bootstrap intervals over items.
 
-    The number of an item alone decides how often a resample has it: all statistics are resampled together.
+    The number of an item alone decides how often a resample has it: all columns are resampled together.
 
-    * `shares`: which statistics are answers that are right or wrong; see `of_shares`.
+    * `columns`: shares of right answers, differences of these, or nats; `group`: -1 for an item of no group.
     """
-    made = []
-    for number in range(groups):
-        index = np.flatnonzero(group == number)
-        chunks = [index[start : start + CHUNK] for start in range(0, max(1, len(index)), CHUNK)]
-        of_group = merge(_tally(values[chunk], chunk, settings) for chunk in chunks)
-        bounds = np.where(np.reshape(shares, (-1, 1)), of_group.share_interval[0], of_group.interval[0])
-        made.append((of_group.mean[0], bounds, of_group.count))
-    return Estimates(*map(np.stack, zip(*made, strict=True)))
+    values = np.concatenate([column.reshape(len(group), -1) for column in columns.values()], axis=1)
+    tallies = [_tally(values, np.flatnonzero(group == number), settings) for number in range(group.max() + 1)]
+    at = 0
+    for name, column in columns.items():
+        label, last = variables.labels[name], at + column[0].size
+        part = slice(at, last) if column.ndim > 1 else at
+        counts = [tally.count[part] for tally in tallies]
+        variables.add(
+            name,
+            [tally.mean[0][part] for tally in tallies],
+            interval=[_bounds(name, label.unit, tally)[part] for tally in tallies],
+            count=Count(counts, f"{cases} of {label.what}", cases, label.dims),
+        )
+        at = last
 
 
-def differences_by_group(
-    values: Float[np.ndarray, "item statistic"], group: Int[np.ndarray, " item"], groups: int, settings: Settings
-) -> Estimates:
-    """Estimates by group of differences between shares of right answers; see `by_group` and `of_differences`."""
-    estimates = by_group(values, group, groups, settings, shares=False)
-    return replace(estimates, interval=of_differences(estimates.interval, estimates.count))
+def _bounds(name: str, unit: str, tally: Tally) -> Float[np.ndarray, "statistic 2"]:
+    """The intervals of shares, of differences of shares, or of nats."""
+    if name in DIFFERENCES:
+        return of_differences(tally.interval[0], tally.count)
+    return tally.interval[0] if unit == "nats" else tally.share_interval[0]
 
 
-def _tally(values: Float[np.ndarray, "item statistic"], index: Int[np.ndarray, " item"], settings: Settings) -> Tally:
-    draws = poisson_draws(index, settings.seed, settings.resamples)
-    # [item, 1, statistic], [item, statistic]
-    return tally(np.nan_to_num(values)[:, None], ~np.isnan(values), draws)
+def _tally(values: Float[np.ndarray, "item statistic"], index: Int[np.ndarray, " some"], settings: Settings) -> Tally:
+    """The tally of the items with these numbers."""
+    chunks = (index[start : start + CHUNK] for start in range(0, max(1, len(index)), CHUNK))
+    return merge(
+        # [item, 1, statistic], [item, statistic]
+        tally(
+            np.nan_to_num(values[chunk])[:, None],
+            ~np.isnan(values[chunk]),
+            poisson_draws(chunk, settings.seed, settings.resamples),
+        )
+        for chunk in chunks
+    )
 
 
-def grouped(labels: Sequence[str]) -> tuple[list[str], Int[np.ndarray, " item"]]:
-    """The labels in the order in which they come first, and the number of each item's label."""
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    return list(numbers), np.array([numbers[label] for label in labels], int)
+def grouped(labels: Sequence[str | None]) -> tuple[list[str], Int[np.ndarray, " item"]]:
+    """The labels in the order in which they come first, and the number of each item's label, -1 for None."""
+    names = list(dict.fromkeys(label for label in labels if label is not None))
+    numbers = {name: number for number, name in enumerate(names)}
+    return names, np.array([-1 if label is None else numbers[label] for label in labels], int)
 
 
 def _add_by_lemma(
@@ -177,23 +143,17 @@ def _add_by_lemma(
 ) -> None:
     """Add the accuracy with intervals that resample all items of a lemma together."""
     _, lemma = grouped(lemmas)
-    scored, made = ~np.isnan(correct), []
+    tallies, counts = [], []
     for number in range(group.max() + 1):
-        index = np.flatnonzero((group == number) & scored)
+        index = np.flatnonzero((group == number) & ~np.isnan(correct))
         index = index[np.argsort(lemma[index], kind="stable")]
-        present, indices = np.unique(lemma[index], return_inverse=True)
-        if not len(index):
-            made.append((np.nan, [np.nan, np.nan], 0))
-            continue
+        present, places = np.unique(lemma[index], return_inverse=True)
         draws = poisson_draws(present, settings.seed, settings.resamples)
-        clustered = tally_by_input(correct[index][:, None], indices, draws)
-        made.append((clustered.mean[0], clustered.share_interval[0], len(present)))
-    mean, interval, count = zip(*made, strict=True)
-    lemma_count = Count(count, "lemmas of each phenomenon", "lemmas", ("phenomenon",))
-    variables.add("accuracy_by_lemma", mean, interval=np.array(interval), count=lemma_count)
-
-
-def _add(variables: Variables, name: str, estimates: Estimates, column: int | slice) -> None:
-    label = LABELS[name]
-    count = Count(estimates.count[:, column], f"items of {label.long_name}", "items", label.dims)
-    variables.add(name, estimates.mean[:, column], interval=estimates.interval[:, column], count=count)
+        tallies.append(tally_by_input(correct[index][:, None], places, draws))
+        counts.append(len(present))
+    variables.add(
+        "accuracy_by_lemma",
+        [tally.mean[0] for tally in tallies],
+        interval=[tally.share_interval[0] for tally in tallies],
+        count=Count(counts, "lemmas of each phenomenon", "lemmas", ("phenomenon",)),
+    )

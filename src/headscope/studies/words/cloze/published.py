@@ -1,15 +1,13 @@
 """Published figures of BERT-base beside those of a result, with how sure each of them is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-import numpy as np
-import xarray as xr
-
+from headscope.report.declared import leaving_out
+from headscope.report.numbers import Numbers
 from headscope.report.published import PublishedFigure, published_table
 from headscope.report.tables import Table
-from headscope.report.wording import Estimate, estimate
-from headscope.studies.words.cloze.page.accuracies import suites
+from headscope.report.wording import Estimate, of_array
+from headscope.studies.words.cloze.tables import suites
 
 CAPTION = (
     "BERT-base in per cent, beside the same number of this model. The papers read other samples of the suites and in "
@@ -37,36 +35,23 @@ VERBS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A published number of BERT-base, in per cent, and where the result has the same number.
-
-    * `variable`, `label`: a variable of the result and its phenomenon, condition or suite.
-    * `level`: how the number was checked, a key of `wording.LEVELS`.
-    """
-
-    suite: str
-    words: str
-    variable: str
-    label: str
-    value: float
-    level: str
-    source: str
+# Suite; what the number is; its variable and label, where a suite is the mean over its phenomena; per cent; how it was
+# checked, a key of `wording.LEVELS`; source.
+Published = tuple[str, str, str, str, float, str, str]
 
 
 def _of_suite(suite: str, words: str, variable: str, value: float, level: str, source: str) -> Published:
-    """The mean over the phenomena of a suite, or a number of the suite."""
-    return Published(suite, words, variable, suite, value, level, source)
+    return suite, words, variable, suite, value, level, source
 
 
 def _verb(construction: str, value: float) -> Published:
     label, source = f"{construction}, word in the gap", f"{GOLDBERG}, Table 3"
-    return Published("marvin_linzen_verbs", construction, "accuracy", label, value, "P", source)
+    return "marvin_linzen_verbs", construction, "accuracy", label, value, "P", source
 
 
 def _negation(kind: str, condition: str, value: float, table: str) -> Published:
     label, source = f"negation: {kind}: {condition}", f"Ettinger 2020, Table {table}"
-    return Published("ettinger", f"{kind}, {condition}", "accuracy_by_condition", label, value, "S", source)
+    return "ettinger", f"{kind}, {condition}", "accuracy_by_condition", label, value, "S", source
 
 
 OTHERS = (
@@ -76,7 +61,7 @@ OTHERS = (
     _negation("negated", "simple", 0, "12"),
     _negation("negated", "natural", 87.5, "14"),
     _negation("negated", "less natural", 0, "14"),
-    Published(
+    (
         "ettinger_words",
         "affirmative, simple: precision at 1",
         "accuracy_by_condition",
@@ -93,37 +78,27 @@ OTHERS = (
 )
 
 
-def published(result: xr.Dataset) -> list[Table]:
+def published(numbers: Numbers) -> Iterator[Table]:
     """The figures that papers have of the suites of a result; no table without one."""
-    return published_table(_rows(result), CAPTION, keys=("Suite", "Number"))
+    yield from published_table(_rows(numbers), CAPTION, keys=("Suite", "Number"))
 
 
-def _rows(result: xr.Dataset) -> Iterator[PublishedFigure]:
-    for figure in (*_blimp(str(result.attrs.get("masking", ""))), *OTHERS):
-        here = _here(result, figure)
-        if here is not None:
-            words = (figure.suite, figure.words.replace("_", " "))
-            yield PublishedFigure(words, here.cell(".1f", 100), f"{figure.value:.1f}", figure.source, figure.level)
+def _rows(numbers: Numbers) -> Iterator[PublishedFigure]:
+    there = suites(numbers)
+    for suite, words, variable, label, value, level, source in (*_blimp(numbers.words.get("masking", "")), *OTHERS):
+        if there.get(suite):
+            with leaving_out(numbers.result):
+                dim = str(numbers.result[variable].dims[0])
+                is_mean = dim == "phenomenon" and label == suite
+                array = numbers.array(variable, **{dim: there[suite] if is_mean else label})
+                here = Estimate(float(array.mean())) if is_mean else of_array(array)
+                named = (suite, words.replace("_", " "))
+                yield PublishedFigure(named, here.cell(".1f", 100), f"{value:.1f}", source, level)
 
 
 def _blimp(masking: str) -> Iterator[Published]:
-    overall, of_phenomena = BLIMP.get(masking, (0.0, ()))
-    for name, value in zip(PHENOMENA, of_phenomena, strict=False):
-        yield Published("blimp", name, "accuracy", name, value, "R", KAUF)
+    overall, by_phenomenon = BLIMP.get(masking, (0.0, ()))
+    for name, value in zip(PHENOMENA, by_phenomenon, strict=False):
+        yield "blimp", name, "accuracy", name, value, "R", KAUF
     if overall:
         yield _of_suite("blimp", "all", "accuracy_by_suite", overall, "R", KAUF)
-
-
-def _here(result: xr.Dataset, figure: Published) -> Estimate | None:
-    """The number of the result; None where it has none."""
-    names = suites(result).get(figure.suite)
-    if not names or figure.variable not in result:
-        return None
-    dim = str(result[figure.variable].dims[0])
-    if dim == "phenomenon" and figure.label == figure.suite:
-        own = Estimate(float(result[figure.variable].sel(phenomenon=names).mean()))
-    elif figure.label in result[dim].values:
-        own = estimate(result, figure.variable, **{dim: figure.label})
-    else:
-        return None
-    return own if np.isfinite(own.value) else None

@@ -1,0 +1,256 @@
+"""The page of `cloze`: where the model is right, where it is no better than chance, and what explains it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from headscope.report.claims import POINT, above, apart
+from headscope.report.declared import Part, StudyParts
+from headscope.report.numbers import Numbers
+from headscope.report.parts import Finding
+from headscope.report.wording import Estimate, first_of, several
+from headscope.studies.words.cloze import BEYOND, charts, tables
+from headscope.studies.words.cloze.published import published
+from headscope.studies.words.cloze.tables import suites
+
+NAMED = 5
+# The share of samples beyond each bound of a 95% interval.
+TAIL = 0.025
+BY_CHANCE = "Of answers at random one interval in twenty lies beside chance, on either side."
+SENTENCES = {
+    "random weights": ("baseline", "Random weights", "With random weights", "with those of the model", "they do"),
+    "unigram": ("baseline", "Words alone", "By the frequency of words alone", "by the model", "it does"),
+    "shuffled": ("control", "Word order", "With shuffled words", "with the words in order", "shuffled words do"),
+    "truncated": ("control", "Near words", "With the near words alone", "with the whole text", "near words do"),
+}
+POLARITY = "Negative polarity items"
+
+
+def mean_of(array: xr.DataArray) -> Estimate:
+    """The mean over phenomena, whose errors are independent of each other."""
+    value = float(array.mean())
+    if "lower" not in array.coords:
+        return Estimate(value)
+    halves = ((array["upper"] - array["lower"]) / 2).where(array.notnull())
+    half = float((halves**2).sum()) ** 0.5 / max(int(halves.notnull().sum()), 1)
+    return Estimate(value, value - half, value + half)
+
+
+def by_suite(numbers: Numbers) -> Iterator[Finding]:
+    """The accuracy of each suite."""
+    ranked = numbers.result.get("precision_at_10", np.nan * numbers.result["chance"]).notnull()
+    for suite in numbers.labels("accuracy_by_suite", "suite"):
+        names, score = suites(numbers)[suite], numbers("accuracy_by_suite", suite=suite)
+        chance = float(numbers.array("chance", phenomenon=names).mean())
+        count = numbers.n("accuracy_by_suite", suite=suite)
+        start = "The answer comes first" if ranked.sel(phenomenon=names).all() else "The good text scores higher"
+        named = suite.replace("_", " ").capitalize()
+        yield Finding.judged(
+            above(score, chance, count),
+            f"{start} in {score:%} of {count:,} items; chance is {f'{chance:.0%}' if chance > 0.005 else 'nearly 0'}.",
+            holds=f"{named}: {score:.0%} right",
+            fails=f"{named}: no better than chance",
+            undecided=f"{named}: not told from chance",
+            unit="items",
+        )
+
+
+def ends(numbers: Numbers) -> Iterator[Finding]:
+    """The phenomena with the lowest and the highest accuracy."""
+    accuracy = numbers.array("accuracy").dropna("phenomenon")
+    if accuracy.size > 1:
+        ordered = accuracy.sortby(accuracy)["phenomenon"].values.tolist()
+        words = [
+            f"{name.replace('_', ' ')} ({numbers('accuracy', phenomenon=name):%}, "
+            f"n = {numbers.n('accuracy', phenomenon=name):,})"
+            for name in (ordered[0], ordered[-1])
+        ]
+        yield Finding("By phenomenon", f"From {' to '.join(words)}.")
+
+
+def beside_chance(numbers: Numbers) -> Iterator[Finding]:
+    """The phenomena whose intervals include chance, and those below it; none of the intervals is corrected."""
+    sides = {name: side_of(numbers, name) for name in numbers.labels("accuracy", "phenomenon")}
+    unsure, below = ([name.replace("_", " ") for name in sides if sides[name] == side] for side in (0, -1))
+    count = several(len(sides), "phenomenon").replace("phenomenons", "phenomena")
+    listed = f"{len(unsure)} of {count} cannot be told from chance: {first_of(unsure, NAMED, ', ')}"
+    yield Finding(
+        "Chance", f"By their 95% intervals {listed if unsure else f'all {count} differ from chance'}. {BY_CHANCE}"
+    )
+    if below:
+        yield Finding(
+            "Below chance",
+            f"By their 95% intervals the wrong text is preferred in {first_of(below, NAMED, ', ')}: perhaps for other "
+            f"properties of the texts. {BY_CHANCE}",
+        )
+
+
+def side_of(numbers: Numbers, name: str) -> int:
+    """1 where the intervals over items and over lemmas lie above chance, -1 where both lie below it, else 0.
+
+    Of items that are all right or all wrong the probability of that by chance decides, a lemma counting once.
+    """
+    accuracy, by_lemma, chance = (numbers(key, phenomenon=name) for key in ("accuracy", "accuracy_by_lemma", "chance"))
+    if accuracy.value in (0, 1):
+        of_chance = chance.value if accuracy.value == 1 else 1 - chance.value
+        is_sure = of_chance ** numbers.n("accuracy_by_lemma", phenomenon=name) < TAIL
+        return is_sure * (1 if accuracy.value == 1 else -1)
+    if min(accuracy.lower, by_lemma.lower) > chance.value:
+        return 1
+    return -1 if max(accuracy.upper, by_lemma.upper) < chance.value else 0
+
+
+def beside(name: str) -> Part:
+    """The mean accuracy over phenomena of a baseline or a control, beside that of the model."""
+    dim, topic, with_it, without, does = SENTENCES[name]
+
+    def finding(numbers: Numbers) -> Finding:
+        changed = numbers.array(f"accuracy_{dim}", **{dim: name})
+        accuracy = numbers.array("accuracy").where(changed.notnull().reset_coords(drop=True))
+        count = numbers.result["accuracy_n_examples"].where(changed.notnull().reset_coords(drop=True))
+        own, other = mean_of(accuracy), mean_of(changed)
+        return Finding.judged(
+            apart(own, other, int(count.sum())),
+            f"{with_it} {other.value:.1%} of items are right, {without} {own.value:.1%} (means over phenomena).",
+            holds=f"{topic}: the model is better",
+            fails=f"{topic}: {does} as well",
+            undecided=f"{topic}: no sure difference",
+            unit="items",
+        )
+
+    return finding
+
+
+def staying(numbers: Numbers) -> Finding:
+    """The share of predictions that stay, beside the accuracy that may hide that they do not."""
+    means = numbers.array("prediction_kept").mean("phenomenon").dropna("control")
+    words = {"shuffled": "with shuffled words", "truncated": "with the near words alone"}
+    shares = [f"{float(mean):.1%} {words[str(mean['control'].item())]}" for mean in means]
+    return Finding("Predictions that stay", f"The preferred text is the same in {', '.join(shares)}.")
+
+
+def sensitivity(numbers: Numbers) -> Finding:
+    """Answers in gaps that are more probable by more than the threshold of Ettinger's sensitivity test."""
+    sure = numbers.array("accuracy_beyond").reset_coords(drop=True)
+    plain = float(numbers.array("accuracy").where(sure.notnull()).mean())
+    return Finding(
+        "Sensitivity",
+        f"The right answer is more probable in {plain:.1%}, by more than {BEYOND} in {float(sure.mean()):.1%} (means "
+        "over phenomena with gaps).",
+    )
+
+
+def polarity(numbers: Numbers) -> Iterator[Finding]:
+    """Negative polarity items apart: whether a licensor is there, and whether the item is in scope of it."""
+    accuracy = numbers.array("accuracy_by_condition").dropna("condition")
+    for words, end in (("A licensor is there", "_present"), ("The item is in its scope", "_scope")):
+        # The last word of a paradigm may be followed by its number.
+        labels = [
+            condition
+            for condition in accuracy["condition"].values.tolist()
+            if "npi" in condition and condition.rstrip("_12").endswith(end)
+        ]
+        if labels:
+            named = ", ".join(
+                f"{condition.partition(': ')[2].replace('_', ' ')} {float(accuracy.sel(condition=condition)):.0%}"
+                for condition in labels
+            )
+            mean = float(accuracy.sel(condition=labels).mean())
+            yield Finding(POLARITY, f"{words}: {mean:.1%} right on average ({named}).")
+
+
+def facts(numbers: Numbers) -> Finding:
+    """Precision at 1 and 10: means over relations."""
+    near = numbers.array("precision_at_10").reset_coords(drop=True)
+    first = float(numbers.array("accuracy").where(near.notnull()).mean())
+    return Finding(
+        "Facts",
+        f"The answer comes first in {first:.1%}, among the first ten in {float(near.mean()):.1%} (means over "
+        "relations).",
+    )
+
+
+def names(numbers: Numbers) -> Finding:
+    """Facts without those whose answer the name gives away."""
+    ranked = numbers.array("precision_at_10").reset_coords(drop=True).notnull()
+    overall = float(numbers.array("accuracy").where(ranked).mean())
+    matched, guessed = map(float, numbers.array("accuracy_by_name_filter").mean("phenomenon"))
+    return Finding(
+        "Facts from names",
+        f"Without answers that are a part of the subject's name {matched:.1%} are right, without those that the name "
+        f"alone suggests {guessed:.1%}; of all facts {overall:.1%}.",
+    )
+
+
+def wordings(numbers: Numbers) -> Finding:
+    """Agreement of the wordings of a fact."""
+    same, in_all = (float(numbers.array(name).mean()) for name in ("consistency", "right_in_all"))
+    return Finding(
+        "Wordings", f"Two wordings of a fact get the same answer in {same:.1%}; {in_all:.1%} of facts are right in all."
+    )
+
+
+def answers(numbers: Numbers) -> Iterator[Finding]:
+    """Facts among the answers of their relation, against always the most frequent one."""
+    for suite in numbers.labels("among_gain", "suite"):
+        first, frequent = (
+            float(numbers.result[name].sel(phenomenon=suites(numbers)[suite]).mean())
+            for name in ("accuracy_among_answers", "accuracy_of_most_frequent")
+        )
+        yield Finding.judged(
+            above(numbers("among_gain", suite=suite), 0.0, numbers.n("among_gain", suite=suite), least=POINT),
+            f"Of all answers of the relation the right one comes first in {first:.1%}; the most frequent answer is "
+            f"right in {frequent:.1%} (means over relations of {suite}).",
+            holds="Among the answers: better than the most frequent one",
+            fails="Among the answers: no better than the most frequent one",
+            undecided="Among the answers: no sure difference from the most frequent one",
+            unit="facts",
+        )
+
+
+def filled(numbers: Numbers) -> Finding:
+    """Answers of one piece or several, which the model writes from the left."""
+    return Finding(
+        "Answers filled from the left",
+        f"{float(numbers.array('accuracy_of_fill').mean()):.1%} of answers, also of several pieces, are written piece "
+        "by piece (mean over phenomena). The model is told how many pieces they have, so that this is more than it "
+        "would find by itself.",
+    )
+
+
+def best_wording(numbers: Numbers) -> Finding:
+    """The wording that is best for half of the facts, on the other half, against the mean over wordings."""
+    gain, best = mean_of(numbers.array("best_wording_gain")), float(numbers.array("accuracy_of_best_wording").mean())
+    return Finding.judged(
+        above(gain, 0.0, int(numbers.result["best_wording_gain_n_examples"].sum()), least=POINT),
+        f"In the wording that is best for the other half of the facts {best:.1%} are right, in all wordings "
+        f"{best - gain.value:.1%} on average.",
+        holds="Wording matters: the best one is better",
+        fails="Wording: the best one is no better than the average",
+        undecided="Wording: no sure difference",
+        unit="facts",
+    )
+
+
+def limits(numbers: Numbers) -> Finding:
+    """What a reader has to keep in mind."""
+    left = numbers.attribute("skipped") | numbers.attribute("counted")
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in left.items())
+    return Finding(
+        "Limits",
+        "Chance means that an interval over items, or one that resamples lemmas whole, includes chance. A preference "
+        "for the good text does not say why: compare it with the controls."
+        + (f" Left out or counted: {reasons}." if left else ""),
+    )
+
+
+PAGE = StudyParts(
+    highlights=(by_suite, ends, beside_chance, beside("shuffled")),
+    findings=(
+        *map(beside, ("random weights", "unigram", "truncated")),
+        *(staying, sensitivity, polarity, facts, names, wordings, answers, filled, best_wording, limits),
+    ),
+    charts=(charts.phenomena, charts.staying, charts.facts, charts.pieces, charts.conditions),
+    tables=(tables.phenomena, tables.staying, tables.facts, tables.by_suite, tables.pieces, published),
+)

@@ -1,1 +1,0 @@
-"""The page of `cloze` for report and viewer; never imports torch."""
