@@ -8,7 +8,7 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 import gc
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,11 @@ from hypothesis import settings
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from headscope.capture import observer
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
+from headscope.passes import pass_journal
+from support.pages import not_written
 from support.tiers import leave_slow
 
 # A shell that starts the tests in the background makes them deaf to Ctrl-C, which some of them are about.
@@ -101,6 +104,36 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     window.get("about:blank")  # not the page of a new tab, which loads on for a while
     yield window
     window.quit()
+
+
+@pytest.fixture
+def blocks_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A function that lets attention come in blocks of so many rows at least, and of so many cells."""
+
+    def made(rows: int, cells: int = 1) -> None:
+        monkeypatch.setattr(observer, "LEAST_ROWS", rows)
+        monkeypatch.setattr(observer, "BLOCK_ELEMENTS", cells)
+
+    return made
+
+
+@pytest.fixture
+def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training keeps a checkpoint after each step."""
+    monkeypatch.setattr("headscope.training.trainer.CHECKPOINT_SECONDS", 0.0)
+
+
+@pytest.fixture
+def journal_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass keeps a checkpoint after each shard."""
+    monkeypatch.setattr(pass_journal, "SECONDS", 0)
+    monkeypatch.setattr(pass_journal, "TIMES", 0)
+
+
+@pytest.fixture
+def pages_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Studies write no page: tests of their numbers need none."""
+    monkeypatch.setattr("headscope.report.write", not_written)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -27,7 +27,7 @@ from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, small
 from headscope.studies.size.shrink.prices import layer_megabytes
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
-from headscope.studies.size.shrink.task_answers import TaskAnswers, file_answers
+from headscope.studies.size.shrink.answers import TaskAnswers, file_answers
 
 METHODS = ("estimate", "gates", "magnitude", "random")
 HEADS = PruningPlan(share=0.75, step=0.25)

@@ -23,7 +23,6 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.models.heads import parse
 from headscope.models.model import wrap
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
-from headscope.passes import pass_journal
 from headscope.passes.batches import batches
 from headscope.passes.pass_journal import PassJournal
 from headscope.storage.codec import encode
@@ -283,11 +282,9 @@ def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, t
 
 
 def test_from_the_middle_of_a_batch_several_processes_go_on(
-    planted: TaskInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    planted: TaskInputs, tmp_path: Path, journal_often: None
 ) -> None:
     uninterrupted, notices = sweep(planted, SETTINGS), list[str]()
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)
     for stop in (3, 5, 6):  # of parts of which a batch has three
         folder, threads = tmp_path / str(stop), torch.get_num_threads()
         torch.set_num_threads(1)  # as those of workers

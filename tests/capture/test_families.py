@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headscope.capture import attention_mask, observer, unsupported
+from headscope.capture import attention_mask, unsupported
 from headscope.capture import self_check as check_module
 from headscope.capture.attention_function import observed
 from headscope.capture.self_check import CAPTURES, Capture, check
@@ -92,11 +92,6 @@ def fail(*shown: object) -> None:
     raise ZeroDivisionError
 
 
-def rows_in_block(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    monkeypatch.setattr(observer, "LEAST_ROWS", rows)
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 0)
-
-
 @pytest.mark.parametrize("model_type", in_turn(EXACT))
 def test_is_accepted_with_all_heads(model_type):
     network = network_of(model_type)
@@ -106,13 +101,13 @@ def test_is_accepted_with_all_heads(model_type):
 
 
 @pytest.mark.parametrize("model_type", EXACT)
-def test_is_exact_on_a_padded_batch_of_many_blocks(model_type, monkeypatch):
+def test_is_exact_on_a_padded_batch_of_many_blocks(model_type, blocks_of):
     network = network_of(model_type)
     inputs = inputs_of(network)
     real = inputs["attention_mask"].bool()
     attentions, output = eager(network, inputs)
     for rows in (10, 80):  # four blocks to an example; two examples to a block
-        rows_in_block(monkeypatch, rows)
+        blocks_of(rows, 0)
         ours, our_output = captured(network, inputs, CAPTURES[capture_of(model_type).method])
         assert len(ours) == len(attentions)
         for mine, theirs in zip(ours, attentions, strict=True):
@@ -123,11 +118,11 @@ def test_is_exact_on_a_padded_batch_of_many_blocks(model_type, monkeypatch):
 
 @pytest.mark.parametrize("model_type", in_turn(EXACT, at=1))
 @pytest.mark.parametrize("lengths", [LENGTHS, (37,)], ids=["padded", "unpadded"])
-def test_masks_for_long_inputs_give_the_same(model_type, lengths, monkeypatch):
+def test_masks_for_long_inputs_give_the_same(model_type, lengths, blocks_of, monkeypatch):
     network = network_of(model_type)
     inputs = padded(lengths, getattr(network.config, "pad_token_id", 0))
     real = inputs["attention_mask"].bool()
-    rows_in_block(monkeypatch, 10)
+    blocks_of(10, 0)
     dense, output = captured(network, inputs, CAPTURES[capture_of(model_type).method])
     monkeypatch.setattr(attention_mask, "WHOLE_MASK", 0)
     lazy, lazy_output = captured(network, inputs, CAPTURES[capture_of(model_type).method])

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 import headscope
-from capture.test_families import EXACT, inputs_of, network_of, rows_in_block
+from capture.test_families import EXACT, inputs_of, network_of
 from headscope import HeadscopeError, Model
 from headscope.capture.interventions import Gated, Mode
 from headscope.capture.projections import at_contexts
@@ -133,11 +133,11 @@ def eager(model: Model, inputs: dict[str, Tensor], write: Callable[[int, Tensor,
 
 
 @pytest.mark.parametrize(("model_type", "mode"), paired(FAMILIES, ["uniform", "zero", "mean"]))
-def test_disabled_heads_are_those_of_a_naive_loop(model_type: str, mode: Mode, monkeypatch: pytest.MonkeyPatch):
+def test_disabled_heads_are_those_of_a_naive_loop(model_type: str, mode: Mode, blocks_of: Callable[..., None]):
     model = model_of(model_type)
     inputs, means = inputs_of(model.network), means_of(model)
     real = inputs["attention_mask"].bool()
-    rows_in_block(monkeypatch, 10)
+    blocks_of(10, 0)
     with torch.inference_mode():
         untouched = model.network(**inputs)[0]
     for names in SETS:
@@ -150,12 +150,12 @@ def test_disabled_heads_are_those_of_a_naive_loop(model_type: str, mode: Mode, m
 
 
 @pytest.mark.parametrize("model_type", FAMILIES)
-def test_gates_scale_what_heads_give(model_type: str, monkeypatch: pytest.MonkeyPatch):
+def test_gates_scale_what_heads_give(model_type: str, blocks_of: Callable[..., None]):
     model = model_of(model_type)
     inputs = inputs_of(model.network)
     real = inputs["attention_mask"].bool()
     gates = [torch.rand(*real.shape, 4, generator=torch.Generator().manual_seed(n)) for n in range(3)]
-    rows_in_block(monkeypatch, 10)
+    blocks_of(10, 0)
     with torch.inference_mode(), model.intervened(Gated(gates)):
         output = model.network(**inputs)[0]
     expected = eager(model, inputs, lambda layer, contexts, values: contexts.mul_(gates[layer][..., None]))
@@ -292,9 +292,9 @@ def test_a_family_without_known_maps_can_be_changed_at_the_softmax(mode: Mode):
     assert torch.equal(maps.maps[0][:, 1][real.bool()], expected)
 
 
-def test_gradients_reach_the_gates_and_pass_through(monkeypatch: pytest.MonkeyPatch):
+def test_gradients_reach_the_gates_and_pass_through(blocks_of: Callable[..., None]):
     """Against gates that a hook puts before the output projection."""
-    rows_in_block(monkeypatch, 10)
+    blocks_of(10, 0)
     model = model_of("bert")
     network, inputs = model.network, inputs_of(model.network)
     gates = [torch.rand(5, 37, 4, generator=torch.Generator().manual_seed(n)).requires_grad_() for n in range(2)]

@@ -77,9 +77,8 @@ def test_attention_by_ranges_is_that_of_all_keys(mask: torch.Tensor, elements: i
     torch.testing.assert_close(entropies, torch.special.entr(expected).sum(-1), atol=1e-5, rtol=1e-5)
 
 
-def test_a_narrow_band_computes_few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 2**9)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 4)
+def test_a_narrow_band_computes_few_cells(blocks_of: Callable[..., None]) -> None:
+    blocks_of(4, 2**9)
     found = key_ranges(band(3, 0), 2, LENGTH, LENGTH)
     assert found is not None and max(found.widths(1)) == 4
     cells = sum(
@@ -118,9 +117,8 @@ def test_a_mask_that_is_made_in_blocks_has_the_ranges_of_the_whole(function: Cal
 
 
 @pytest.mark.parametrize("elements", [2**8, 2**10, 2**19])
-def test_heads_that_share_keys_have_those(elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", elements)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 4)
+def test_heads_that_share_keys_have_those(elements: int, blocks_of: Callable[..., None]) -> None:
+    blocks_of(4, elements)
     torch.manual_seed(0)
     query, key, value, mask = torch.randn(2, 6, LENGTH, 4), *torch.randn(2, 2, 2, LENGTH, 4), band(LENGTH, 0)
     seen = torch.zeros(2, 6, LENGTH, LENGTH)
@@ -135,14 +133,13 @@ def test_heads_that_share_keys_have_those(elements: int, monkeypatch: pytest.Mon
     torch.testing.assert_close(output.transpose(1, 2), expected @ value, atol=1e-6, rtol=1e-5)
 
 
-def test_measures_by_ranges_are_those_of_all_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measures_by_ranges_are_those_of_all_keys(blocks_of: Callable[..., None]) -> None:
     model = wrap(tiny_gpt2(0, n_positions=64), tiny_tokenizer(64))
     texts = ["The old dog that they had found slept by the door all day.", "She saw the cat, and the cat saw her."]
 
     group = next(by_length(Words(model.tokenizer, 64).encode(read(texts)), 512))
     measures = {name: catalog.load("measures", name) for name in [*SURFACE, "_template"]}
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 2**6)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 3)
+    blocks_of(3, 2**6)
     values = []
     for by_ranges in (True, False):
         collector = MeasureObserver(measures)

@@ -9,12 +9,11 @@ import pytest
 import headscope
 from headscope import catalog, results
 from support.cli import run_command
-from support.pages import not_written
 from support.tiny import save_tiny, tiny_bert
 
 
 def test_the_duration_is_that_of_the_study_from_the_command_line_and_in_python(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, pages_not_written: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = save_tiny(tmp_path / "bert", tiny_bert(num_hidden_layers=1))
     study = catalog.load("studies", "profile")
@@ -27,7 +26,6 @@ def test_the_duration_is_that_of_the_study_from_the_command_line_and_in_python(
         return result
 
     monkeypatch.setattr(study, "run", slow)
-    monkeypatch.setattr("headscope.report.write", not_written)
     assert headscope.profile(str(model), ["It rained."], resamples=10).attrs["duration_s"] > 1
     words = ("profile", model, "sample", "--limit", "2", "--resamples", "10", "--examples", "0")
     assert run_command(*words, "-o", tmp_path / "out").exit_code == 0

@@ -9,7 +9,6 @@ import pytest
 from headscope.front import time_needed
 from headscope.front.time_needed import TimeNeeded
 from support.cli import run_command
-from support.pages import not_written
 from support.tiny import save_tiny
 
 
@@ -103,11 +102,10 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def soon(pages_not_written: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run is long enough to be measured; the page is not written."""
     monkeypatch.setattr(time_needed, "MEASURED", 0.0)
     monkeypatch.setattr(time_needed, "LONG", 0.0)
-    monkeypatch.setattr("headscope.report.write", not_written)
 
 
 WORDS = ("sample", "--limit", 40, "--batch-tokens", 60, "--resamples", 5, "--examples", 0, "--no-figures")

@@ -9,11 +9,11 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, BertMod
 
 import headscope
 from headscope import HeadscopeError, Model
-from headscope.models.embedding_width import basis_of, narrowed, projected, rows_of, saved_weights
+from headscope.models.embedding_width import basis_of, narrowed, projected, refuse_others, rows_of, saved_weights
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import parameters
-from headscope.studies.size.shrink.narrow_embeddings import UNREAD, row_counts
+from headscope.studies.size.shrink.moments import UNREAD, row_counts
 from headscope.studies.size.shrink.splits import encode
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -56,7 +56,7 @@ def outputs(model: Model) -> torch.Tensor:
 @pytest.mark.parametrize("kind", [BertModel, BertForSequenceClassification])
 def test_embeddings_of_low_rank_need_one_number_more(kind: type) -> None:
     model = planted(6, kind)
-    basis = basis_of(model, counts(model))
+    basis = basis_of(model, counts(model), sum(rows_of(model)))
     assert int((basis.lengths > 1e-9 * basis.lengths[0]).sum()) == 6
     smaller = narrowed(projected(model, basis, 7), basis, 7)
     torch.testing.assert_close(outputs(smaller), outputs(model), atol=1e-5, rtol=0)
@@ -71,7 +71,7 @@ def test_embeddings_of_low_rank_need_one_number_more(kind: type) -> None:
 def test_class_that_holds_them_answers_as_before(kind: type, width: int) -> None:
     config = {"layer_norm_eps": 0.01, "hidden_act": "relu"}  # a large one shows a wrong scale
     model = made(kind, **config)
-    basis = basis_of(model, counts(model))
+    basis = basis_of(model, counts(model), sum(rows_of(model)))
     same = projected(model, basis, width)
     smaller = narrowed(same, basis, width)
     torch.testing.assert_close(outputs(smaller), outputs(same), atol=1e-5, rtol=0)
@@ -96,7 +96,7 @@ def test_directions_are_those_of_the_rows_as_often_as_they_are_read() -> None:
             rows.append((times + UNREAD) ** 0.5 * (values - values.mean()))
     total = sum(3 * len(ids) for ids in batch) + UNREAD * len(rows)
     _, lengths, directions = np.linalg.svd(np.stack(rows))
-    basis = basis_of(model, counts(model))
+    basis = basis_of(model, counts(model), sum(rows_of(model)))
     np.testing.assert_allclose(basis.lengths, lengths[:-1] ** 2 / total, atol=1e-5)
     np.testing.assert_allclose(abs((basis.directions.numpy() * directions[:-1]).sum(1)), 1, atol=1e-5)
 
@@ -104,4 +104,4 @@ def test_directions_are_those_of_the_rows_as_often_as_they_are_read() -> None:
 def test_other_classes_are_refused_in_a_line() -> None:
     model = made(BertForMaskedLM)
     with pytest.raises(HeadscopeError, match=r"\(BertForMaskedLM\) cannot become narrower: .* leave embeddings out"):
-        basis_of(model, counts(model))
+        refuse_others(model)

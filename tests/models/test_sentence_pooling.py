@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from headscope import HeadscopeError
 from headscope.models.sentence_pooling import Pooling, pooling_of
-from headscope.studies.size.shrink.embeddings import Embeddings
+from headscope.studies.size.shrink.answers import Embeddings
 
 MODULES = (("", "Transformer"), ("pool", "Pooling"), ("2_Normalize", "Normalize"))
 

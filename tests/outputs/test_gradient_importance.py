@@ -20,7 +20,6 @@ from transformers import (
 
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
-from headscope.capture import observer
 from headscope.corpora.tasks import Task, TaskKind
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Sentence
@@ -144,9 +143,8 @@ def slopes_of(name: str) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_gradients_are_those_of_finite_differences_also_on_padded_batches(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
+def test_gradients_are_those_of_finite_differences_also_on_padded_batches(name: str, blocks_of: Callable[..., None]):
+    blocks_of(5)
     model, task = model_of(name), task_of(name)
     ((batch, gradients),) = gate_gradients(*questions(model, task))
     assert not batch.real.all(), "some are padded"

@@ -4,7 +4,7 @@ import pytest
 
 from headscope import Model
 from headscope.corpora import Corpus, Options, read
-from headscope.passes import pass_journal, shards
+from headscope.passes import shards
 from support.small_model import small_model
 
 
@@ -19,8 +19,6 @@ def corpus() -> Corpus:
 
 
 @pytest.fixture
-def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_shards(journal_often: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards of few examples, and a checkpoint after each."""
     monkeypatch.setattr(shards, "EXAMPLES", 6)
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)

@@ -2,7 +2,7 @@
 
 import _thread
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -13,7 +13,6 @@ from transformers import DebertaV2Config
 
 import headscope
 from headscope import Model
-from headscope.capture import observer
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
 from headscope.passes.batches import collate
@@ -31,9 +30,8 @@ def no_thread_is_left() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 7)
+def small_blocks(blocks_of: Callable[..., None]) -> None:
+    blocks_of(7)
 
 
 def bert(seed: int = 0, **config: Any) -> Model:
@@ -158,9 +156,8 @@ def test_ctrl_c_while_a_model_computes_ends_all_passes(batch: Batch) -> None:
         threading.Event().wait(60)  # the interrupt may come a moment after the pass
 
 
-def test_models_that_show_other_blocks_are_an_error(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 4 * 12 * 8)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 1)
+def test_models_that_show_other_blocks_are_an_error(batch: Batch, blocks_of: Callable[..., None]) -> None:
+    blocks_of(1, 4 * 12 * 8)
     with pytest.raises(RuntimeError, match="models show different blocks"):
         list(lockstep([bert(0), bert(1, num_attention_heads=2)], batch))
     with pytest.raises(ValueError, match="zip"):

@@ -2,7 +2,7 @@
 
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from types import ModuleType, SimpleNamespace
@@ -13,7 +13,6 @@ import torch
 
 import headscope
 from headscope import Model, Settings, catalog
-from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
@@ -149,10 +148,9 @@ def test_a_copy_of_the_model_has_changed_nowhere(models: list[Model], inputs: li
 
 @pytest.mark.parametrize("masks", ["the same", "others"])
 def test_keys_that_no_query_sees_change_no_number(
-    inputs: list[Encoded], masks: str, monkeypatch: pytest.MonkeyPatch
+    inputs: list[Encoded], masks: str, blocks_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 2**8)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
+    blocks_of(5, 2**8)
     windows = (8, 8) if masks == "the same" else (8, 12)
     configs = [
         tiny_config("modernbert", local_attention=window, vocab_size=len(tiny_vocabulary())) for window in windows

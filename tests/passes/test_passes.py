@@ -1,6 +1,6 @@
 """One pass over a corpus: the same numbers in whatever batches, blocks and shards, and nothing lost on Ctrl-C."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, cycle, islice
 from types import ModuleType, SimpleNamespace
@@ -12,7 +12,6 @@ import torch
 
 import headscope
 from headscope import Model, Settings, catalog
-from headscope.capture import observer
 from headscope.corpora import read
 from headscope.corpora.corpus import part
 from headscope.encoding.encoded import Encoded
@@ -82,10 +81,9 @@ def test_the_size_of_batches_changes_no_number(
 
 
 def test_the_size_of_blocks_changes_no_number(
-    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], monkeypatch: pytest.MonkeyPatch
+    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], blocks_of: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 7)
+    blocks_of(7)
     assert_same(tallies_of(model, inputs), all_tallies)
 
 

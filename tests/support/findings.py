@@ -19,9 +19,3 @@ def all_texts_of(result: xr.Dataset) -> dict[str, str]:
 def verdicts_of(result: xr.Dataset) -> dict[str, str | None]:
     """The verdict of each highlight; None of one that is no claim."""
     return {finding.topic: finding.verdict for finding in study_page(result).highlights()}
-
-
-def verdict_about(result: xr.Dataset, start: str) -> str | None:
-    """The verdict of the one highlight whose topic starts so."""
-    (verdict,) = (verdict for topic, verdict in verdicts_of(result).items() if topic.startswith(start))
-    return verdict

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import headscope
 from headscope import Settings
-from headscope.studies.size.shrink.narrow_embeddings import narrow_embeddings
+from headscope.studies.size.shrink.moments import embedding_basis
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.splits import encode
 from models.test_embedding_width import planted
@@ -16,4 +16,4 @@ def may_be_narrower(kind: type, *, fine: bool = False) -> Original:
     model = planted(9, kind)
     inputs = encode(model, tuple(headscope.read(TEXTS[:8])))
     found = original_of(model, inputs, Settings(), fine=fine)
-    return replace(found, embeddings=narrow_embeddings(model, inputs, None))
+    return replace(found, embeddings=embedding_basis(model, inputs, None))

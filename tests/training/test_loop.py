@@ -152,11 +152,11 @@ def test_interrupted_run_ends_with_the_same_weights(
     folder: Path,
     uninterrupted: tuple[TrainedOutputs, Path],
     tmp_path: Path,
+    checkpoints: None,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     call: int,
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     recipe = replace(RECIPE, keep="last")
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, name, call)
@@ -206,8 +206,9 @@ def test_killed_process_goes_on(folder: Path, uninterrupted: tuple[TrainedOutput
     assert (tmp_path / "model" / "model.safetensors").read_bytes() == uninterrupted[1].read_bytes()
 
 
-def test_checkpoints_are_read_without_unpickling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
+def test_checkpoints_are_read_without_unpickling(
+    folder: Path, tmp_path: Path, checkpoints: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, "keep_checkpoint", 4)
         with pytest.raises(Killed):
@@ -388,11 +389,11 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
     folder: Path,
     uninterrupted: tuple[TrainedOutputs, Path],
     tmp_path: Path,
+    checkpoints: None,
     monkeypatch: pytest.MonkeyPatch,
     target: str,
     failing: Any,
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch, pytest.raises(HeadscopeError, match=r"no space left.*; make room") as raised:
         patch.setattr(target, failing)
         run(folder, tmp_path, recipe=replace(RECIPE, keep="last"))

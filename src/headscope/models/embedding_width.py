@@ -28,10 +28,13 @@ class EmbeddingBasis:
 
     * `directions`: orthonormal, [direction, width], in double precision.
     * `lengths`: the mean squared length of what is read in each direction.
+    * `rows`: those that stay of all tables; `weight_bytes`: bytes of a weight.
     """
 
     directions: Float[Tensor, "direction width"]
     lengths: Float[Tensor, " direction"]
+    rows: int
+    weight_bytes: int
 
     @property
     def width(self) -> int:
@@ -42,23 +45,31 @@ class EmbeddingBasis:
         """The directions that embeddings of fewer numbers can hold: one number makes their mean 0."""
         return self.directions[: width - 1]
 
+    def saved_megabytes(self, width: int) -> float:
+        """Megabytes that embeddings of a width save; 0 for the width of the whole model."""
+        return saved_weights(self.rows, self.width, width) * self.weight_bytes / 1e6 if width else 0.0
 
-def basis_of(model: Model, counts: Sequence[Float[np.ndarray, " row"]]) -> EmbeddingBasis:
+    def narrower(self, width: int, groups: int) -> int | None:
+        """The next width below one that saves more, in steps of one of `groups` parts; None if there is none."""
+        step, now = max(1, self.width // groups), self.saved_megabytes(width)
+        widths = range((width or self.width) - step, 1, -step)
+        return next((less for less in widths if self.saved_megabytes(less) > now), None)
+
+
+def basis_of(model: Model, counts: Sequence[Float[np.ndarray, " row"]], rows: int) -> EmbeddingBasis:
     """The principal directions of the rows of all tables, each weighted by how often it is read.
 
-    * `counts`: how often texts read each row of each of `TABLES`.
-
-    Raises `HeadscopeError` for a model that is no BERT, or has another head than one over all tokens.
+    * `counts`: how often texts read each row of each of `TABLES`; `rows`: see `EmbeddingBasis`.
     """
-    refuse_others(model)
     products = torch.zeros(1, dtype=torch.float64)
     total = 0.0
     for table, read in zip(_tables(model.network), counts, strict=True):
-        rows, weights = centred(table.weight), torch.from_numpy(read)
-        products = products + rows.T @ (weights[:, None] * rows)
+        centre, weights = centred(table.weight), torch.from_numpy(read)
+        products = products + centre.T @ (weights[:, None] * centre)
         total += float(weights.sum())
     lengths, vectors = torch.linalg.eigh(products / total)
-    return EmbeddingBasis(vectors.flip(1).T[:-1].contiguous(), lengths.flip(0)[:-1])
+    directions = vectors.flip(1).T[:-1].contiguous()
+    return EmbeddingBasis(directions, lengths.flip(0)[:-1], rows, model.network.dtype.itemsize)
 
 
 def refuse_others(model: Model) -> None:

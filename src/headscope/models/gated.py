@@ -1,17 +1,19 @@
-"""Scale layers, neurons and heads of a model by gates, so that a loss has gradients with respect to them."""
+"""Layers, neurons and heads of a model, scaled by gates, with respect to which a loss has gradients, or silenced."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.layer_stack import States, instead
 from headscope.models.feed_forward import entering
+from headscope.models.head_slicing import sizes
 from headscope.models.model import Model
-from headscope.models.removable_parts import RemovableParts
+from headscope.models.removable_parts import Kept, Numbers, RemovableParts, parts_of
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,26 @@ def _mixed(forward: Callable[..., States], gate: Float[Tensor, ""]) -> Callable[
         return states + gate * (forward(states, *arguments, **keywords) - states)
 
     return mixed
+
+
+def silenced(model: Model, kept: Kept) -> ExitStack:
+    """Context in which a model computes without the layers, heads and neurons that are not kept."""
+    parts, context = parts_of(model), ExitStack()
+    maps = [*model.projections] if kept.heads is not None else []  # found by a pass through all layers
+    if kept.layers is not None:
+        gone = [layer for number, layer in enumerate(parts.stack.layers) if number not in kept.layers]
+        context.enter_context(instead(dict.fromkeys(gone, lambda states, *_, **__: states)))
+    if kept.heads is not None:
+        context.enter_context(_only([one.output for one in maps], kept.heads, maps[0].width))
+    if kept.neurons is not None and parts.feed_forward:
+        context.enter_context(_only([part.output for part in parts.feed_forward], kept.neurons, 1))
+    return context
+
+
+def _only(outputs: Sequence[nn.Module], kept: Numbers, width: int) -> AbstractContextManager[None]:
+    """Context in which only the kept parts, each `width` wide, enter the output map of each layer."""
+    masks = []
+    for some, (inputs, _) in zip(kept, map(sizes, outputs), strict=True):
+        masks.append(torch.zeros(inputs // width))
+        masks[-1][list(some)] = 1
+    return scaled(outputs, masks, width)

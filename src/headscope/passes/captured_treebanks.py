@@ -1,5 +1,6 @@
 """Treebanks with an array of each sentence (its attention, its hidden states), to train probes on and to test them."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,6 +84,19 @@ class CapturedTreebanks(Generic[Treebank]):
     test_read: Attributes
     in_memory: int
     on_disk: int
+
+    def attributes(self, training: Corpus, kept: str) -> Attributes:
+        """What probes are trained and tested on, as attributes of a result.
+
+        * `training`: the corpus to train on; `kept`: what the arrays are.
+        """
+        words = sum(len(sentence) for sentence in self.train.sentences)
+        read = {"sentences": len(self.train), "words": words} | json.loads(str(self.train_read["skipped"]))
+        return self.test_read | {
+            "training": json.dumps({"corpus": training.name, "sha256": training.sha256} | read),
+            "test_sentences": len(self.test),
+            f"{kept}_bytes": json.dumps({"in_memory": self.in_memory, "on_disk": self.on_disk}),
+        }
 
 
 @contextmanager

@@ -36,6 +36,7 @@ class Chart:
     * `dims`: dimensions in the order that the chart takes; labels without any value are left out.
     * `at`: labels to draw; `per`: a dimension whose labels have a chart each; `drop`: one whose labels without values
       are left out; `most`: at most so many labels of each of these dimensions, for there are no more colours.
+    * `title`: of each chart, by default what the number is, which is `{long_name}` in it.
     * `style`: arguments of the chart.
     """
 
@@ -48,6 +49,7 @@ class Chart:
     at: Mapping[str, Any] = field(default_factory=dict)
     per: str = ""
     drop: str = ""
+    title: str = "{long_name}"
     most: Mapping[str, int] = field(default_factory=dict)
     style: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,6 +62,7 @@ class Chart:
         for value in numbers.labels(self.number, self.per) if self.per else [None]:
             part = self._prepared(array if value is None else array.sel({self.per: value}, drop=True))
             words = numbers.words | ({} if value is None else {"label": label(self.per, value)})
+            part.attrs["long_name"] = self.title.format_map(words | {"long_name": part.attrs.get("long_name", name)})
             picture = getattr(figures, self.kind)(part, **self.style)
             stem = name if value is None else f"{name}-{value}"
             yield Figure(stem, self.section, picture, self.caption.format_map(words), self.number)

@@ -72,6 +72,11 @@ class Numbers:
         return json.loads(self.result.attrs[name])
 
     @property
+    def main_metric(self) -> str:
+        """The first metric of a task, of which claims are."""
+        return str(self.result["metric"].values[0])
+
+    @property
     def words(self) -> dict[str, str]:
         """The attributes by name, for captions; `model_name` is what stands before the first colon of `model`."""
         attributes = {str(name): str(value) for name, value in self.result.attrs.items()}

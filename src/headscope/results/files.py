@@ -55,13 +55,13 @@ def with_interval(result: xr.Dataset, name: str) -> xr.DataArray:
 
 
 def same_bounds(arrays: Sequence[xr.DataArray]) -> list[xr.DataArray]:
-    """The arrays, to be put together: where one has a bound of its interval, the others have it too, as NaN.
+    """The arrays, to be put together: where one has an interval or a number of cases, the others have NaN there.
 
     >>> one, other = same_bounds([xr.DataArray([0.5], dims="layer"), xr.DataArray(0.5, {"lower": 0.25})])
     >>> one["lower"].values.tolist()
     [nan]
     """
-    bounds = {bound for array in arrays for bound in ("lower", "upper") if bound in array.coords}
+    bounds = {bound for array in arrays for bound in MEASURED if bound in array.coords}
     return [
         array.assign_coords(
             {

@@ -13,7 +13,6 @@ from headscope import catalog
 from headscope.front.cli import compute
 from headscope.front.cli.app import application
 from support.cli import run_command
-from support.pages import not_written
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
 TOKENS = 200  # of the longest example of the sample
@@ -36,11 +35,6 @@ def profiled(model, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compute, "interactive", lambda: True)
         return folder, run_command("profile", model, "sample", "-o", str(folder), "--limit", "12", "--resamples", "50")
-
-
-@pytest.fixture
-def without_page(monkeypatch):
-    monkeypatch.setattr("headscope.report.write", not_written)
 
 
 @pytest.mark.always
@@ -72,7 +66,7 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     assert (folder / "report.html").is_file()
 
 
-def test_json_is_the_whole_result(model, tmp_path, without_page):
+def test_json_is_the_whole_result(model, tmp_path, pages_not_written):
     result = run_command(
         "profile", model, "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures"
     )
@@ -135,7 +129,7 @@ def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypa
     assert "line 3" in line_of(result)
 
 
-def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path, without_page):
+def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path, pages_not_written):
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
     options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
@@ -145,7 +139,7 @@ def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path, without_pag
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_unknown_tokens_are_counted_and_said(workers, model, tmp_path, without_page):
+def test_unknown_tokens_are_counted_and_said(workers, model, tmp_path, pages_not_written):
     texts = tmp_path / "texts.txt"
     texts.write_text("a dog 😀.\na cat.\na 𒀀 and a 🦤.\n", encoding="utf-8")
     options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
@@ -167,7 +161,7 @@ def test_folder_that_cannot_be_written_to(tmp_path):
     assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
 
 
-def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, monkeypatch, without_page):
+def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, monkeypatch, pages_not_written):
     class Stopping:
         def __init__(self, *_, **__):
             self.batches = 0

@@ -10,7 +10,6 @@ from transformers import BertForMaskedLM
 from headscope import results
 from headscope.passes import array_files, shards
 from support.cli import run_command
-from support.pages import not_written
 from support.same import assert_same
 from support.threaded_ray import use_threaded_ray
 from support.tiers import chosen
@@ -52,10 +51,9 @@ def run(*words: object) -> Any:
 
 @pytest.mark.parametrize("study", chosen(STUDIES, lambda study: study not in REPEATED))
 def test_workers_of_a_cluster_give_the_bits_of_one_process(
-    study: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: str, model: Path, tmp_path: Path, pages_not_written: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
-    monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 8)
     monkeypatch.setattr(array_files, "PIECE", 1000)
     monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 4)

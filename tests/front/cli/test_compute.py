@@ -24,7 +24,6 @@ from headscope.front.cli.compute import _text
 from headscope.passes import shards
 from support import small_shards
 from support.cli import run_command
-from support.pages import not_written
 from support.ray_machine import cluster_of
 from support.same import assert_same
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -40,10 +39,9 @@ def machines() -> Iterator[Cluster]:
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small(pages_not_written: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shards, "EXAMPLES", small_shards.EXAMPLES)
     monkeypatch.setattr(compute, "ENTRY", "support.small_shards:work")
-    monkeypatch.setattr("headscope.report.write", not_written)
 
 
 @pytest.fixture(scope="module")

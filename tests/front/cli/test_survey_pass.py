@@ -10,7 +10,7 @@ from headscope.front.cli.study import run_brief
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.from_options import models_kept
 from headscope.front.survey.plan import shares
-from headscope.passes import pass_journal, shards
+from headscope.passes import shards
 from headscope.passes.forward import Check, Forward
 from headscope.storage.lines import read_lines
 from support.pages import not_written
@@ -73,9 +73,13 @@ def alone(model: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, i
 @pytest.mark.always
 @pytest.mark.parametrize("workers", in_turn(["1", "2"]))
 def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
-    model: str, alone: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str
+    model: str,
+    alone: tuple[Path, int],
+    tmp_path: Path,
+    pages_not_written: None,
+    monkeypatch: pytest.MonkeyPatch,
+    workers: str,
 ) -> None:
-    monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 12)
     shown, (folder, read_alone) = passes_of(monkeypatch), alone
     together = commands(model, tmp_path / "together", "--workers", workers)
@@ -94,10 +98,10 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
     assert not list(tmp_path.rglob(".headscope.journal/pass-*"))
 
 
-def test_a_shared_pass_goes_on_from_its_checkpoint(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shared_pass_goes_on_from_its_checkpoint(
+    model: str, tmp_path: Path, journal_often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shards, "EXAMPLES", 12)
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)
     shown, kept = passes_of(monkeypatch), Forward._show
     fewer = commands(model, tmp_path, "--limit", "40")
     some = {study: fewer[study] for study in ("profile", "syntax")}
@@ -122,10 +126,9 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(model: str, tmp_path: Path, m
 
 @pytest.mark.thorough
 def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: str, tmp_path: Path, pages_not_written: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
-    monkeypatch.setattr("headscope.report.write", not_written)
     monkeypatch.setattr(shards, "EXAMPLES", 12)
     one = commands(model, tmp_path / "one")
     several = commands(model, tmp_path / "several", "--engine", "ray", "--workers", "2")

@@ -1,5 +1,6 @@
 """Divergences of all pairs of heads, against loops in float64 over Hugging Face's eager attentions; and their laws."""
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +9,6 @@ import torch
 
 import headscope
 from headscope import Model, Settings
-from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
@@ -94,11 +94,10 @@ def test_batches_and_their_padding_change_no_number(model: Model, inputs: list[E
 
 
 def test_blocks_of_rows_and_of_cells_change_no_number(
-    model: Model, inputs: list[Encoded], monkeypatch: pytest.MonkeyPatch
+    model: Model, inputs: list[Encoded], blocks_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = found(model, inputs).mean
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 7)
+    blocks_of(7)
     monkeypatch.setattr(module, "BLOCK", 2**12)
     np.testing.assert_allclose(found(model, inputs).mean, together, atol=1e-5)
 

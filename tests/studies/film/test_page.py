@@ -3,16 +3,15 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 import xarray as xr
 
 from headscope.figures.theme import shades
 from headscope.report.cards.head_numbers import numbers, rows
-from headscope.report.claims import Claim
 from headscope.report.declared import parts_of
 from headscope.studies.training.film import STUDY, card
 from headscope.studies.training.film.moments import half_change, order_of_layers
 from headscope.studies.training.film.page import PAGE
+from support.snapshot import assert_page
 
 STEPS, LAYERS, HEADS = [0, 10, 20, 30, 40], 6, 4
 ATLAS = Path(__file__).parents[3] / "src" / "headscope" / "report" / "templates" / "atlas.html"
@@ -39,7 +38,7 @@ def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) ->
     result = xr.Dataset(coords={name: list(labels) for name, labels in coords.items()}, attrs={"study": "film"})
     for name, (mean, bounds) in values.items():
         label = STUDY.labels[name]
-        attributes = {"long_name": label.long_name, "units": label.units}
+        attributes = {"long_name": label.what, "units": label.unit}
         result[name] = (label.dims, mean, attributes)
         if bounds is not None:
             result[f"{name}_ci"] = ((*label.dims, "bound"), bounds, attributes)
@@ -47,48 +46,19 @@ def film(starts: list[float], steps: list[int] = STEPS, error: float = 0.002) ->
     return result
 
 
-@pytest.mark.parametrize(
-    ("starts", "topic"),
-    [
-        ([0.5, 0.4, 0.3, 0.2, 0.1, 0.0], "Upper layers change earlier than lower ones"),
-        ([0.0, 0.1, 0.2, 0.3, 0.4, 0.5], "Lower layers change earlier than upper ones"),
-    ],
-)
-def test_the_order_of_layers_holds_where_it_is_planted(starts: list[float], topic: str) -> None:
-    layer, first, head, *_ = parts_of(PAGE.highlights, film(starts))
-    assert layer.verdict != "holds"  # all have changed alike in the end, but for one head of the last
-    assert (first.topic, first.verdict) == (topic, "holds")
-    assert "over examples and layers" in first.text and "layer 6" in first.text
-    assert (head.topic, head.verdict) == ("Head 6-4 changed most", "holds")
-
-
-@pytest.mark.parametrize("starts", [[0.1, 0.4, 0.0, 0.3, 0.2, 0.15], [0.3, 0.1, 0.2, 0.2, 0.3, 0.1]])
-def test_no_order_holds_where_there_is_none(starts: list[float]) -> None:
-    first = parts_of(PAGE.highlights, film(starts))[1]
-    assert first.verdict == "undecided" and "cannot be told" in first.topic
-
-
-def test_few_steps_have_no_order() -> None:
-    topics = [finding.topic for finding in parts_of(PAGE.highlights, film([0.0] * LAYERS, [0, 20, 40]))]
-    assert not any("layers change" in topic for topic in topics) and "Head 6-4 changed most" in topics
-
-
-def test_an_order_over_examples_alone_is_none() -> None:
-    """Four layers are the least: three always lie nearly on a line."""
-    result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0]).isel(layer=slice(0, 3))
-    claim = parts_of(PAGE.highlights, result)[1].claim
-    assert isinstance(claim, Claim) and claim.verdict == "undecided"
-
-
-def test_figures_tables_and_kinds() -> None:
-    result = film([0.5, 0.4, 0.3, 0.2, 0.1, 0.0])
-    names = [figure.name for figure in parts_of(PAGE.charts, result)]
-    assert names[:2] == ["strip", "change"] and {"step_weight_change", "half_change_of_head"} <= set(names)
-    (table,) = parts_of(PAGE.tables, result)
-    assert [column.words for column in table.columns] == ["Step 10", "Step 20", "Step 30", "Step 40"]
-    assert table.rows[-1][0] == (6,) and table.rows[-1][1][-1] == ("0.400", "0.390, 0.410")
-    assert len(parts_of(PAGE.kinds, result)) == LAYERS * HEADS
-    assert card.main_numbers(result) == ("step_similarity.40", "half_change_of_head")
+def test_the_order_of_layers_holds_where_it_is_planted() -> None:
+    """Not over few steps, nor over examples alone: three layers always lie nearly on a line."""
+    upper, lower = [0.5, 0.4, 0.3, 0.2, 0.1, 0.0], [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+    claims = {
+        "lower first": film(lower),
+        "no order": film([0.1, 0.4, 0.0, 0.3, 0.2, 0.15]),
+        "nearly alike": film([0.3, 0.1, 0.2, 0.2, 0.3, 0.1]),
+        "few steps": film([0.0] * LAYERS, [0, 20, 40]),
+        "three layers": film(upper).isel(layer=slice(0, 3)),
+    }
+    assert_page(__file__, {"upper first": film(upper)}, claims)
+    assert len(parts_of(PAGE.kinds, film(upper))) == LAYERS * HEADS
+    assert card.main_numbers(film(upper)) == ("step_similarity.40", "half_change_of_head")
 
 
 def with_studies(result: xr.Dataset) -> xr.Dataset:
@@ -98,7 +68,7 @@ def with_studies(result: xr.Dataset) -> xr.Dataset:
     names = {"main_number": ["syntax: accuracy: all"], "layer_number": ["geometry: Length"]}
     result = result.assign_coords(names | {"number_unit": ("main_number", ["share of words"])})
     for name, values in {"step_number": heads, "step_layer_number": heads.mean(2)}.items():
-        result[name] = (STUDY.labels[name].dims, values[None], {"long_name": STUDY.labels[name].long_name, "units": ""})
+        result[name] = (STUDY.labels[name].dims, values[None], {"long_name": STUDY.labels[name].what, "units": ""})
         result[f"{name}_ci"] = ((*STUDY.labels[name].dims, "bound"), values[None, ..., None] + [-0.1, 0.1])
     return result
 

@@ -63,6 +63,12 @@ def test_the_better_sentence_alone_is_judged_beside_a_constant_answer(alone: flo
     assert findings[topic] == verdict
 
 
+def test_the_fine_tuned_model_is_drawn_with_its_interval() -> None:
+    charts = {figure.name: figure.chart for figure in study_page(with_baselines()).figures()}
+    rows = [row for data in charts["simple"].to_dict()["datasets"].values() for row in data]
+    assert [row["lower"] for row in rows if row["series"] == "finetuned"] == pytest.approx([0.75, 0.75])
+
+
 def test_table_and_figure_have_all_simple_models_with_gains() -> None:
     page = study_page(with_baselines())
     _, table = page.tables()

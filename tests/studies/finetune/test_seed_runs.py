@@ -14,7 +14,7 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.report.study_page import study_page
 from headscope.studies.training.finetune.study import run
-from headscope.training import RunRecord, trainer
+from headscope.training import RunRecord
 from support.killed import Killed, kill
 from support.small_tasks import birds, counts, tiny_folder
 
@@ -90,9 +90,8 @@ def test_runs_depend_on_both_seeds_alone(one_way: xr.Dataset, folder: str, tmp_p
 
 
 def test_table_killed_in_the_middle_of_a_run_ends_with_the_same_bits(
-    one_way: xr.Dataset, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_way: xr.Dataset, folder: str, tmp_path: Path, checkpoints: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, "keep_checkpoint", 8)
         with pytest.raises(Killed):

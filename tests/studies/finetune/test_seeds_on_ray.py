@@ -15,7 +15,6 @@ from headscope.training import RunRecord
 from headscope.training.run_record import ONE_FOLDER
 from support.cli import run_command
 from support.dying_worker import VICTIM
-from support.pages import not_written
 from support.ray_machine import cluster_of, find_support
 from support.same import assert_same
 from support.small_tasks import tiny_folder
@@ -47,12 +46,11 @@ def tuned(folder: Path, *more: object) -> xr.Dataset:
 
 @pytest.mark.always
 def test_a_killed_worker_and_a_killed_command_end_with_the_bits_of_one_process(
-    machine: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Cluster, tmp_path: Path, pages_not_written: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     find_support(monkeypatch)
     monkeypatch.setattr(compute, "ENTRY", "support.dying_worker:work")
-    monkeypatch.setattr("headscope.report.write", not_written)
     tiny_folder(tmp_path / "model", num_hidden_layers=2)
     Path("task").mkdir()
     for split in ("train", "dev"):

@@ -8,7 +8,6 @@ import pytest
 
 from headscope.studies.layers.geometry.mean_cosine import mean_cosine, mean_cosine_between, mean_cosine_score
 from headscope.studies.layers.geometry.samples import Occurrences, keys
-from headscope.studies.layers.geometry.self_similarity import resampled_cosine, self_similarity_score
 from headscope.studies.layers.geometry.similarity import (
     GAPS,
     alignments,
@@ -16,6 +15,8 @@ from headscope.studies.layers.geometry.similarity import (
     explained,
     largest_shares,
     outliers,
+    resampled_cosine,
+    self_similarity_score,
     shared,
     token_groups,
     token_scores,

@@ -20,7 +20,6 @@ from transformers import (
 
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings
-from headscope.capture import observer
 from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import Words
@@ -160,9 +159,8 @@ def _mean(examples: list[np.ndarray]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_gradients_are_those_of_attentions_that_keep_theirs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
-    monkeypatch.setattr(observer, "LEAST_ROWS", 5)
+def test_gradients_are_those_of_attentions_that_keep_theirs(name: str, blocks_of: Callable[..., None]) -> None:
+    blocks_of(5)
     tallies = found(name)
     for variable, values in expected(name).items():
         its = tallies[variable].mean

@@ -6,9 +6,8 @@ import torch
 from torch import nn
 
 from headscope import HeadscopeError
-from headscope.studies.training.landscape.walk import Walk
+from headscope.studies.training.landscape.walk import Walk, mean_interval, reach
 from headscope.studies.training.landscape.weights import at, between, filter_direction, weights_of
-from headscope.studies.training.landscape.widths import mean_interval, reach
 
 
 class Quadratic(nn.Module):

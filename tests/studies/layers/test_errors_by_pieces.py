@@ -1,6 +1,5 @@
 """Errors of numbers by their pieces: a naive loop, planted errors, and the score that they add up to."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,7 @@ import headscope
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import PIECES
 from headscope.studies.layers.layers import study
-from headscope.studies.layers.layers.errors_by_pieces import errors_by_pieces
-from headscope.studies.layers.layers.measure import UnitDraws, score
+from headscope.studies.layers.layers.measure import UnitDraws, errors_by_pieces
 from headscope.studies.layers.layers.sampling import TASKS, named, sample
 from headscope.studies.layers.layers.texts import split
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -25,7 +23,7 @@ def test_errors_are_those_of_a_loop() -> None:
     loss, base = random.exponential(size=(cases, spaces)), random.exponential(size=cases)
     pieces, texts = random.choice([1, 2, 4, 7], cases), np.arange(cases) // 2
     draws = UnitDraws(range(cases), 0, 30)
-    made = errors_by_pieces(loss, base, pieces, texts, partial(score, draws=draws))
+    made = errors_by_pieces(loss, base, pieces, texts, draws)
     for size, of_size in zip((1, 2, 3, 4), made, strict=True):
         own = [case for case in range(cases) if (pieces[case] >= 4 if size == 4 else pieces[case] == size)]
         assert of_size.count == len(own)
@@ -44,7 +42,7 @@ def test_planted_errors_are_found_where_they_are() -> None:
     pieces = np.repeat([1, 2, 3], 30)
     wrong = np.where(pieces == 2, 25.0, 4.0)[:, None]  # squared: 5 where a number has two pieces, 2 elsewhere
     draws = UnitDraws(range(90), 0, 30)
-    made = errors_by_pieces(wrong, wrong[:, 0] * 4, pieces, np.arange(90), partial(score, draws=draws))
+    made = errors_by_pieces(wrong, wrong[:, 0] * 4, pieces, np.arange(90), draws)
     np.testing.assert_allclose([one.mean for one in made[:3]], [[2, 4], [5, 10], [2, 4]])
     np.testing.assert_allclose(made[1].interval[0], [5, 5])
 

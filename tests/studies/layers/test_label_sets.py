@@ -16,11 +16,12 @@ from headscope.report.study_page import study_page
 from headscope.studies.layers.layers import study
 from headscope.studies.layers.layers.features import ClassifierSettings
 from headscope.studies.layers.layers.groups import Answers, CaseGroup, Units, grouped
-from headscope.studies.layers.layers.label_sets import f1_parts
 from headscope.studies.layers.layers.measure import UnitDraws, measured
 from headscope.studies.layers.layers.sampling import RARE, TaskCases, named, sample
 from headscope.studies.layers.layers.tasks.own import own_tasks
 from headscope.studies.layers.layers.texts import split
+from headscope.studies.layers.layers.train import f1_parts
+from support.findings import all_texts_of
 from support.tiny import tiny_bert, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
@@ -103,7 +104,8 @@ def test_labelled_spans_are_the_task_and_groups_are_scored_apart(result: xr.Data
     np.testing.assert_allclose(overall, (first + second) / 2)
     assert float(result["score_embeddings"].sel(task="span_label")) == 1  # the word is the label
     assert json.loads(result.attrs["left_out"]) == {}
-    assert "Label of a span" in {finding.topic for finding in study_page(result).findings()}
+    scores = next(table for table in study_page(result).tables() if table.name == "scores")
+    assert [labels[0] for labels, _ in scores.rows] == [f"label of a span{end}" for end in ("", ": first", ": second")]
 
 
 def test_no_text_is_both_trained_on_and_tested(tmp_path: Path) -> None:
@@ -129,8 +131,7 @@ def test_sets_ask_for_each_label_and_rare_ones_together(tmp_path: Path) -> None:
 def test_a_result_of_sets_names_its_unit(model: headscope.Model, tmp_path: Path) -> None:
     rows = [row | {"label": [row["label"], "letter"]} for row in ROWS]
     result = study.run(model, (lines(tmp_path / "own.jsonl", rows),), QUICK, **FAST)
-    (said,) = (finding for finding in study_page(result).findings() if finding.topic == "Label of a span")
-    assert " F1; embeddings" in said.text
+    assert "of the labels (F1) in layer" in " ".join(all_texts_of(result).values())
     assert 0.9 < result["score_embeddings"].item() <= 1
 
 

@@ -1,7 +1,7 @@
 """Patterns told within a pass are those of each example's whole map, told alone."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -10,7 +10,6 @@ import xarray as xr
 from jaxtyping import Float
 
 from headscope import Model, Settings, wrap
-from headscope.capture import observer
 from headscope.corpora import Options, read
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
@@ -57,11 +56,10 @@ def alone(model: Model, encoded: Encoded) -> Float[torch.Tensor, "head pattern"]
 
 
 @pytest.fixture(params=["whole maps", "blocks of rows"])
-def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def blocks(request: pytest.FixtureRequest, blocks_of: Callable[..., None]) -> Iterator[str]:
     """Maps come whole, or in blocks of seven rows."""
     if request.param != "whole maps":
-        monkeypatch.setattr(observer, "BLOCK_ELEMENTS", 1)
-        monkeypatch.setattr(observer, "LEAST_ROWS", 7)
+        blocks_of(7)
     yield request.param
 
 

@@ -20,7 +20,7 @@ from headscope.outputs.outputs import masked_logits
 from headscope.report.study_page import study_page
 from headscope.studies.training.pretrain_head.text import held_out_text, log_frequencies, piece_counts
 from headscope.studies.training.pretrain_head.variables import unigram_outputs
-from headscope.training import RunRecord, trainer
+from headscope.training import RunRecord
 from headscope.training.dataset import MaskedTrainingSet
 from support.cli import run_command
 from support.killed import Killed, kill
@@ -137,11 +137,11 @@ def test_interrupted_run_ends_with_the_same_weights(
     folder: str,
     finished: tuple[xr.Dataset, Path],
     tmp_path: Path,
+    checkpoints: None,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     call: int,
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     with monkeypatch.context() as patch:
         kill(patch, RunRecord, name, call)
         with pytest.raises(Killed):

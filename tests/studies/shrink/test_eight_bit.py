@@ -16,12 +16,12 @@ from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, first_output, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.report.study_page import study_page
+from headscope.studies.size.shrink.answers import file_answers
 from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, MOST_CHANGE, WHOLE, Trial, chosen_trial, with_several
 from headscope.studies.size.shrink.judging import answers_of
-from headscope.studies.size.shrink.report_card import notes
+from headscope.studies.size.shrink.saved_folder import notes
 from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.task_answers import file_answers
 from support.every_study import run
 from support.idle_neurons import even
 from support.narrow_embeddings import may_be_narrower

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from headscope.passes import Settings
-from headscope.studies.size.shrink.judging import needed_share
-from headscope.studies.size.shrink.task_answers import TaskAnswers
+from headscope.studies.size.shrink.answers import TaskAnswers
+from headscope.studies.size.shrink.evidence import needed_share
 
 SHARES = np.array([1.0, 0.8, 0.6, 0.4])
 UNTRAINED = (-1.0, -1.0)

@@ -16,12 +16,11 @@ from headscope.models.removable_parts import parts_of
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
 from headscope.storage import codec
-from headscope.studies.size.shrink import portable_beside
 from headscope.studies.size.shrink.choices import by_method, other_choices
 from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
 from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, opened, smallest
 from headscope.studies.size.shrink.gates import gate_shapes, stays_of
-from headscope.studies.size.shrink.judging import answers_of
+from headscope.studies.size.shrink.judging import Judging, answers_of
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget
 from headscope.studies.size.shrink.prices import Prices, measure
@@ -30,7 +29,6 @@ from headscope.studies.size.shrink.search import SizeSearch, found_steps
 from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
-from headscope.studies.size.shrink.timing import Timing
 from headscope.studies.size.shrink.verification import verified
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
@@ -95,12 +93,12 @@ def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None
         timed = {8: 2.25, 24: 2.7}[neurons]
         by_hand += (timed - 0.3) / 3 - (4 - heads) * 0.05
     assert PRICES.seconds(size)[0] == pytest.approx(by_hand)
-    sizes = part_megabytes(original)
-    assert sizes.of(size, original.size) == pytest.approx(megabytes(original.cut(size)), rel=1e-9)
+    price = ExpectedPrice(PRICES, part_megabytes(original), SizeTarget(None, 1.0), original.size, even=False)
+    assert price.of(size) == pytest.approx(megabytes(original.cut(size)), rel=1e-9)
 
 
 def test_measured_prices_fall_with_all_that_goes(original: Original) -> None:
-    prices = measure(original, Timing(((1, 8),)), rounds=2)
+    prices = measure(original, ((1, 8),), rounds=2)
     assert prices.widths[-1] == 0 and original.least_heads == 0
     seconds = prices.seconds(original.size)
     for _, size in original.smaller(original.size, 4):
@@ -216,7 +214,7 @@ def test_a_search_that_was_killed_goes_on_with_the_same_result(
         if killed == "search":
             kill(patch, SizeSearch, "next", 2)
         else:
-            kill(patch, portable_beside, "variables", 1)
+            kill(patch, Judging, "variables", 1)
         run(model, texts, QUICK, directory=tmp_path, **OPTIONS)
     kept = tmp_path / ".headscope.shrink"
     assert (kept / "portable.json").is_file() == (killed == "portable")

@@ -22,8 +22,7 @@ from headscope.studies.size.shrink.choices import by_method
 from headscope.studies.size.shrink.distillation import DistilledExamples, examples_of
 from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
 from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.size.shrink.gate_training import gated_examples, trained_gates
-from headscope.studies.size.shrink.gated_set import GatedSet
+from headscope.studies.size.shrink.gate_training import GatedSet, gated_examples, trained_gates
 from headscope.studies.size.shrink.gates import gate_shapes
 from headscope.studies.size.shrink.judging import Judging, answers_of
 from headscope.studies.size.shrink.original import Original, original_of

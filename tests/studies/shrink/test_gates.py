@@ -10,16 +10,22 @@ from torch import Tensor
 
 import headscope
 from headscope import Settings
-from headscope.models.gated import GateValues, gated
+from headscope.models.gated import GateValues, gated, silenced
 from headscope.models.removable_parts import Kept
-from headscope.models.silenced import silenced
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.numbers import Numbers
 from headscope.studies.size.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
 from headscope.studies.size.shrink.figures import open_gates
 from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, smallest
-from headscope.studies.size.shrink.gates import Gates, gate_shapes, variables
-from headscope.studies.size.shrink.hard_concrete import drawn, expected, open_probability, sampled
+from headscope.studies.size.shrink.gates import (
+    Gates,
+    drawn,
+    expected,
+    gate_shapes,
+    open_probability,
+    sampled,
+    variables,
+)
 from headscope.studies.size.shrink.judging import answers_of
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget
@@ -88,8 +94,9 @@ def test_price_of_gates_of_0_and_1_is_that_of_the_size(original: Original, size:
     for wanted in (SizeTarget(2.0, None), SizeTarget(None, 0.05), SizeTarget(1.2, 0.07)):
         price = price_of(original, wanted)
         assert float(price.excess(gates_of(size))) == pytest.approx(price.of(size), rel=1e-5)
-    made = original.cut(size)
-    assert price.sizes.of(size, original.size) == pytest.approx(megabytes(made), rel=1e-9)
+        share, made = PRICES.share(size, original.size), megabytes(original.cut(size))
+        by_hand = max(share * (wanted.speed or 0), made / (wanted.megabytes or math.inf))
+        assert price.of(size) == pytest.approx(by_hand, rel=1e-9)
     assert float(price.share(gates_of(size))) == pytest.approx(PRICES.share(size, original.size), rel=1e-5)
 
 

@@ -16,14 +16,14 @@ from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
+from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.size.shrink import groups
-from headscope.studies.size.shrink.answers import LETTERS, text_of
-from headscope.studies.size.shrink.embeddings import Embeddings
+from headscope.studies.size.shrink.answers import Embeddings, TaskAnswers
+from headscope.studies.size.shrink.evidence import share_added
 from headscope.studies.size.shrink.groups import changed_share
 from headscope.studies.size.shrink.page import changed, lossier_groups
-from headscope.studies.size.shrink.removed import share_added
+from headscope.studies.size.shrink.scores import LETTERS, text_of
 from headscope.studies.size.shrink.study import run
-from headscope.studies.size.shrink.task_answers import TaskAnswers
 from support.idle_neurons import TEXTS, idle
 
 RANDOM = np.random.default_rng(0)
@@ -77,8 +77,9 @@ def test_groups_are_thirds_of_lengths_marks_and_classes_of_enough_inputs() -> No
 
 def result_of(losses: np.ndarray, masks: dict[str, np.ndarray], kind: Any = "classification") -> xr.Dataset:
     """A result with the groups alone."""
-    made = groups.group_losses(losses, masks, range(len(losses)), TaskAnswers(task(kind, 2)), 0, 400)
-    return xr.Dataset(made)
+    units = range(len(losses))
+    answers = TaskAnswers(task(kind, 2))
+    return xr.Dataset(groups.group_losses(losses, masks, units, answers, poisson_draws(units, 0, 400)))
 
 
 def test_the_group_that_loses_is_named_and_others_are_not() -> None:
@@ -139,12 +140,13 @@ def test_long_texts_are_cut_and_segments_are_parted() -> None:
 
 
 def test_share_of_changed_predictions() -> None:
-    made = xr.Dataset(changed_share(np.arange(40) < 10, range(40), 0, 200))
+    draws = poisson_draws(range(40), 0, 200)
+    made = xr.Dataset(changed_share(np.arange(40) < 10, range(40), draws))
     assert float(made["changed_share"]) == 0.25
     lower, upper = made["changed_share_ci"].values
     assert 0.1 < lower < 0.25 < upper < 0.4
     assert "25.0%" in changed(Numbers(made)).text
-    none = changed_share(np.zeros(40, bool), range(40), 0, 200)["changed_share_ci"].values
+    none = changed_share(np.zeros(40, bool), range(40), draws)["changed_share_ci"].values
     assert none[0] == 0 < none[1]
 
 

@@ -11,8 +11,9 @@ from transformers import AutoModel, AutoTokenizer, BertForSequenceClassification
 
 import headscope
 from headscope import HeadscopeError, Settings
+from headscope.models.embedding_width import EmbeddingBasis
 from headscope.outputs.size_and_speed import megabytes
-from headscope.studies.size.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
+from headscope.studies.size.shrink.moments import embedding_basis
 from headscope.studies.size.shrink.original import original_of
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
@@ -28,7 +29,7 @@ PARTS = "neurons,layers,embeddings"
 
 def test_embeddings_become_as_narrow_as_their_rank_and_no_other_part_goes(tmp_path: Path) -> None:
     model, texts = planted(7), headscope.read(TEXTS)
-    narrow = narrow_embeddings(model, encode(model, tuple(texts)), None)
+    narrow = embedding_basis(model, encode(model, tuple(texts)), None)
     size = megabytes(model) - narrow.saved_megabytes(8) + 1e-6
     result = run(model, texts, QUICK, directory=tmp_path, size=f"{size:.6f}MB", epochs=0, parts=PARTS, **OPTIONS)
     facts = json.loads(result.attrs["shrinking"])
@@ -69,8 +70,7 @@ def test_megabytes_are_those_of_the_class_that_is_saved() -> None:
 
 
 def test_widths_begin_where_something_is_saved() -> None:
-    basis: Any = type("Basis", (), {"width": 24})()
-    narrow = NarrowEmbeddings(basis, 200, 4)
+    narrow = EmbeddingBasis(torch.zeros(23, 24), torch.zeros(23), 200, 4)
     assert narrow.narrower(0, 12) == 20 and narrow.saved_megabytes(22) < 0 < narrow.saved_megabytes(20)
     assert narrow.narrower(20, 12) == 18 and narrow.narrower(2, 12) is None
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from headscope.studies.size.shrink.answers import change
-from headscope.studies.size.shrink.scores import nearest, of_similarities, pairs, recall
+from headscope.studies.size.shrink.scores import change, nearest, of_similarities, pairs, recall
 
 RANDOM = np.random.default_rng(0)
 

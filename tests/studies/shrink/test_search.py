@@ -19,7 +19,7 @@ from headscope.studies.size.shrink.prices import Prices, measure
 from headscope.studies.size.shrink.record import FORMAT, SearchRecord
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.timing import Timing, shapes_of
+from headscope.studies.size.shrink.timing import shapes_of
 from support.idle_neurons import even
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 from support.tiny_families import tiny_config
@@ -158,7 +158,7 @@ def test_prices_between_timed_widths_are_interpolated() -> None:
 
 
 def test_measured_prices_never_rise_as_a_model_gets_narrower(original: Original) -> None:
-    prices = measure(original, Timing(((1, 8), (4, 16))), rounds=2)
+    prices = measure(original, ((1, 8), (4, 16)), rounds=2)
     seconds = np.array([prices.seconds(even((0, 1, 2), width, 4)) for width in (32, 21, 11, 3)])
     assert (np.diff(seconds, axis=0) <= 0).all() and (seconds > 0).all()
     assert (prices.seconds(even((0,), 32, 4)) <= seconds[0]).all()

@@ -16,7 +16,7 @@ from transformers import AutoModel
 import headscope
 from headscope import HeadscopeError, results
 from headscope.front.cli.study import command
-from headscope.studies.size.shrink.recorded import MOST_TOKENS, recorded
+from headscope.studies.size.shrink.verification import MOST_TOKENS, recorded
 from support.every_study import run
 from support.tiny import save_tiny
 
@@ -60,7 +60,7 @@ def value_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, .
         yield from value_paths(part, (*path, key))
 
 
-READ = ("parameters", "timed", "model_class", "eight_bit")
+READ = ("parameters", "timed", "times_as_fast", "model_class", "eight_bit")
 VALUES = st.sampled_from([None, True, -1, 0, 10**9, 1e400, float("nan"), "x", [], [1], {}, [{}], {"megabytes": []}])
 
 
@@ -81,7 +81,7 @@ def test_any_facts_are_read_or_refused_in_one_line(shrunk: Path, data: st.DataOb
     except HeadscopeError as error:
         assert len(str(error).splitlines()) == 1
     else:
-        assert all(examples * tokens <= MOST_TOKENS for examples, tokens in facts.timing)
+        assert all(examples * tokens <= MOST_TOKENS for examples, tokens in facts.shapes)
 
 
 def test_lacking_scores_are_refused_before_anything_is_read(shrunk: Path) -> None:

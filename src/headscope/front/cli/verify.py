@@ -25,8 +25,7 @@ def verify(directory: Directory, *, remote_code: bool, json: Json = False, debug
         from headscope.errors import HeadscopeError
         from headscope.front.cli.terminal import in_lines
         from headscope.storage.files import files_within
-        from headscope.studies.size.shrink.recorded import recorded
-        from headscope.studies.size.shrink.verification import verified
+        from headscope.studies.size.shrink.verification import recorded, verified
 
         saved = results.read(directory)
         if saved.attrs["study"] != STUDY:

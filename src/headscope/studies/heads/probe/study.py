@@ -28,7 +28,7 @@ from headscope.passes.settings import Training
 from headscope.ranges import Range
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.heads.probe.experiments import KINDS, RANDOM, Experiments
-from headscope.studies.heads.probe.lexicon import Lexicon, from_file, from_model
+from headscope.studies.heads.probe.lexicon import from_file, from_model
 from headscope.studies.heads.probe.observer import Treebank, attention_pass
 from headscope.studies.heads.probe.scores import Gold, preferences
 from headscope.studies.heads.probe.train import ParserRecipe, hold_out
@@ -115,7 +115,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         with experiments.keeping(settings.keep_interrupted):
             experiments.run(names, numbers, treebanks)
         preferred = preferences(treebanks.test, gold)
-        attributes |= treebanks.test_read | _training_attributes(treebanks, source, lexicon)
+        attributes |= treebanks.attributes(source, "attention") | {"words_with_vectors": round(lexicon.coverage, 4)}
     with experiments.keeping(settings.keep_interrupted):
         for seed in numbers if random and not experiments.interrupted else ():
             plan = partial(attention_pass, untrained(model, seed), settings)
@@ -157,15 +157,3 @@ def _steps(sentences: int, recipe: ParserRecipe, seeds: range, random: bool) -> 
     held_out = (hold_out(sentences, recipe.held_out, of_seeds) for of_seeds in (seeds, seeds[:1]))
     together, alone = (int((~mask.all(0)).sum()) for mask in held_out)
     return recipe.passes(sentences) * (together + random * len(seeds) * alone)
-
-
-def _training_attributes(treebanks: Captured, training: Corpus, lexicon: Lexicon) -> dict[str, str | float]:
-    """The training data of the parsers, as attributes."""
-    words = sum(len(sentence) for sentence in treebanks.train.sentences)
-    read = {"sentences": len(treebanks.train), "words": words} | json.loads(str(treebanks.train_read["skipped"]))
-    return {
-        "training": json.dumps({"corpus": training.name, "sha256": training.sha256} | read),
-        "test_sentences": len(treebanks.test),
-        "words_with_vectors": round(lexicon.coverage, 4),
-        "attention_bytes": json.dumps({"in_memory": treebanks.in_memory, "on_disk": treebanks.on_disk}),
-    }

@@ -279,9 +279,7 @@ PAGE = StudyParts(
     charts=(
         cosines,
         curves,
-        alignment(
-            "alignment", "Linear centred kernel alignment of two layers, 1 for layers that are alike up to a rotation."
-        ),
+        alignment("alignment", ALIGNMENT),
         alignment("model_alignment", "The same of a layer with each layer of the other model."),
     ),
     tables=(table,),

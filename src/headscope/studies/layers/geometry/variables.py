@@ -14,7 +14,6 @@ from headscope.studies.layers.geometry import STUDY
 from headscope.studies.layers.geometry.hidden_pass import Hidden
 from headscope.studies.layers.geometry.mean_cosine import mean_cosine_between, mean_cosine_score
 from headscope.studies.layers.geometry.samples import Occurrences
-from headscope.studies.layers.geometry.self_similarity import self_similarity_score
 from headscope.studies.layers.geometry.similarity import (
     GAPS,
     SEGMENTS,
@@ -24,6 +23,7 @@ from headscope.studies.layers.geometry.similarity import (
     largest_shares,
     outliers,
     own_alignments,
+    self_similarity_score,
     shared,
     token_groups,
     token_scores,

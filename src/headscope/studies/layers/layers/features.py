@@ -159,7 +159,7 @@ class TrainedTask:
     """The outcome of one task in all spaces.
 
     * `loss`: of each case of the report, 1 where a class is wrong, the squared error of a value; `base` is that of
-      knowing nothing: 1, or the squared distance from the mean of the training values; of sets see `label_sets`.
+      knowing nothing: 1, or the squared distance from the mean of the training values; of sets see `train.f1_parts`.
     * `choice`: the score on the cases for choices; `penalty`: the chosen one.
     * `code`: length of the online code of the training answers in bits, NaN for values; `uniform`: without training.
     """

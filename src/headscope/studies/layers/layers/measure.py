@@ -4,22 +4,21 @@ Intervals are over sentences, or over documents where the corpora have them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from headscope.results.vocabulary import PIECES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import Score, effective_units
-from headscope.studies.layers.layers.errors_by_pieces import errors_by_pieces
 from headscope.studies.layers.layers.features import ClassifierSettings, TrainedTask
 from headscope.studies.layers.layers.groups import Answers, CaseGroup
-from headscope.studies.layers.layers.label_sets import f1_parts, joined_labels
 from headscope.studies.layers.layers.late_cases import LateCase, late_cases
 from headscope.studies.layers.layers.scalar_mix import MixedTask, mixes
-from headscope.studies.layers.layers.train import train
+from headscope.studies.layers.layers.train import f1_parts, joined_labels, train
 
 
 class UnitDraws:
@@ -188,9 +187,7 @@ def _by_pieces(
     if not counts.all():
         return ()
     texts = group.texts["report"][present]
-    return errors_by_pieces(
-        outcome.trained.loss, outcome.trained.base, counts.sum(1), texts, partial(score, draws=draws)
-    )
+    return errors_by_pieces(outcome.trained.loss, outcome.trained.base, counts.sum(1), texts, draws)
 
 
 def _joined(outcomes: Sequence[_Outcome]) -> TrainedTask:
@@ -212,3 +209,31 @@ def _majority(answers: Answers, trained: TrainedTask) -> np.ndarray:
     present = answers.numbers["train"][answers.present("train")]
     guess = np.bincount(present).argmax()
     return (answers.numbers["report"][answers.present("report")] != guess)[:, None].astype(float)
+
+
+def errors_by_pieces(
+    loss: Float[np.ndarray, "case space"],
+    base: Float[np.ndarray, " case"],
+    pieces: Int[np.ndarray, " case"],
+    texts: Int[np.ndarray, " case"],
+    draws: UnitDraws,
+) -> list[Score]:
+    """The root of the mean squared error, in the unit of the values, of the cases of each number of pieces.
+
+    Spaces are those of the loss, and behind them the mean of the training values as the answer to all (after Wallace et
+    al. 2019). No case has NaN.
+
+    * `loss`, `base`: squared errors in each space, and of that mean; `pieces`: of all numbers of a case together.
+    * `texts`: the number of the text of each case.
+    """
+    squares, spaces = np.column_stack([loss, base]), loss.shape[1] + 1
+    groups, made = np.minimum(pieces, len(PIECES)), []
+    for size in range(1, len(PIECES) + 1):
+        some = groups == size
+        if some.any():
+            share = score(squares[some], np.ones(int(some.sum())), texts[some], draws)
+            roots = {name: np.sqrt(np.maximum(1 - getattr(share, name), 0)) for name in ("mean", "resampled")}
+            made.append(replace(share, **roots))
+        else:
+            made.append(Score(np.full(spaces, np.nan), np.full((1, spaces), np.nan), 0))
+    return made

@@ -27,7 +27,7 @@ from headscope.studies.layers.layers.late_cases import described
 from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
 from headscope.studies.layers.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
-from headscope.studies.layers.layers.texts import Part, Texts, Window, split, windows
+from headscope.studies.layers.layers.texts import Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.layers.variables import to_variables
 
@@ -177,7 +177,8 @@ def _planned(
     **others: Any,
 ) -> _Planned:
     texts = split(treebanks, trainings or (), held_out, settings.seed)
-    texts.windows = _windows(texts, model, held_out, settings.seed)
+    room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
+    texts.windows = windows(texts, partial(piece_counts, model.tokenizer), room, held_out, settings.seed)
     refuse_mixed_spans((*treebanks, *(trainings or ())))
     own = own_tasks(texts)
     chosen = named(tasks_, own)
@@ -205,12 +206,6 @@ def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:
         for group in groups
         for answers in group.answers
     }
-
-
-def _windows(texts: Texts, model: Model, held_out: float, seed: int) -> dict[Part, list[Window]]:
-    """The windows of documents that the model reads at once."""
-    room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
-    return windows(texts, partial(piece_counts, model.tokenizer), room, held_out, seed)
 
 
 def _late(

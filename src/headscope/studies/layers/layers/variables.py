@@ -37,7 +37,9 @@ def to_variables(
         _add(variables, "score_random", [mean_of(of_task) for of_task in zip(*by_seed, strict=True)])
         variables.add("score_random_by_seed", [[score.mean for score in of_seed] for of_seed in by_seed])
     _add_gains(variables, measured)
-    _add_controls(variables, measured, spaces)
+    if any(task.control for task in measured):
+        _add(variables, "control", [_or_nothing(task.control, spaces, LAYERS) for task in measured])
+        _add(variables, "selectivity", [_or_nothing(task.selectivity, spaces, LAYERS) for task in measured])
     _add_codes(variables, measured)
     _add_mixes(variables, measured, spaces)
     _add_errors(variables, measured, spaces)
@@ -70,12 +72,6 @@ def _add_gains(variables: Variables, measured: Sequence[MeasuredTask]) -> None:
     p = np.concatenate([p_value(gain) for gain in gains])
     variables.add("p_value", p)
     variables.add("q_value", benjamini_hochberg(p))
-
-
-def _add_controls(variables: Variables, measured: Sequence[MeasuredTask], spaces: int) -> None:
-    if any(task.control for task in measured):
-        _add(variables, "control", [_or_nothing(task.control, spaces, LAYERS) for task in measured])
-        _add(variables, "selectivity", [_or_nothing(task.selectivity, spaces, LAYERS) for task in measured])
 
 
 def _add_codes(variables: Variables, measured: Sequence[MeasuredTask]) -> None:

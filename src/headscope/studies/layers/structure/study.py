@@ -102,7 +102,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         fitted, tested = _probed(model, states, recipe, settings)
         held = _held_out_scores(states.train[fitted.held_out], fitted, model, settings)
         layer = 1 + int(np.argmax(held.chosen["uuas"].mean[: -len(UNCONTEXTUAL) - 1]))
-        attributes |= _attributes(source, states)
+        attributes |= states.attributes(source, "state")
         drawn = example_trees(states.test, fitted.maps, layer, trees, settings.seed, model.device)
         decomposed = _decomposed(states, model, settings) if tensor_products else None
     del states  # those of both models would need twice the memory
@@ -185,17 +185,6 @@ def _ranks(text: str) -> tuple[int, ...]:
     if not ranks or not all(0 < rank <= 4096 for rank in ranks):
         raise HeadscopeError(f"rank '{text[:40]}': use a number from 1 to 4096, or several such as 16,64,128")
     return ranks
-
-
-def _attributes(training: Corpus, states: Captured) -> dict[str, Any]:
-    """The data that probes are trained and tested on, as attributes of a result."""
-    words = sum(len(sentence) for sentence in states.train.sentences)
-    read = {"sentences": len(states.train), "words": words} | json.loads(str(states.train_read["skipped"]))
-    return states.test_read | {
-        "training": json.dumps({"corpus": training.name, "sha256": training.sha256} | read),
-        "test_sentences": len(states.test),
-        "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
-    }
 
 
 def _steps(sentences: int, recipe: ProbeRecipe, random: int) -> int:

@@ -123,7 +123,7 @@ def decompose(
     * `draws`: of the tested sentences; `done` receives numbers of training sentences.
     """
     fillers = _fillers([train, test])
-    given = [_padded([fillers[number] for number in numbers], device) for numbers in _numbers(train, test)]
+    given = [_padded(rows, device) for rows in (fillers[: len(train)], fillers[len(train) :])]
     targets = [_targets(treebank, device) for treebank in (train, test)]
     centre = targets[0].mean(1, keepdim=True)
     scale = (targets[0] - centre).square().mean((1, 2), keepdim=True).sqrt().clamp_min(1e-12)
@@ -188,10 +188,6 @@ def _fillers(treebanks: Sequence[TreebankStates]) -> list[Float[Tensor, "word ax
     axes = axes * axes.gather(0, axes.abs().argmax(0, keepdim=True)).sign()  # which LAPACK leaves open
     table = (table @ axes[:, -AXES:] / energy.mean().clamp_min(1e-12).sqrt()).float()
     return [table[[number[form] for form in sentence.forms]] for sentence, _ in pairs]
-
-
-def _numbers(train: TreebankStates, test: TreebankStates) -> tuple[range, range]:
-    return range(len(train)), range(len(train), len(train) + len(test))
 
 
 def _padded(

@@ -64,7 +64,8 @@ def to_variables(
     variables.add("held_out_uuas", held_out.chosen["uuas"].mean[:layers])
     if held_out.by_rank:
         _add_ranks(variables, [held_out.by_rank[rank] for rank in ranks], layers)
-    _add_training(variables, fitted, layers)
+    variables.add("rank", np.array([fitted.ranks[kind][:layers] for kind in KINDS]))  # [probe, layer]
+    variables.add("held_out_loss", fitted.losses[..., :layers].min(0))  # [probe, layer]
     return variables.arrays
 
 
@@ -78,8 +79,3 @@ def _add_ranks(variables: Variables, by_rank: Sequence[Mapping[str, Score]], lay
         rows = [scores[name][:layers] for scores in by_rank]
         interval = np.stack([score.interval for score in rows])  # [rank, layer, bound]
         variables.add(f"{name}_by_rank", np.stack([score.mean for score in rows]), interval=interval)
-
-
-def _add_training(variables: Variables, fitted: FittedProbes, layers: int) -> None:
-    variables.add("rank", np.array([fitted.ranks[kind][:layers] for kind in KINDS]))  # [probe, layer]
-    variables.add("held_out_loss", fitted.losses[..., :layers].min(0))  # [probe, layer]

@@ -15,7 +15,6 @@ from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import agree, estimate, examples, measured, number, of_array, rate, several
 from headscope.statistics.interval_tests import q_no_worse
 from headscope.statistics.significance import RATE
-from headscope.studies.size.ablate.card import main_metric
 
 MOST_PAIRS = 8
 SKIPPED = {"attention": "attention", "layer": "attention and feed-forward part"}
@@ -23,7 +22,7 @@ SKIPPED = {"attention": "attention", "layer": "attention and feed-forward part"}
 
 def special(numbers: Numbers) -> Iterator[Finding]:
     """Whether the task needs the special heads of a result more than others, and whether it can do without."""
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     name = label("metric", metric)
     for source in numbers.labels("special_gain", "head_source"):
         at = {"head_source": source, "metric": metric}
@@ -58,7 +57,7 @@ def _harmless(result: xr.Dataset, source: str, metric: str, n: int) -> Claim:
 
 
 def pairs(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     excess = numbers.array("pair_excess", metric=metric)
     name, q = label("metric", metric), result["pair_q_value"].sel(metric=metric)
     sure = excess.where((q < RATE) & (excess["lower"] > 0))
@@ -80,7 +79,7 @@ def pairs(numbers: Numbers) -> Iterator[Finding]:
 
 
 def one_head(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     gains = numbers.array("one_head_gain", metric=metric)
     there, n = gains.dropna("layer"), int(result["one_head_gain_n_examples"])
     q, name, total = q_no_worse(there, POINT, n, of_answers=metric == "accuracy"), label("metric", metric), there.size
@@ -102,7 +101,7 @@ def one_head(numbers: Numbers) -> Iterator[Finding]:
 
 
 def skipped(numbers: Numbers) -> Iterator[Finding]:
-    metric = main_metric(numbers.result)
+    metric = numbers.main_metric
     gains = numbers.array("skipped_gain", metric=metric)
     for part in gains["skipped"].values.tolist():
         own = gains.sel(skipped=part)
@@ -112,7 +111,7 @@ def skipped(numbers: Numbers) -> Iterator[Finding]:
 
 
 def across_tasks(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     for other in numbers.labels("task_correlation", "other_task"):
         at, this = {"other_task": other, "metric": metric}, result.attrs["task"]
         correlation = estimate(result, "task_correlation", **at)
@@ -133,7 +132,7 @@ def across_tasks(numbers: Numbers) -> Iterator[Finding]:
 
 
 def special_table(numbers: Numbers) -> Table:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     rows: list[tuple[str, Cells]] = [
         (source, [
             (str(int(result["special_heads"].sel(head_source=source))), ""),
@@ -152,7 +151,7 @@ def special_table(numbers: Numbers) -> Table:
 
 
 def pair_table(numbers: Numbers) -> Table:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     excess = numbers.array("pair_excess", metric=metric)
     rows: list[tuple[str, Cells]] = []
     order = np.argsort(-excess.values, kind="stable")[:MOST_PAIRS]
@@ -168,7 +167,7 @@ def pair_table(numbers: Numbers) -> Table:
 
 
 def layer_table(numbers: Numbers) -> Table:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     arrays = {"One head": measured(result, "one_head_gain", metric=metric)}
     skipped = measured(result, "skipped_gain", metric=metric)
     if skipped is not None:

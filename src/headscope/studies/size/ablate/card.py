@@ -135,17 +135,12 @@ def kinds(numbers: Numbers) -> Iterator[HeadKind]:
     result = numbers.result
     if unlearned(result):
         return
-    metric = main_metric(result)
+    metric = numbers.main_metric
     gains = numbers.array("head_gain", metric=metric)
     if (q := q_values(result, metric, gains)) is not None:
         yield from where_true((gains < 0) & (q < RATE), "needed", "needed")
     loss = -numbers.array("phenomenon_gain")
     yield from by_name(loss.where((loss > 0) & (result["phenomenon_q_value"] < RATE)), "phenomenon", "needed")
-
-
-def main_metric(result: xr.Dataset) -> str:
-    """The first metric."""
-    return str(result["metric"].values[0])
 
 
 def q_values(result: xr.Dataset, metric: str, gains: xr.DataArray) -> xr.DataArray | None:

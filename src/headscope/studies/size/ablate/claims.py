@@ -16,7 +16,7 @@ from headscope.report.shared_findings import least_found
 from headscope.report.wording import layers_named, n_examples, number, of_array, several, strongest
 from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
 from headscope.statistics.significance import RATE
-from headscope.studies.size.ablate.card import main_metric, q_values
+from headscope.studies.size.ablate.card import q_values
 
 MOST_HEADS_NAMED = 4
 # Of these few changed answers of a rare class make a large difference: others count the heads.
@@ -24,7 +24,7 @@ OF_CLASSES = ("f1", "macro_f1", "matthews")
 
 
 def needed(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     gains = numbers.array("head_gain", metric=metric)
     q, worst, name = q_values(result, metric, gains), strongest(gains)[-1], label("metric", metric)
     sure = _lost(gains, q)
@@ -113,7 +113,7 @@ def least(gains: xr.DataArray, metric: str) -> str:
 
 
 def worst_layer(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     gains = numbers.array("layer_gain", metric=metric)
     losses = {int(part["layer"]): -of_array(part) for part in gains.dropna("layer")}
     worst = max(losses, key=lambda layer: losses[layer].value)
@@ -173,7 +173,7 @@ def phenomena(numbers: Numbers) -> Iterator[Finding]:
 
 def unconfirmed(numbers: Numbers) -> Iterator[Finding]:
     """The held-out gain of the head with the largest gain on one half of the examples: the lower of both halves."""
-    metric = main_metric(numbers.result)
+    metric = numbers.main_metric
     chosen = numbers.array("chosen_gain", metric=metric)
     lower = of_array(chosen.isel(half=int(chosen["lower"].fillna(-np.inf).argmin("half"))))
     text = f"The head with the largest gain was chosen on one half of the examples; on the other it gains {lower.text}."

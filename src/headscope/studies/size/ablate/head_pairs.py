@@ -1,6 +1,10 @@
-"""Pairs of heads that replace each other: what both lose together beyond what each loses alone."""
+"""Sets of heads that are asked for beside single heads: special heads of other results, and pairs.
+
+Pairs of heads replace each other where both lose together more than the sum of what each loses alone.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -14,8 +18,10 @@ from headscope.models.heads import existing, name
 from headscope.results.variables import PAIRED, Variables
 from headscope.statistics.intervals import equal_units, interval, of_differences
 from headscope.statistics.significance import benjamini_hochberg
-from headscope.studies.size.ablate import STUDY
+from headscope.studies.size.ablate import STUDY, special_heads
 from headscope.studies.size.ablate.gains import Gains
+from headscope.studies.size.ablate.special_heads import SpecialHeads
+from headscope.studies.size.ablate.variables import Effects
 
 Heads = Bool[np.ndarray, "layer head"]
 ALL = "all"
@@ -82,3 +88,36 @@ def _interval(draws: Float[np.ndarray, "resample *dims"], units: Sequence[int]) 
     """The interval of an excess, the difference of two differences of answers: it reaches from -2 to 2."""
     equal = equal_units(units)
     return 2 * of_differences(interval(draws, equal) / 2, equal)
+
+
+@dataclass(frozen=True)
+class AskedSets:
+    """Sets that are disabled beside those that the user names: special heads with random ones, then pairs."""
+
+    special: Sequence[SpecialHeads]
+    pairs: Sequence[Heads]
+
+    @classmethod
+    def of(
+        cls, folders: Sequence[str], draws: int, pairs: str, most_pairs: int, counts: tuple[int, ...], seed: int
+    ) -> "AskedSets":
+        """The sets of some results; see `study.run` for the options."""
+        special = special_heads.special_heads(folders, counts, draws, seed)
+        chosen = pairs_of(pairs, counts, most_pairs, seed) if pairs else []
+        return cls(special, chosen)
+
+    @property
+    def sets(self) -> list[Heads]:
+        """All sets in their order."""
+        return [*(heads for marked in self.special for heads in marked.sets), *self.pairs]
+
+    def variables(self, outputs: Float[np.ndarray, "set example output"], effects: Effects) -> dict[str, xr.DataArray]:
+        """What the score loses without them; `outputs` are those of the sets."""
+        made: dict[str, xr.DataArray] = {}
+        first = len(outputs) - len(self.pairs)
+        if self.special:
+            made |= special_heads.variables(self.special, effects.gains_of(outputs[:first]))
+        if self.pairs:
+            both = effects.gains_of(outputs[first:])
+            made |= variables(self.pairs, both, effects.single, effects.heads)
+        return made

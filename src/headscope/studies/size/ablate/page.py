@@ -31,11 +31,10 @@ from headscope.report.wording import (
 from headscope.statistics.interval_tests import surely
 from headscope.statistics.significance import RATE
 from headscope.studies.size.ablate import beside_single_heads as beside
-from headscope.studies.size.ablate.card import CARD, kinds, main_metric, q_values
+from headscope.studies.size.ablate.card import CARD, kinds, q_values
 from headscope.studies.size.ablate.claims import free_heads, least, needed, phenomena, unconfirmed, worst_layer
-from headscope.studies.size.ablate.perturbed_page import kept_chart, predictions_kept
 from headscope.studies.size.ablate.published import published
-from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, shortcuts
+from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, kept_chart, predictions_kept, shortcuts
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
 LEAST_HEADS, MOST_HEADS = 3, 8
@@ -75,7 +74,7 @@ def baseline(numbers: Numbers) -> Iterator[Finding]:
 
 
 def best_and_worst(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     gains = numbers.array("head_gain", metric=metric)
     name, q = label("metric", metric), q_values(result, metric, gains)
     for topic, kind, side in (
@@ -92,7 +91,7 @@ def best_and_worst(numbers: Numbers) -> Iterator[Finding]:
 
 
 def how_many(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     gains = numbers.array("head_gain", metric=metric)
     values = gains.values[np.isfinite(gains.values)]
     text = (
@@ -113,7 +112,7 @@ def how_many(numbers: Numbers) -> Iterator[Finding]:
 
 
 def halves(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, main_metric(numbers.result)
+    result, metric = numbers.result, numbers.main_metric
     for half in numbers.labels("chosen_gain", "half"):
         chosen, there = (numbers.array(name, half=half, metric=metric) for name in ("chosen_gain", "choosing_gain"))
         head = str(result["chosen_head"].sel(half=half, metric=metric).item())
@@ -125,7 +124,7 @@ def halves(numbers: Numbers) -> Iterator[Finding]:
 
 
 def random_head(numbers: Numbers) -> Iterator[Finding]:
-    metric = main_metric(numbers.result)
+    metric = numbers.main_metric
     gain = numbers.array("random_head_gain", metric=metric)
     verb = "raises" if float(gain) > 0 else "lowers"
     sure = "beyond chance" if of_array(gain).is_not(0) else "which may be chance"
@@ -134,7 +133,7 @@ def random_head(numbers: Numbers) -> Iterator[Finding]:
 
 
 def sets(numbers: Numbers) -> Iterator[Finding]:
-    metric = main_metric(numbers.result)
+    metric = numbers.main_metric
     gains = numbers.array("set_gain", metric=metric)
     texts = "; ".join(f"{name}: {of_array(gains.sel(head_set=name)).text}" for name in gains["head_set"].values)
     yield Finding("Named sets", f"Gain with the heads of a set disabled: {texts}.{examples(gains)}")
@@ -193,8 +192,7 @@ def importance_charts(numbers: Numbers) -> Iterator[Figure]:
 
 def lost_layers(numbers: Numbers) -> Iterator[LayerNumber]:
     """What the main metric loses with all heads of a layer disabled, below 0 where it is better without them."""
-    result = numbers.result
-    metric = main_metric(result)
+    result, metric = numbers.result, numbers.main_metric
     array = numbers.array("layer_gain", metric=metric)
     task = result.attrs.get("task", result.attrs["corpus"])
     words = f"{label('metric', metric)} on {task}, lost without the layer"
@@ -204,7 +202,7 @@ def lost_layers(numbers: Numbers) -> Iterator[LayerNumber]:
 
 def head_table(numbers: Numbers) -> Table:
     """The heads without which the main metric is lowest."""
-    metric = main_metric(numbers.result)
+    metric = numbers.main_metric
     gains = numbers.array("head_gain", metric=metric)
     ordered = _tested(gains, q_values(numbers.result, metric, gains)).sort_values("value")
     losses = int((ordered["value"].to_numpy() < 0).sum())
@@ -215,7 +213,7 @@ def head_table(numbers: Numbers) -> Table:
 
 def layer_table(numbers: Numbers) -> Table:
     """The change of the main metric without all heads of each layer."""
-    metric = main_metric(numbers.result)
+    metric = numbers.main_metric
     q = numbers.result.get("layer_q_value") if metric == "accuracy" else None
     rows = _tested(numbers.array("layer_gain", metric=metric), q).to_dict("records")
     return _table("layers", label("metric", metric), "Layer", [(str(int(row["layer"])), _cells(row)) for row in rows])

@@ -1,4 +1,7 @@
-"""Predictions that stay when examples are changed, beside the score: a score may stay where predictions do not."""
+"""Predictions that stay when examples are changed, beside the score, and the accuracy on each case of the shortcuts.
+
+A score may stay where predictions do not.
+"""
 
 from collections.abc import Sequence
 
@@ -8,6 +11,7 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.tasks import Task, intervals, resampled, score
 from headscope.corpora.tasks.perturbations import PERTURBATIONS, perturbed
+from headscope.corpora.tasks.shortcuts.pairs import ShortcutPair
 from headscope.models import Model
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
@@ -46,6 +50,23 @@ def by_perturbation(
     return variables.arrays
 
 
+def by_case(
+    outputs: Float[np.ndarray, "pair 2"], pairs: Sequence[ShortcutPair], settings: Settings
+) -> dict[str, xr.DataArray]:
+    """The accuracy with all heads on each case of the shortcuts, with its interval over pairs.
+
+    * `outputs`: of the wrong answer and of the right one.
+    """
+    named = np.array([f"{pair.phenomenon}: {pair.case}" for pair in pairs])
+    cases, right = list(dict.fromkeys(named.tolist())), outputs.argmax(-1).astype(float)
+    numbers = [np.flatnonzero(named == case) for case in cases]
+    values, bounds, counts = zip(*(_share(right[rows], rows.tolist(), settings) for rows in numbers), strict=True)
+    variables = Variables({"case": cases}, STUDY.source, STUDY.labels)
+    count = Count(counts, "pairs of each case", "pairs", ("case",))
+    variables.add("case_score", values, interval=np.array(bounds), count=count)
+    return variables.arrays
+
+
 def _row(
     before: Int[np.ndarray, " example"],
     after: Int[np.ndarray, " example"],
@@ -54,18 +75,17 @@ def _row(
     settings: Settings,
 ) -> list[tuple[float, np.ndarray | None, int]]:
     """The shares of predictions that stay and that are right, and of those that would stay by chance: no interval."""
-    draws = poisson_draws(units, settings.seed, settings.resamples)
-    ones = np.ones(len(before))
-    kept, right = (_share(values.astype(float), draws, units) for values in (before == after, after == targets))
+    kept, right = (_share(values.astype(float), units, settings) for values in (before == after, after == targets))
     of_classes = [np.bincount(values, minlength=max(before.max(), after.max()) + 1) for values in (before, after)]
-    by_chance = float(of_classes[0] @ of_classes[1]) / len(ones) ** 2
-    return [kept, right, (by_chance, None, len(ones))]
+    by_chance = float(of_classes[0] @ of_classes[1]) / len(before) ** 2
+    return [kept, right, (by_chance, None, len(before))]
 
 
 def _share(
-    values: Float[np.ndarray, " example"], draws: Float[np.ndarray, "resample example"], units: Sequence[int]
+    values: Float[np.ndarray, " example"], units: Sequence[int], settings: Settings
 ) -> tuple[float, np.ndarray, int]:
     """A share with its interval and the number of examples."""
+    draws = poisson_draws(units, settings.seed, settings.resamples)
     outputs, ones = np.stack([1 - values, values], axis=-1), np.ones(len(values))
     mean = np.array([float(score("accuracy", outputs, ones))])
     bounds = intervals(["accuracy"], mean, resampled("accuracy", outputs, ones, draws)[:, None], equal_units(units))

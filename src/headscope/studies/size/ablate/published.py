@@ -11,7 +11,6 @@ from headscope.report.published import PublishedFigure, published_table
 from headscope.report.tables import Table
 from headscope.report.wording import Cell, estimate, measured
 from headscope.statistics.significance import RATE
-from headscope.studies.size.ablate.card import main_metric
 
 MICHEL, TRANSLATION = "Michel et al. 2019, Table 6, MNLI", "Michel et al. 2019, section 3.2, translation, p < 0.01"
 KOVALEVA = "Kovaleva et al. 2019, section 4.6"
@@ -25,7 +24,7 @@ CAPTION = (
 
 def published(numbers: Numbers) -> list[Table]:
     """The published losses and gains beside those here."""
-    return published_table(figures(numbers.result, main_metric(numbers.result)), CAPTION)
+    return published_table(figures(numbers.result, numbers.main_metric), CAPTION)
 
 
 def figures(result: xr.Dataset, metric: str) -> Iterator[PublishedFigure]:

@@ -1,4 +1,7 @@
-"""Shortcuts of a model of inference: pairs that only their words make entailed, and the heads that it uses for that."""
+"""Other examples: shortcuts of a model of inference, and predictions that stay when examples are changed.
+
+Pairs that only their words make entailed show shortcuts, and the heads that a model uses for them.
+"""
 
 from collections.abc import Iterator
 
@@ -19,6 +22,17 @@ CAPTION = (
     "entailed, and wrong where they are not. After McCoy et al. (2019), with sentences of our own."
 )
 MOST_HEADS = 4
+SECTION = "Predictions that stay"
+SERIES = {
+    "prediction_kept": "predictions that stay",
+    "kept_by_chance": "by chance",
+    "perturbed_score": "accuracy",
+}
+STAYING = (
+    "Share of predictions that stay when examples are changed, with 95% intervals over examples; the stroke is the "
+    "share that would stay if the predictions were in random order. The accuracy on the changed examples may stay "
+    "where predictions do not."
+)
 
 
 def is_of_shortcuts(result: xr.Dataset) -> bool:
@@ -30,7 +44,8 @@ def shortcuts(numbers: Numbers) -> Iterator[Finding]:
     """Whether each heuristic is taken for entailment, and the heads without which it is less."""
     numbers.array("case_score")
     result = numbers.result
-    heuristics = [name.removesuffix(NOT) for name in _phenomena(result) if name.endswith(NOT) and name != OTHER]
+    names = map(str, result["phenomenon"].values)
+    heuristics = [name.removesuffix(NOT) for name in names if name.endswith(NOT) and name != OTHER]
     findings = {heuristic: _taken(result, heuristic) for heuristic in heuristics}
     yield from findings.values()
     # without a head a model that follows no shortcut may say no more often, too
@@ -111,5 +126,25 @@ def _worded(gains: xr.DataArray, heuristic: str, head: Reading) -> str:
     return f"{heuristic}, head {head.head} ({head.estimate.points} points; {lost})"
 
 
-def _phenomena(result: xr.Dataset) -> list[str]:
-    return [str(name) for name in result["phenomenon"].values]
+def predictions_kept(numbers: Numbers) -> Finding:
+    """The share of predictions that stay with each change, the least first."""
+    shares = numbers.array("prediction_kept")
+    texts = [
+        f"{name} {numbers('prediction_kept', perturbation=name):%} "
+        f"(n = {numbers.n('prediction_kept', perturbation=name):,}, by chance "
+        f"{numbers('kept_by_chance', perturbation=name).value:.1%})"
+        for name in shares.sortby(shares)["perturbation"].values.tolist()
+    ]
+    return Finding(SECTION, f"With changed examples: {'; '.join(texts)}.")
+
+
+def kept_chart(numbers: Numbers) -> Figure:
+    """A row for each change."""
+    kept = numbers.array("prediction_kept").drop_vars("n_examples", errors="ignore")
+    others = [numbers.result[name] for name in list(SERIES)[1:]]
+    without = [array.assign_coords({bound: array * float("nan") for bound in ("lower", "upper")}) for array in others]
+    parts = [part.rename("share") for part in (kept, *without)]
+    array = xr.concat(parts, "series", coords="different", compat="equals")
+    array = array.assign_coords(series=list(SERIES.values())).transpose("perturbation", "series")
+    attrs = numbers.result["prediction_kept"].attrs | {"long_name": SECTION}
+    return Figure("perturbed", SECTION, dot_rows(array.assign_attrs(attrs)), STAYING, "prediction_kept")

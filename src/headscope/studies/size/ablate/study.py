@@ -19,7 +19,7 @@ from headscope.models import Model
 from headscope.models.heads import name, parse
 from headscope.outputs.gradient_importance import importance as by_gradient
 from headscope.outputs.label_order import in_model_order
-from headscope.outputs.task_inputs import TaskInputs, task_inputs
+from headscope.outputs.task_inputs import task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.pass_journal import PassJournal
@@ -28,11 +28,9 @@ from headscope.passes.settings import Directory
 from headscope.ranges import Range
 from headscope.studies.size.ablate import across_tasks
 from headscope.studies.size.ablate.gains import by_phenomenon
-from headscope.studies.size.ablate.head_pairs import ALL
-from headscope.studies.size.ablate.head_sets import AskedSets
+from headscope.studies.size.ablate.head_pairs import ALL, AskedSets
 from headscope.studies.size.ablate.one_head import variables as one_head_variables
-from headscope.studies.size.ablate.perturbed import by_perturbation
-from headscope.studies.size.ablate.shortcuts import by_case
+from headscope.studies.size.ablate.perturbed import by_case, by_perturbation
 from headscope.studies.size.ablate.variables import LEAST, Effects
 
 # What each kind of task can be scored by; the last is its loss, which tells small changes apart.
@@ -106,7 +104,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
     sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
-    inputs = _inputs(model, task, settings.seed)
+    read = replace(task, kind="classification") if task.pairs else task
+    inputs = item_inputs(model, task.items) if task.items else task_inputs(model, read, task.dev, settings.seed)
     phenomena = [one.phenomenon for one in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
@@ -152,13 +151,6 @@ def _one_head(swept: Sweep, effects: Effects) -> dict[str, xr.DataArray]:
     return one_head_variables(
         swept.alone, effects.gains, effects.heads, effects.task.kind in ("classification", "cloze", "shortcuts")
     )
-
-
-def _inputs(model: Model, task: Task, seed: int) -> TaskInputs | ItemInputs:
-    """The dev examples, or the items of a suite, as inputs of the sweep."""
-    if task.items:
-        return item_inputs(model, task.items)
-    return task_inputs(model, replace(task, kind="classification") if task.pairs else task, task.dev, seed)
 
 
 def _metrics(given: str, task: Task) -> tuple[str, ...]:

@@ -28,13 +28,11 @@ def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
 
     None where nothing was removed.
     """
-    if size == original.size:
-        return
-    yield _chosen(_by_weights(original), size, _lengths(original))
-    for draw in range(DRAWS):
-        random = np.random.default_rng([seed, draw])
-        others = _at_random(original, random)
-        yield _chosen(others, size, random.random(len(original.size.layers)))
+    for choice, draws in ((WEIGHTS, 1), (RANDOM, DRAWS)) if size != original.size else ():
+        for draw in range(draws):
+            others, layers = _valued(original, choice, np.random.default_rng([seed, draw]))
+            (kept,) = ranked([layers], len(size.layers))
+            yield others.cut(size.moved_to(kept, others.size if others.fine else size))
 
 
 def by_method(original: Original, method: str, seed: int) -> Original:
@@ -45,29 +43,28 @@ def by_method(original: Original, method: str, seed: int) -> Original:
     """
     if method in ("estimate", "gates"):
         return original
-    random = np.random.default_rng([seed, DRAWS])
-    others = _by_weights(original) if method == "magnitude" else _at_random(original, random)
-    lengths = _lengths(original) if method == "magnitude" else random.random(len(original.size.layers))
-    return replace(others, layer_order=tuple(np.argsort(lengths, kind="stable").tolist()))
+    choice = WEIGHTS if method == "magnitude" else RANDOM
+    others, layers = _valued(original, choice, np.random.default_rng([seed, DRAWS]))
+    return replace(others, layer_order=tuple(np.argsort(layers, kind="stable").tolist()))
 
 
-def _at_random(original: Original, random: np.random.Generator) -> Original:
-    """The same model, whose neurons and heads have random values."""
-    neurons = [random.random(part.width) for part in original.parts.feed_forward or ()]
-    return replace(original, of_neurons=neurons, of_heads=[random.random(len(values)) for values in original.of_heads])
+def _valued(
+    original: Original, choice: str, random: np.random.Generator
+) -> tuple[Original, Float[np.ndarray, " layer"]]:
+    """The same model with other values of its neurons and heads, and the values of its layers.
 
-
-def _chosen(others: Original, size: Size, layers: Float[np.ndarray, " layer"]) -> Model:
-    """The model of a size with the layers, neurons and heads of the largest values; its output maps are fitted."""
-    (kept,) = ranked([layers], len(size.layers))
-    return others.cut(size.moved_to(kept, others.size if others.fine else size))
-
-
-def _by_weights(original: Original) -> Original:
-    """The same model, whose neurons and heads are valued by the length of the weights that write their output."""
-    neurons = [_columns(part.output, part.width) for part in original.parts.feed_forward or ()]
-    projections = original.model.projections if len(original.of_heads) else ()
-    return replace(original, of_neurons=neurons, of_heads=[_columns(one.output, one.heads) for one in projections])
+    * `choice`: by the squared length of the weights that write their output (of a layer: of all weights), or random.
+    """
+    maps, layers = original.parts.feed_forward or (), original.parts.stack.layers
+    if choice == WEIGHTS:
+        neurons = [_columns(part.output, part.width) for part in maps]
+        projections = original.model.projections if len(original.of_heads) else ()
+        heads = [_columns(projection.output, projection.heads) for projection in projections]
+        squares = [sum(float(weight.detach().square().sum()) for weight in layer.parameters()) for layer in layers]
+        return replace(original, of_neurons=neurons, of_heads=heads), np.array(squares)
+    neurons = [random.random(part.width) for part in maps]
+    heads = [random.random(len(values)) for values in original.of_heads]
+    return replace(original, of_neurons=neurons, of_heads=heads), random.random(len(layers))
 
 
 def _columns(output: object, parts: int) -> Float[np.ndarray, " part"]:
@@ -76,20 +73,14 @@ def _columns(output: object, parts: int) -> Float[np.ndarray, " part"]:
     return squares.reshape(parts, -1).sum(1).numpy()
 
 
-def _lengths(original: Original) -> Float[np.ndarray, " layer"]:
-    """The squared length of all weights of each layer."""
-    layers = original.parts.stack.layers
-    return np.array([sum(float(weight.detach().square().sum()) for weight in layer.parameters()) for layer in layers])
-
-
 def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:
     """The scores of all choices, and what the search gains over the others.
 
     * `scores`: of the whole model, of that of the search, and of the others in their order.
     """
     few = equal_units(units)
-    by_choice = np.stack([scores.values[1], scores.values[2], scores.values[3:].mean(0)])  # [choice, metric]
-    drawn = np.stack([scores.drawn[:, 1], scores.drawn[:, 2], scores.drawn[:, 3:].mean(1)], axis=1)
+    by_choice = np.stack([*scores.values[1:3], scores.values[3:].mean(0)])  # [choice, metric]
+    drawn = np.concatenate([scores.drawn[:, 1:3], scores.drawn[:, 3:].mean(1, keepdims=True)], axis=1)
     gain, gain_drawn = (scores.sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
     gain[0], gain_drawn[:, 0] = np.nan, np.nan
     made = Variables({"choice": CHOICES, "metric": scores.metrics}, STUDY.source, STUDY.labels)

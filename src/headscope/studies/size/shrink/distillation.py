@@ -21,10 +21,10 @@ from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
+from headscope.studies.size.shrink.answers import Answers
 from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.scores import Outputs
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.task_answers import Answers
 from headscope.training.dataset import padded
 from headscope.training.initialisation import InitialModel
 from headscope.training.loop import train

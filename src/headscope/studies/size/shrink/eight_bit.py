@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.eight_bits import EightBits, nodes_by_part, quantised
 from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, session_of
 from headscope.outputs.size_and_speed import random_tokens
-from headscope.passes.settings import Settings
-from headscope.results.variables import Variables
-from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.answers import change
-from headscope.studies.size.shrink.judging import Evidence, Judging
+from headscope.studies.size.shrink.answers import file_answers
+from headscope.studies.size.shrink.evidence import Evidence
+from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.task_answers import Answers, file_answers
-from headscope.studies.size.shrink.timing import ROUNDS, Timing
+from headscope.studies.size.shrink.timing import ROUNDS, Shapes
 
 # Beside the weights in the folder of the model; other programs look for these names.
 FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"
@@ -46,53 +43,24 @@ class Trial:
         return {"options": self.options.words, "change": self.change, "megabytes": self.megabytes}
 
 
-@dataclass(frozen=True)
-class EightBitModel:
-    """The files of a model: in float32, and in eight bits with the chosen options.
-
-    * `trials`: all that was tried, in order; `inputs`: the number of texts on which they were measured.
-    """
-
-    model: Model
-    folder: Path
-    chosen: Trial
-    trials: list[Trial]
-    inputs: int
-
-    def facts(self, timing: Timing) -> dict[str, Any]:
-        """Options, trials, sizes and milliseconds of both files."""
-        files = [self.folder / name for name in (WHOLE, EIGHT)]
-        sessions = [session_of(path) for path in files]
-        seconds = [file_seconds(sessions, random_tokens(self.model, *shape), ROUNDS) for shape in timing]
-        return {
-            "file": f"{FOLDER}/{EIGHT}",
-            "options": self.chosen.options.words,
-            "change": self.chosen.change,
-            "inputs": self.inputs,
-            "trials": [trial.as_json() for trial in self.trials],
-            "megabytes": [file_megabytes(path) for path in files],
-            "milliseconds": (1000 * np.array(seconds)).tolist(),
-        }
-
-
-def eight_bit_model(
-    model: Model, answers: Answers, inputs: Sequence[Encoded], folder: Path, settings: Settings
-) -> EightBitModel:
-    """Export a model, and write it with weights of eight bits by the options that were found best.
+def scored(
+    judging: Judging, evidence: Evidence, smaller: Model, shapes: Shapes, folder: Path
+) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+    """Write a smaller model into a folder as ONNX files, in float32 and in eight bits.
 
     All ways to scale are tried, and each part in float32. Parts stay in float32, those first that take away most of the
-    change for each megabyte, until the outputs change by 0.01 or less.
+    change for each megabyte, until the outputs change by 0.01 or less. Texts choose that do not score.
 
-    * `inputs`: texts of which the first 128 choose; none of them scores.
+    Returns: scores on held-out texts; and options, trials, sizes and milliseconds of both files.
 
     Raises `HeadscopeError` if the model cannot be exported.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    model = answers.answering(model)
+    answers, settings = judging.answers, judging.settings
+    inputs = encode(smaller, judging.texts.stopping)[:MOST_TEXTS]
+    model = answers.answering(smaller.on("cpu"))
     source, target = export(model, folder / WHOLE), folder / EIGHT
-    nodes = nodes_by_part(source, model)
-    inputs = inputs[:MOST_TEXTS]
-    before = answers.of(model, inputs, settings)
+    nodes, before = nodes_by_part(source, model), answers.of(model, inputs, settings)
 
     def tried(options: EightBits) -> Trial:
         session = session_of(quantised(source, target, options, nodes))
@@ -104,24 +72,20 @@ def eight_bit_model(
     alone = [tried(replace(best.options, kept=(part,))) for part in nodes]
     trials += [*alone, *with_several(best, alone, tried)]
     chosen = chosen_trial(trials)
-    quantised(source, target, chosen.options, nodes)
-    return EightBitModel(model, folder, chosen, trials, len(inputs))
-
-
-def scored(
-    judging: Judging, evidence: Evidence, smaller: Model, timing: Timing, folder: Path
-) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
-    """Write the files of a smaller model into a folder. Returns: their scores on held-out texts, and their facts."""
-    answers, settings = judging.answers, judging.settings
-    inputs = encode(smaller, judging.texts.stopping)
-    files = eight_bit_model(smaller.on("cpu"), answers, inputs, folder, settings)
-    after = file_answers(answers, session_of(folder / EIGHT), files.model, evidence.inputs, settings)
-    outputs = [evidence.before, after]
-    scores = judging.scores(outputs)
-    gain, arrays = judging.gains(outputs, scores)[-1], Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
-    arrays.add("eight_bit_score", scores.values[-1], interval=scores.bounds[-1], count=len(after))
-    arrays.add("eight_bit_gain", gain[0], interval=gain[1:], count=len(after))
-    return arrays.arrays, {"eight_bit": files.facts(timing)}
+    sessions = [session_of(source), session_of(quantised(source, target, chosen.options, nodes))]
+    after = file_answers(answers, sessions[1], model, evidence.inputs, settings)
+    arrays = judging.variables([evidence.before, after], "eight_bit_score", "eight_bit_gain")
+    seconds = [file_seconds(sessions, random_tokens(model, *shape), ROUNDS) for shape in shapes]
+    facts = {
+        "file": f"{FOLDER}/{EIGHT}",
+        "options": chosen.options.words,
+        "change": chosen.change,
+        "inputs": len(inputs),
+        "trials": [trial.as_json() for trial in trials],
+        "megabytes": [file_megabytes(path) for path in (source, target)],
+        "milliseconds": (1000 * np.array(seconds)).tolist(),
+    }
+    return arrays, {"eight_bit": facts}
 
 
 def quantisable(original: Original) -> Original:

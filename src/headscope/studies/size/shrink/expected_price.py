@@ -1,7 +1,6 @@
 """What a gated model is expected to cost by the measured price of each part, with gradients for its gates."""
 
 from dataclasses import dataclass
-from math import inf
 
 import torch
 from jaxtyping import Float
@@ -26,16 +25,14 @@ class PartMegabytes:
     neuron: float
     head: float
 
-    def of(self, size: Size, original: Size) -> float:
-        """Megabytes of a model of a size.
 
-        >>> PartMegabytes(1.0, 2.0, 0.25, 0.5).of(Size((0,), (3, 3), (1, 1)), Size((0, 1), (4, 4), (2, 2)))
-        2.25
-        """
-        neurons, heads = map(sum, zip(*size.by_layer, strict=True))
-        number = len(size.layers)
-        gone = (number * original.neurons[0] - neurons) * self.neuron + (number * original.heads[0] - heads) * self.head
-        return self.outside + number * self.layer - gone
+def gates_of(size: Size) -> GateValues:
+    """Gates that are open for the parts of a size alone, where those of a layer count together."""
+    stays = [float(layer in size.layers) for layer in range(len(size.neurons))]
+    layers, neurons, heads = (
+        torch.tensor(numbers, dtype=torch.float64) for numbers in (stays, size.neurons, size.heads)
+    )
+    return GateValues(layers, neurons[:, None], heads[:, None])
 
 
 def part_megabytes(original: Original) -> PartMegabytes:
@@ -66,8 +63,7 @@ class ExpectedPrice:
 
     def of(self, size: Size) -> float:
         """The price of a model of a size, as times the target; see `excess`."""
-        share, megabytes = self.prices.share(size, self.size), self.sizes.of(size, self.size)
-        return max(share * (self.target.speed or 0.0), megabytes / (self.target.megabytes or inf))
+        return float(self.excess(gates_of(size)))
 
     def excess(self, stays: GateValues) -> Float[Tensor, ""]:
         """Time or size as times the target, whichever is further from it; 1 where the target is just met."""

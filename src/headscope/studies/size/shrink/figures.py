@@ -1,4 +1,4 @@
-"""Figures of the page: the score against speed and size of all models of a run, what is left of each layer, gates."""
+"""Figures and tables of the page: scores by speed and size, what is left of each layer, gates, steps, and groups."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,7 +11,8 @@ from headscope.figures.dot_rows import dot_rows
 from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
-from headscope.report.wording import Estimate, estimate
+from headscope.report.tables import Cells, Table, titled
+from headscope.report.wording import Estimate, estimate, number
 
 PATH, REMOVED, GATES = "Score against speed and size", "What was removed", "Trained gates"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
@@ -25,11 +26,6 @@ METHODS = {
 def facts(numbers: Numbers) -> dict[str, Any]:
     """The sizes, timings and options of the result."""
     return numbers.attribute("shrinking")
-
-
-def main_metric(numbers: Numbers) -> str:
-    """The score that the tolerance is of."""
-    return str(numbers.result["metric"].values[0])
 
 
 def times_as_fast(numbers: Numbers) -> float:
@@ -49,7 +45,7 @@ class Point(NamedTuple):
 
 def points(numbers: Numbers) -> Iterator[Point]:
     """All models of a run, the steps first."""
-    known, result, metric = facts(numbers), numbers.result, main_metric(numbers)
+    known, result, metric = facts(numbers), numbers.result, numbers.main_metric
     sizes, speeds = result["megabytes"].values.tolist(), known["speeds"]
     line = "by gates, trained with them" if "gates" in known else "each step, untrained"
     for step, (speed, size) in enumerate(zip(speeds, sizes, strict=True)):
@@ -70,7 +66,7 @@ def points(numbers: Numbers) -> Iterator[Point]:
 def path_figures(numbers: Numbers) -> Iterator[Figure]:
     """The main score by speed and by size."""
     caption = (
-        f"Held-out {label('metric', main_metric(numbers))} after each step of the search from the whole model on, and "
+        f"Held-out {label('metric', numbers.main_metric)} after each step of the search from the whole model on, and "
         "of the saved model. Beside them models of its size whose parts are chosen otherwise. The band is the 95% "
         "interval of the steps; the table of the values has those of single models. "
     )
@@ -124,7 +120,7 @@ def open_gates(numbers: Numbers) -> Iterator[Figure]:
 
 def choices(numbers: Numbers) -> Figure | None:
     """The scores of models of the saved size whose parts are chosen otherwise."""
-    metric = main_metric(numbers)
+    metric = numbers.main_metric
     scores = numbers.array("choice_score", metric=[metric]).rename(metric="series")
     scores = scores.drop_vars("n_examples", errors="ignore").transpose("choice", "series")
     caption = (
@@ -134,3 +130,68 @@ def choices(numbers: Numbers) -> Figure | None:
     )
     figure = Figure("choice_score", "Other choices of parts", dot_rows(scores), caption, "choice_score")
     return figure if bool((scores >= 0).all()) else None
+
+
+def steps(numbers: Numbers) -> Table:
+    """A row for each step: the part, what it cost, and the score, the speed and the size after it."""
+    metric, speeds, result = numbers.main_metric, facts(numbers)["speeds"], numbers.result
+    titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Estimated", "Speed", "MB"]
+    caption = (
+        "Steps of the search. Cost: what the step adds to the change of the outputs; estimated: by the part alone. "
+        "Speed: times the whole model, as expected; before the training of the saved model."
+    )
+    rows = list[tuple[str, Cells]]()
+    for step, part in zip(result["step"].values.tolist(), result["part"].values.tolist(), strict=True):
+        score, interval = estimate(result, "path_score", step=step, metric=metric).cell(".3f")
+        cost, alone = (estimate(result, name, step=step) for name in ("exact_change", "estimated_change"))
+        cells: Cells = [(part, ""), (score, ""), (interval, ""), cost.known_cell(".3f"), alone.known_cell(".3f")]
+        megabytes = estimate(result, "megabytes", step=step).known_cell(".1f")
+        rows.append((str(step), [*cells, (number(speeds[step], ".2f"), ""), megabytes]))
+    return titled("steps", caption, "Step", titles, rows)
+
+
+def trials(numbers: Numbers) -> Table | None:
+    """A row for each way to eight bits that was tried; none without such a file."""
+    if not (files := facts(numbers).get("eight_bit")):
+        return None
+    caption = (
+        "Ways to eight bits: the change of the outputs from those in float32, on texts that choose, and megabytes of "
+        "the file. Saved is the smallest that changes the outputs by 0.01 or less, else the one with the least change."
+    )
+    rows = list[tuple[str, Cells]]()
+    for trial in files["trials"]:
+        saved = ", saved" if trial["options"] == files["options"] else ""
+        cells: Cells = [(number(trial["change"], ".4f"), ""), (number(trial["megabytes"], ".2f"), "")]
+        rows.append((f"{trial['options']}{saved}", cells))
+    return titled("eight_bit_trials", caption, "Options", ["Change", "MB"], rows)
+
+
+def groups(numbers: Numbers) -> Table:
+    """A row for each group: how many inputs it has, what they lose, and what all others lose."""
+    titles = ["Inputs", "Loss", "95% interval", "Loss of others", "95% interval of others"]
+    unit = numbers.array("group_loss").attrs["units"]
+    rows = list[tuple[str, Cells]]()
+    for group in numbers.result["input_group"].values.tolist():
+        cells: Cells = [(f"{numbers.n('group_loss', input_group=group, within='group'):,}", "")]
+        for within in ("group", "others"):
+            loss = estimate(numbers.result, "group_loss", input_group=group, within=within)
+            cells += [(number(loss.value, ".3f"), ""), (loss.cell(".3f")[1], "")]
+        rows.append((group, cells))
+    return titled("groups", f"What groups of held-out inputs lose in the saved model ({unit}).", "Group", titles, rows)
+
+
+def changed_examples(numbers: Numbers) -> Table | None:
+    """A row for each example that is kept: its text, its label or the other text if it has one, and both answers."""
+    if not (rows := facts(numbers).get("changed")):
+        return None
+    titles = {"other": "Other text", "label": "Label", "before": "Whole model", "after": "Saved model"}
+    titles = {name: title for name, title in titles.items() if name in rows[0]}
+    caption = "Held-out examples by how far their answer moved."
+    if "other" in titles:
+        caption = "Pairs of held-out texts by how far the cosine of their embeddings moved; each text is in one pair."
+    cells: list[tuple[str, Cells]] = [(row["text"], [(_answer(row[name]), "") for name in titles]) for row in rows]
+    return titled("changed", caption, "Text", titles.values(), cells)
+
+
+def _answer(value: str | float) -> str:
+    return value if isinstance(value, str) else number(value, ".2f")

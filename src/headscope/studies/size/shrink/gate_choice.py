@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
+from headscope.studies.size.shrink.expected_price import ExpectedPrice, gates_of, part_megabytes
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.record import Step
 from headscope.studies.size.shrink.search import SizeSearch, unmet
@@ -51,39 +51,24 @@ class TrainedGates:
 Train = Callable[[ExpectedPrice, float], TrainedGates]
 
 
-@dataclass
-class GateChoice:
-    """The only step of a search by gates: all parts go at once whose gates close.
+def gate_step(search: SizeSearch, train: Train, *, best_effort: bool) -> tuple[Step, TrainedGates]:
+    """The only step of a search by gates: these are trained towards the target, and all parts go whose gates close.
 
-    * `trained`: the gates, once the step is chosen.
+    Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
     """
-
-    search: SizeSearch
-    train: Train
-    best_effort: bool
-    trained: TrainedGates | None = None
-
-    def next(self, last: Step, now: Model, known: dict[str, float]) -> tuple[Step, Model] | None:
-        """Train gates towards the target, and close those that go; None after that. See `search.Choose`.
-
-        Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
-        """
-        if self.trained is not None:
-            return None
-        search, original = self.search, self.search.original
-        sizes = part_megabytes(original)
-        price = ExpectedPrice(search.prices, sizes, search.target, original.size, not original.fine)
-        least = smallest(original, search.groups)
-        if price.of(least) > 1 and not self.best_effort:
-            share = search.prices.share(least, original.size)
-            raise HeadscopeError(unmet(search, Step("", least, 0.0, 0.0, sizes.of(least, original.size), share)))
-        self.trained = trained = self.train(price, price.of(least))
-        size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
-        by_gates = trained.original(original)
-        smaller = by_gates.cut(size)
-        moved, alone = search.changed(smaller), search.silenced(by_gates, size)
-        share = search.prices.share(size, original.size)
-        return Step(PART, size, moved, alone, original.megabytes(smaller, size), share), smaller
+    original = search.original
+    price = ExpectedPrice(search.prices, part_megabytes(original), search.target, original.size, not original.fine)
+    least = smallest(original, search.groups)
+    if price.of(least) > 1 and not best_effort:
+        megabytes, share = float(price.megabytes(gates_of(least))), search.prices.share(least, original.size)
+        raise HeadscopeError(unmet(search, Step("", least, 0.0, 0.0, megabytes, share)))
+    trained = train(price, price.of(least))
+    size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
+    by_gates = trained.original(original)
+    smaller = by_gates.cut(size)
+    moved, alone = search.changed(smaller), search.silenced(by_gates, size)
+    share = search.prices.share(size, original.size)
+    return Step(PART, size, moved, alone, original.megabytes(smaller, size), share), trained
 
 
 def smallest(original: Original, groups: int) -> Size:

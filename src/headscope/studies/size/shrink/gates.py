@@ -1,9 +1,12 @@
-"""Trained gates of layers, neurons and heads, and what draws their expected price to a target.
+"""Trained gates of layers, neurons and heads, from 0 (closed) to 1 (open).
 
-The loss has for each constraint a multiplier of its excess and one of its square, which rise as long as it is not met:
-the augmented Lagrangian of Xia et al. 2022 (section 3.2). Voita et al. 2019 (section 4) gate heads alone.
+The sigmoid of noise and of a trained number, `log_alpha`, is stretched to (-0.1, 1.1) and cut to 0 and 1: so a gate is
+exactly 0 or 1 with a chance that has a gradient (the Hard Concrete distribution, Louizos et al. 2018, section 2.2). The
+loss has for each constraint a multiplier of its excess and one of its square, which rise as long as it is not met: the
+augmented Lagrangian of Xia et al. 2022 (section 3.2). Voita et al. 2019 (section 4) gate heads alone.
 """
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -15,13 +18,55 @@ from torch import Tensor, nn
 from headscope.models.gated import GateValues
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.hard_concrete import open_probability
 from headscope.studies.size.shrink.moments import ranked_by_layer
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.sizes import Size
 
 # At the start gates are open nearly always.
 START = 4.0
+# Temperature, and the ends of the stretched sigmoid: those of the paper.
+BETA, GAMMA, ZETA = 2 / 3, -0.1, 1.1
+# Noise stays away from 0 and 1, whose logits are not finite.
+EDGE = 1e-6
+
+
+def sampled(log_alpha: Float[Tensor, "*gates"], uniform: Float[Tensor, "*gates"]) -> Float[Tensor, "*gates"]:
+    """Gates by their noise, from 0 to 1 (equations 10 and 11).
+
+    * `uniform`: noise, from 0 to 1.
+
+    >>> sampled(torch.tensor([-9.0, 0.0, 9.0]), torch.full((3,), 0.5))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    noise = uniform.clamp(EDGE, 1 - EDGE)
+    return _stretched(torch.sigmoid((noise.log() - (1 - noise).log() + log_alpha) / BETA))
+
+
+def drawn(log_alpha: Float[Tensor, "*gates"]) -> Float[Tensor, "*gates"]:
+    """Gates at random, from 0 to 1, by the random numbers of torch."""
+    return sampled(log_alpha, torch.rand_like(log_alpha))
+
+
+def expected(log_alpha: Float[Tensor, "*gates"]) -> Float[Tensor, "*gates"]:
+    """Gates without noise, from 0 to 1, as they are at evaluation (equation 13).
+
+    >>> expected(torch.tensor([-9.0, 0.0, 9.0]))
+    tensor([0.0000, 0.5000, 1.0000])
+    """
+    return _stretched(torch.sigmoid(log_alpha))
+
+
+def open_probability(log_alpha: Float[Tensor, "*gates"]) -> Float[Tensor, "*gates"]:
+    """The probability that a gate is not 0, from 0 to 1: its expected L0 norm (equation 12).
+
+    >>> round(float(open_probability(torch.tensor(0.0))), 3)
+    0.832
+    """
+    return torch.sigmoid(log_alpha - BETA * math.log(-GAMMA / ZETA))
+
+
+def _stretched(values: Float[Tensor, "*gates"]) -> Float[Tensor, "*gates"]:
+    return (values * (ZETA - GAMMA) + GAMMA).clamp(0, 1)
 
 
 class Gates(nn.Module):

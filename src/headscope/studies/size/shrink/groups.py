@@ -13,12 +13,13 @@ from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.intervals import equal_units, interval, of_differences, of_shares
 from headscope.studies.size.shrink import STUDY
+from headscope.studies.size.shrink.answers import Answers
+from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.scores import Outputs
-from headscope.studies.size.shrink.splits import Splits
-from headscope.studies.size.shrink.task_answers import Answers
 from headscope.studies.size.shrink.vocabulary import read_otherwise, with_new_unknown
 
 Mask = Bool[np.ndarray, " example"]
+Draws = Float[np.ndarray, "resample example"]
 
 # The shortest and the longest third.
 THIRD = 1 / 3
@@ -28,39 +29,31 @@ WITHIN = ("group", "others")
 
 
 def variables(
-    answers: Answers,
-    texts: Splits,
+    judging: Judging,
     models: tuple[Model, Model],
     read: tuple[Sequence[Encoded], Sequence[Encoded]],
     answered: tuple[Outputs, Outputs],
-    seed: int,
-    resamples: int,
 ) -> dict[str, xr.DataArray]:
     """What groups of inputs lose, and of a classification the share of changed predictions.
 
     * `models`: the whole one and the saved one; `read`: the inputs of both; `answered`: their outputs.
     """
-    losses, groups = answers.losses(*answered, seed), _groups(answers, texts, models, read)
-    arrays = group_losses(losses, groups, texts.units, answers, seed, resamples)
-    if answers.classes:
-        first, second = (outputs.argmax(-1) for outputs in answered)
-        arrays |= changed_share(first != second, texts.units, seed, resamples)
-    return arrays
-
-
-def _groups(
-    answers: Answers, texts: Splits, models: tuple[Model, Model], read: tuple[Sequence[Encoded], Sequence[Encoded]]
-) -> dict[str, Mask]:
-    """Groups by length, by what the smaller vocabulary does to them, and by class."""
+    answers, texts, settings = judging.answers, judging.texts, judging.settings
     marks = {
         "inputs read in other pieces": read_otherwise(*models, *read),
         "inputs with pieces that became unknown": with_new_unknown(*models, *read),
     }
-    task, labels = answers.task, np.array([str(example.label) for example in texts.held_out])
-    if task is not None:
+    if (task := answers.task) is not None:
         words = "that are answered" if task.pseudo_labelled else "of class"
+        labels = np.array([str(example.label) for example in texts.held_out])
         marks |= {f"inputs {words} {name}": labels == name for name in task.labels}
-    return input_groups([*map(len, read[0])], marks)
+    losses, groups = answers.losses(*answered, settings.seed), input_groups([*map(len, read[0])], marks)
+    draws = poisson_draws(texts.units, settings.seed, settings.resamples)
+    arrays = group_losses(losses, groups, texts.units, answers, draws)
+    if answers.classes:
+        first, second = (outputs.argmax(-1) for outputs in answered)
+        arrays |= changed_share(first != second, texts.units, draws)
+    return arrays
 
 
 def input_groups(lengths: Sequence[int], marks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -87,19 +80,18 @@ def group_losses(
     groups: Mapping[str, Mask],
     units: Sequence[int],
     answers: Answers,
-    seed: int,
-    resamples: int,
+    draws: Draws,
 ) -> dict[str, xr.DataArray]:
     """`group_loss` of each group and of all other inputs, with its interval; none without groups.
 
-    * `units`: the number of what is resampled as a whole, for each input.
+    * `units`: the number of what is resampled as a whole, for each input; `draws`: of these.
     """
     if not groups:
         return {}
     inside = np.stack([[group, ~group] for group in groups.values()])  # [group, within, example]
     valid = np.moveaxis(inside & ~np.isnan(losses), -1, 0)
     values = np.broadcast_to(np.nan_to_num(losses)[:, None, None, None], (len(losses), 1, *valid.shape[1:]))
-    sums = tally(values, valid, poisson_draws(units, seed, resamples))
+    sums = tally(values, valid, draws)
     bounds = of_differences(sums.interval[0], sums.units) if answers.classes else sums.interval[0]
     label = replace(STUDY.labels["group_loss"], unit=answers.unit)
     arrays = Variables({"input_group": list(groups), "within": WITHIN}, STUDY.source, {"group_loss": label})
@@ -108,16 +100,10 @@ def group_losses(
     return arrays.arrays
 
 
-def changed_share(
-    changed: Bool[np.ndarray, " example"], units: Sequence[int], seed: int, resamples: int
-) -> dict[str, xr.DataArray]:
-    """The variable `changed_share`, with its interval.
-
-    * `units`: the number of what is resampled as a whole, for each example.
-    """
-    draws, few = poisson_draws(units, seed, resamples), equal_units(units)
+def changed_share(changed: Bool[np.ndarray, " example"], units: Sequence[int], draws: Draws) -> dict[str, xr.DataArray]:
+    """The variable `changed_share`, with its interval; see `group_losses`."""
     drawn: Float[np.ndarray, " resample"] = draws @ changed / np.maximum(draws.sum(1), 1)
-    share = np.asarray(changed.mean())
+    share, few = np.asarray(changed.mean()), equal_units(units)
     arrays = Variables({}, STUDY.source, STUDY.labels)
     arrays.add("changed_share", share, interval=of_shares(interval(drawn, few), share, few), count=len(changed))
     return arrays.arrays

@@ -11,7 +11,7 @@ from headscope.report.claims import no_worse
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, layers_named, measured, number, several
-from headscope.studies.size.shrink.figures import REMOVED, facts, main_metric, times_as_fast
+from headscope.studies.size.shrink.figures import REMOVED, facts, times_as_fast
 
 AGREES = " Labels are the whole model's own answers, right or wrong."
 
@@ -21,7 +21,7 @@ def unlearned(numbers: Numbers) -> Finding | None:
     lacks = shared_findings.unlearned(numbers.result)
     if lacks is None or "pseudo_labels" not in facts(numbers):
         return lacks
-    metric = {"metric": main_metric(numbers)}
+    metric = {"metric": numbers.main_metric}
     text = (
         f"The whole model agrees with itself by {numbers('whole_score', **metric)}, always the same answer by "
         f"{number(numbers('chance', **metric).value)}: these texts do not surely tell a model from one that answers "
@@ -41,7 +41,7 @@ def lost(numbers: Numbers) -> Finding:
     if measured(numbers.result, "shrunk_gain") is None:
         return Finding("What is lost is not known", "The held-out examples are too few to score the saved model.")
     gain, tolerance = numbers("shrunk_gain"), facts(numbers)["tolerance"]
-    name, limit = label("metric", main_metric(numbers)), number(tolerance)
+    name, limit = label("metric", numbers.main_metric), number(tolerance)
     agrees = AGREES if "pseudo_labels" in facts(numbers) else ""
     if "chance" in numbers.result:
         holds = f"The smaller model loses less than {limit} of {name}"

@@ -1,32 +1,27 @@
-"""What held-out texts say of a smaller model: its scores, those of its steps and of other parts, and who loses."""
+"""How models are judged, beside the whole one: by its answers to texts, or to examples of a task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task, chance
+from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.sentence_pooling import pooling_of
 from headscope.passes import Settings
-from headscope.studies.size.shrink import choices, groups, removed
-from headscope.studies.size.shrink.embeddings import Embeddings
-from headscope.studies.size.shrink.found_search import FoundSearch
-from headscope.studies.size.shrink.original import Original
+from headscope.results.variables import Variables
+from headscope.studies.size.shrink import STUDY
+from headscope.studies.size.shrink.answers import Answers, Embeddings, TaskAnswers
 from headscope.studies.size.shrink.pseudo_labels import task_texts
 from headscope.studies.size.shrink.scores import Outputs, Scores
 from headscope.studies.size.shrink.splits import Splits, encode
-from headscope.studies.size.shrink.task_answers import Answers, TaskAnswers
-from headscope.studies.size.shrink.variables import ShrinkOutcome
-from headscope.studies.size.shrink.vocabulary import held_out_counts
 
 
 @dataclass(frozen=True)
@@ -70,9 +65,18 @@ class Judging:
         """Held-out scores of several models, the whole one first."""
         return self.answers.scores(outputs, self.texts.units, self.settings)
 
-    def gains(self, outputs: Sequence[Outputs], scores: Scores) -> Float[np.ndarray, "model 3"]:
-        """Gain of the main metric by each model."""
-        return self.answers.gains(outputs, scores, self.tolerance, self.settings)
+    def gains(self, outputs: Sequence[Outputs], scores: Scores, first: int = 0) -> Float[np.ndarray, "model 3"]:
+        """Gain of the main metric by each model beside one of them, by default the whole one, with its interval."""
+        return self.answers.gains(outputs, scores, self.tolerance, self.settings, first)
+
+    def variables(self, outputs: Sequence[Outputs], score: str, gain: str, first: int = 0) -> dict[str, xr.DataArray]:
+        """The score of the second of some models, and the gain of the last beside the one at `first`; both by name."""
+        scores, examples = self.scores(outputs), len(outputs[0])
+        gained = self.gains(outputs, scores, first)[-1]
+        made = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
+        made.add(score, scores.values[1], interval=scores.bounds[1], count=examples)
+        made.add(gain, gained[0], interval=gained[1:], count=examples)
+        return made.arrays
 
 
 def judging_of(
@@ -99,91 +103,3 @@ def answers_of(model: Model, task: Task | None) -> Answers:
     if task.kind not in ("classification", "regression"):
         raise HeadscopeError(f"task '{task.name}' is one of words; shrink for a classification, a regression or texts")
     return TaskAnswers(task)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What held-out texts say of a smaller model.
-
-    * `outcome`, `variables`, `facts`: see `evidence`.
-    * `inputs`: the held-out texts as the smaller model reads them.
-    * `stays`: the heads that stay.
-    * `before`: the outputs of the model before it was made smaller.
-    """
-
-    outcome: ShrinkOutcome
-    variables: dict[str, xr.DataArray]
-    facts: dict[str, Any]
-    inputs: list[Encoded]
-    stays: Bool[np.ndarray, "layer head"]
-    before: Outputs
-
-
-def evidence(judging: Judging, search: FoundSearch, measured: Original, untrained: Model, smaller: Model) -> Evidence:
-    """Judge the models of all steps and the smaller one, before its training and after it.
-
-    * `measured`: the whole model, whose parts are valued by what they add.
-    """
-    answers, texts, settings = judging.answers, judging.texts, judging.settings
-    size, inputs = search.steps[-1].size, encode(smaller, texts.held_out)
-    original, by_parts = search.original, search.choice
-    outputs = [judging.outputs(judging.model)]
-    outputs += [judging.outputs(original.cut(step.size)) for step in search.steps[1:]]
-    chosen = outputs[-1] if by_parts is original else judging.outputs(by_parts.cut(size))
-    others = [judging.outputs(one) for one in choices.other_choices(by_parts, size, settings.seed)]
-    outputs += [judging.outputs(one, inputs) for one in (untrained, smaller)]
-    read, answered = (judging.held_out, inputs), (outputs[0], outputs[-1])
-    arrays = choices.variables(judging.scores([outputs[0], chosen, *others]), texts.units) if others else {}
-    arrays |= search.variables() | removed.variables(measured, size, original.kept(size))
-    drawn = settings.seed, settings.resamples
-    arrays |= groups.variables(answers, texts, (judging.model, smaller), read, answered, *drawn)
-    facts = {
-        "held_out": held_out_counts(judging.model, smaller, judging.held_out, inputs),
-        "tolerance": judging.tolerance,
-        "changed": answers.changed(texts.held_out, *answered, settings.seed),
-    }
-    stays = removed.heads_that_stay(measured, size, original.kept(size))
-    return Evidence(_outcome(judging, search, outputs), arrays, facts, inputs, stays, outputs[0])
-
-
-def _outcome(judging: Judging, search: FoundSearch, outputs: list[Outputs]) -> ShrinkOutcome:
-    """What a run has found, of the held-out outputs of the models of all steps and further ones, the saved one last."""
-    task, steps, scores = judging.answers.task, search.steps, judging.scores(outputs)
-    gains = judging.gains(outputs, scores)
-    shares = np.array([step.megabytes / steps[0].megabytes for step in steps])
-    return ShrinkOutcome(
-        steps,
-        scores,
-        gains[-1],
-        needed_share(gains, shares, judging.tolerance),
-        scores.values[-1],
-        None if task is None else chance(task, task.targets(task.dev)),
-        len(outputs[0]),
-    )
-
-
-def outcome_when_loaded(judging: Judging, found: Evidence, written: Model) -> ShrinkOutcome:
-    """The outcome with the scores of the saved model, as it was loaded from its folder."""
-    scores = judging.scores([found.before, judging.outputs(written, found.inputs)])
-    return replace(found.outcome, reloaded=scores.values[-1])
-
-
-def needed_share(
-    gains: Float[np.ndarray, "model 3"], shares: Float[np.ndarray, " step"], tolerance: float
-) -> Float[np.ndarray, " 3"]:
-    """The smallest share of the size at which the main metric falls by less than the tolerance, with its bounds.
-
-    The upper bound is the smallest share at which it surely does so, the lower one that at which it may. Models are
-    tested from the largest on, and the first that fails ends the tests: so they need no correction (see `Promise`).
-
-    * `gains`: of the models of the steps, further ones, and the saved one last, whose share is the last.
-    """
-    gain, lower, upper = gains.T
-    fits = gain > -tolerance, ~(upper <= -tolerance), lower > -tolerance  # without bounds it may, and not surely
-    return np.array([_smallest(models, shares) for models in fits])
-
-
-def _smallest(fits: Bool[np.ndarray, " model"], shares: Float[np.ndarray, " step"]) -> float:
-    """The last share before the first that does not fit; the last of all if the saved model fits."""
-    unfit = np.flatnonzero(~fits[1 : len(shares)])
-    return float(shares[-1] if fits[-1] or not len(unfit) else shares[unfit[0]])

@@ -1,4 +1,4 @@
-"""What neurons and heads add to the states of a layer, and the output map that makes up for those that are removed."""
+"""What neurons, heads and embeddings add to the states, and the output map that makes up for removed neurons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,16 @@ from torch import Tensor, nn
 from headscope.capture.attention_switch import fast
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
+from headscope.models.embedding_width import EmbeddingBasis, basis_of, refuse_others, rows_of
 from headscope.models.feed_forward import FeedForward, entering
-from headscope.models.removable_parts import Numbers, RemovableParts
+from headscope.models.removable_parts import Kept, Numbers, RemovableParts
+from headscope.models.smaller import cut
 from headscope.passes.batches import batches
 from headscope.passes.settings import Settings
 
 Weights = tuple[Tensor, Tensor | None]
+# Rows of embeddings that no text reads count as if read so often, so that they decide where no other does.
+UNREAD = 0.1
 
 
 @dataclass
@@ -144,3 +148,26 @@ def added_by_heads(model: Model, inputs: Sequence[Encoded], settings: Settings) 
         with torch.inference_mode(), fast(model.network), entering([one.output for one in maps], see):
             model.network(**batch.inputs)
     return sums
+
+
+def embedding_basis(model: Model, inputs: Sequence[Encoded], pieces: tuple[int, ...] | None) -> EmbeddingBasis:
+    """The directions of narrower embeddings of a model, with the pieces that stay.
+
+    * `inputs`: texts by which rows of the tables count.
+
+    Raises `HeadscopeError` for a model of which no ordinary class has embeddings of another width.
+    """
+    refuse_others(model)
+    kept = model if pieces is None else cut(model, Kept(pieces=pieces))
+    return basis_of(model, row_counts(model, inputs), sum(rows_of(kept)))
+
+
+def row_counts(model: Model, inputs: Sequence[Encoded]) -> list[Float[np.ndarray, " row"]]:
+    """How often the inputs read each row of the tables of words, positions and segments, and a little more."""
+    words, positions, segments = counts = [np.full(rows, UNREAD) for rows in rows_of(model)]
+    for encoded in inputs:
+        ids = encoded.inputs["input_ids"]
+        np.add.at(words, ids, 1)
+        positions[: len(ids)] += 1
+        np.add.at(segments, encoded.inputs.get("token_type_ids", np.zeros_like(ids)), 1)
+    return counts

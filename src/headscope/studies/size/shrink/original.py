@@ -10,6 +10,7 @@ from jaxtyping import Float
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.embedding_width import EmbeddingBasis, narrowed, projected
 from headscope.models.head_slicing import uncuttable
 from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
@@ -20,11 +21,11 @@ from headscope.studies.size.shrink.moments import (
     Weights,
     added,
     added_by_heads,
+    embedding_basis,
     fitted,
     moments_of,
     ranked_by_layer,
 )
-from headscope.studies.size.shrink.narrow_embeddings import NarrowEmbeddings, narrow_embeddings
 from headscope.studies.size.shrink.plan import KINDS
 from headscope.studies.size.shrink.sizes import ATTENTION, FEED_FORWARD, HEADS, NEURONS, Size
 
@@ -60,7 +61,7 @@ class Original:
     least_heads: int = 1
     least_neurons: int = 1
     layer_order: tuple[int, ...] = ()
-    embeddings: NarrowEmbeddings | None = None
+    embeddings: EmbeddingBasis | None = None
     pieces: tuple[int, ...] | None = None
 
     @property
@@ -140,7 +141,7 @@ class Original:
         smaller = self._cut(size, self.pieces)
         if self.embeddings is None or not size.embeddings:
             return smaller
-        return self.embeddings.narrowed(smaller, size.embeddings)
+        return narrowed(smaller, self.embeddings, size.embeddings)
 
     def megabytes(self, smaller: Model, size: Size) -> float:
         """Megabytes of a model of `cut` as it is saved."""
@@ -152,7 +153,7 @@ class Original:
         if kept.neurons is not None and self.moments:
             outputs = [self._fitted(layer, some) for layer, some in enumerate(kept.neurons)]
         if self.embeddings is not None and size.embeddings:
-            model = self.embeddings.projected(model, size.embeddings)
+            model = projected(model, self.embeddings, size.embeddings)
         return cut(model, kept, outputs=outputs, fine=self.fine)
 
     def _fitted(self, layer: int, some: tuple[int, ...]) -> Weights:
@@ -209,7 +210,7 @@ def original_of(
     of_heads = added_by_heads(model, some, settings) if parts.heads else []
     original = Original(model, parts, moments, of_neurons, of_heads, kinds, fine=fine, pieces=pieces)
     if "embeddings" in kinds:
-        original = replace(original, embeddings=narrow_embeddings(model, inputs, pieces))
+        original = replace(original, embeddings=embedding_basis(model, inputs, pieces))
     return replace(original, least_heads=_least_heads(original), least_neurons=0) if fine else original
 
 

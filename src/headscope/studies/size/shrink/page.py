@@ -14,16 +14,18 @@ from headscope.report.wording import examples, number, rate, several
 from headscope.studies.size.shrink.figures import (
     GATES,
     REMOVED,
+    changed_examples,
     choices,
     facts,
+    groups,
     layer_neurons,
-    main_metric,
     open_gates,
     output_change,
     path_figures,
+    steps,
+    trials,
 )
 from headscope.studies.size.shrink.highlights import lost, no_claim, removed, size, speed, unlearned
-from headscope.studies.size.shrink.tables import changed_examples, groups, steps, trials
 
 ADJECTIVES = {
     "rare words": "for rare words",
@@ -60,7 +62,7 @@ def own_texts(numbers: Numbers) -> Iterator[Finding]:
 
 def eight_bit(numbers: Numbers) -> Iterator[Finding]:
     """What the file of eight bits loses, its size, its speed, and how its options were chosen."""
-    gain, known, metric = numbers("eight_bit_gain"), facts(numbers), main_metric(numbers)
+    gain, known, metric = numbers("eight_bit_gain"), facts(numbers), numbers.main_metric
     if unlearned(numbers):
         return
     limit, files, score = number(known["tolerance"]), known["eight_bit"], numbers("eight_bit_score", metric=metric)
@@ -135,7 +137,7 @@ def kept_kinds(numbers: Numbers) -> Iterator[Finding]:
 
 def portable(numbers: Numbers) -> Finding:
     """What an ordinary model of the same target scores beside one whose layers differ."""
-    metric, known = main_metric(numbers), facts(numbers)
+    metric, known = numbers.main_metric, facts(numbers)
     score, gain, beside = numbers("portable_score", metric=metric), numbers("fine_gain"), known["portable"]
     name, megabytes = label("metric", metric), float(numbers.result["megabytes"][-1])
     reached = "" if beside["reached"] else " It does not reach the target."

@@ -10,7 +10,7 @@ from headscope.models.removable_parts import Kept, parts_of
 from headscope.models.smaller import cut
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.timing import ROUNDS, Shapes, Timing
+from headscope.studies.size.shrink.timing import ROUNDS, Shapes, by_round
 
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
 WIDTHS = (1.0, 0.67, 0.33, 0.08)
@@ -57,7 +57,7 @@ class Prices:
         return max(float((self.seconds(size) / self.seconds(original)).mean()), LEAST_SHARE)
 
 
-def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
+def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     """Time models of some sizes on this machine; they take turns.
 
     The shortest of the rounds counts: what else the machine does only adds to a time.
@@ -70,7 +70,7 @@ def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few, gone = _with_few_heads(original)
-    table = timing.by_round([*models, shallow, few], rounds).min(0).T
+    table = by_round(shapes, [*models, shallow, few], rounds).min(0).T
     # A narrower model takes no longer: what the clock says beyond that is noise.
     of_width = np.minimum.accumulate(table[: len(models)], axis=0)
     number = len(size.layers)
@@ -78,7 +78,7 @@ def measure(original: Original, timing: Timing, rounds: int = ROUNDS) -> Prices:
     fixed = np.maximum(of_width[0] - number * layer, 0)
     of_head = (of_width[0] - np.minimum(table[-1], of_width[0])) / max(gone, 1)
     return Prices(
-        timing.shapes,
+        shapes,
         number,
         original.heads,
         tuple(np.minimum(fixed, of_width.min(0)).tolist()),

@@ -17,8 +17,8 @@ from headscope.models.task_head import has_task_head, is_cross_encoder, with_tas
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import refuse_non_finite
 from headscope.passes import Settings
+from headscope.studies.size.shrink.answers import TaskAnswers
 from headscope.studies.size.shrink.splits import Splits, encode, refuse_other_segments, split
-from headscope.studies.size.shrink.task_answers import TaskAnswers
 
 NAME, INSTEAD = "pseudo-labels", "its embeddings are judged instead; name its task with --task"
 METRICS = {
@@ -87,7 +87,8 @@ def facts(corpus: Corpus, task: Task | None, texts: Splits) -> dict[str, Any]:
     """
     if task is None or corpus is task.dev:
         return {}
-    own = _all(texts) if task.pseudo_labelled else _searched(texts)
+    own = (*texts.training, *(() if texts.stopping == texts.training else texts.stopping))
+    own += texts.held_out if task.pseudo_labelled else ()
     said = {"texts": len(own), "paired": bool(own[0].second), "left_out": dict(texts.left_out)}
     if not task.pseudo_labelled:
         return {"own_texts": said}
@@ -95,14 +96,6 @@ def facts(corpus: Corpus, task: Task | None, texts: Splits) -> dict[str, Any]:
     answered = {str(example.label) for example in own}
     said |= {"answers": {name: counted[name] for name in task.labels}}
     return {"pseudo_labels": said | {"unanswered": [name for name in task.labels if name not in answered]}}
-
-
-def _searched(texts: Splits) -> tuple[Example, ...]:
-    return (*texts.training, *(() if texts.stopping == texts.training else texts.stopping))
-
-
-def _all(texts: Splits) -> tuple[Example, ...]:
-    return (*_searched(texts), *texts.held_out)
 
 
 def _with_answers(model: Model, task: Task, examples: Sequence[Example], settings: Settings) -> tuple[Example, ...]:

@@ -5,18 +5,23 @@ Agreement: the rank correlation, over pairs of texts, of the cosine of both embe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from scipy.stats import rankdata
 
 from headscope.corpora.tasks import LOWER_IS_BETTER, Task, intervals, resampled, score
+from headscope.linguistics.sentence import Example, segment_text
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
 
 Outputs = Float[np.ndarray, "example output"]
+Rows = list[dict[str, Any]]
 AGREEMENT = ("similarity_agreement", "nearest_recall")
 PAIRS, NEAREST = 20_000, 10
+# So many examples that are answered otherwise are kept, and so many letters of each text.
+SHOWN, LETTERS = 10, 200
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,23 @@ def recall(before: np.ndarray, after: np.ndarray) -> Float[np.ndarray, " example
     array([0.5])
     """
     return (before[:, :, None] == after[:, None]).any(-1).mean(-1)
+
+
+def change(before: Outputs, after: Outputs) -> float:
+    """Squared change of outputs by their squared distance from their mean: 0 for none, 1 for all that differs.
+
+    >>> change(np.array([[0.0], [2.0]]), np.array([[0.0], [1.0]]))
+    0.5
+    """
+    size = float(((before - before.mean(0)) ** 2).sum(dtype=np.float64))
+    moved = float(((after - before) ** 2).sum(dtype=np.float64))
+    return moved / size if size else float(moved > 0)
+
+
+def text_of(example: Example) -> str:
+    """The text of an example, two segments with a bar between them; of a long one its beginning."""
+    text = " | ".join(map(segment_text, example.segments))
+    return text if len(text) <= LETTERS else f"{text[:LETTERS]}…"
 
 
 def _correlation(

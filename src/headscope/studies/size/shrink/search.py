@@ -1,31 +1,30 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from math import inf
 
 from headscope.capture.layer_stack import instead
+from headscope.cluster.engine import Tasks
+from headscope.cluster.forked import ForkedEngine
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.gated import silenced
 from headscope.models.removable_parts import parts_of
-from headscope.models.silenced import silenced
 from headscope.passes.settings import Settings
-from headscope.studies.size.shrink.answers import Outputs, change
-from headscope.studies.size.shrink.measured_steps import StepMeasuring, asked_ahead
+from headscope.storage.codec import decode, encode
+from headscope.studies.size.shrink.answers import Answers
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import KINDS, SizeTarget
 from headscope.studies.size.shrink.prices import Prices, layer_megabytes
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
+from headscope.studies.size.shrink.scores import Outputs, change
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.task_answers import Answers
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
-# The next step after the last one and its model, and the model of the step; None if no part is left. It may write what
-# parts were worth.
-Choose = Callable[[Step, Model, dict[str, float]], tuple[Step, Model] | None]
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,11 @@ class SizeSearch:
         """Whether a step reaches the target."""
         return self.target.fast_enough(step.share) and self.target.small_enough(step.megabytes)
 
-    def start(self) -> Step:
-        """The whole model, without what goes in any case."""
+    def begun(self) -> SearchState:
+        """The search at the whole model, without what goes in any case."""
         size = self.original.size
-        return Step("", size, 0.0, 0.0, self.original.megabytes(self.original.model, size), 1.0)
+        start = Step("", size, 0.0, 0.0, self.original.megabytes(self.original.model, size), 1.0)
+        return SearchState(self.prices, [start])
 
     def changed(self, model: Model) -> float:
         """The change of the outputs of a model from those of the whole one."""
@@ -69,11 +69,7 @@ class SizeSearch:
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts = dict(self.original.smaller(last.size, self.groups))
-        steps: dict[str, Step] = {}
-        ahead: dict[str, Step] = {}
-        measuring = StepMeasuring(
-            lambda part: self._step(part, parts[part], last, now), self.settings, self.original.model.device
-        )
+        steps, ahead = dict[str, Step](), dict[str, Step]()
 
         def value(part: str) -> float:
             return known.get(f"{part}, {unit}", inf)
@@ -85,11 +81,29 @@ class SizeSearch:
             if part in steps:
                 return replace(steps[part], estimate=self._estimate(last, steps[part])), self.original.cut(parts[part])
             if part not in ahead:
-                worth = {one: value(one) for one in parts if one not in steps | ahead}
-                ahead |= measuring.steps(asked_ahead([*worth], worth, self.settings.workers))
+                worth = {other: value(other) for other in parts if other not in steps | ahead}
+                asked = asked_ahead(worth, self.settings.workers)
+                ahead |= self._steps({other: parts[other] for other in asked}, last, now)
             step = steps[part] = ahead[part]
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
         return None
+
+    def _steps(self, sizes: Mapping[str, Size], last: Step, now: Model) -> dict[str, Step]:
+        """The step to each size, by the part that it removes; processes share them, with the numbers of a single one.
+
+        Raises `HeadscopeError` where processes cannot be forked with a model.
+        """
+        parts, workers = [*sizes], min(self.settings.workers, len(sizes))
+
+        def step(number: int) -> Step:
+            return self._step(parts[number], sizes[parts[number]], last, now)
+
+        if workers < 2:
+            return {part: step(number) for number, part in enumerate(parts)}
+        numbers, quiet = range(len(parts)), self.settings.quiet.on_progress
+        tasks = Tasks(lambda number, channel: encode(step(number)), numbers, "step", dict, quiet)
+        with closing(ForkedEngine(workers, self.original.model.device).values(tasks)) as values:
+            return {part: decode(value, Step) for part, value in zip(parts, values, strict=True)}
 
     def _step(self, part: str, size: Size, last: Step, now: Model) -> Step:
         """The step that removes a part, without its estimate."""
@@ -132,28 +146,40 @@ class SizeSearch:
             return self.changed(self.original.model)
 
 
+def asked_ahead(worth: Mapping[str, float], workers: int) -> list[str]:
+    """The parts whose steps are measured at once, the best first.
+
+    Those that were never measured have to be, before any other is taken. Of others only the best surely has to be:
+    further ones are measured by workers that had nothing to do, and count for nothing if the search does not ask.
+
+    * `worth`: of the parts that are not measured in this step, by the last time; infinite for never.
+
+    >>> asked_ahead({"neurons": 1.0, "layer 1": inf, "layer 2": inf}, 2)
+    ['layer 1', 'layer 2']
+    >>> asked_ahead({"neurons": 1.0, "layer 1": 3.0, "layer 2": 2.0}, 2)
+    ['layer 1', 'layer 2']
+    """
+    ordered = sorted(worth, key=lambda part: -worth[part])
+    unknown = [part for part in ordered if worth[part] == inf]
+    return unknown if workers > 1 and len(unknown) > 1 else ordered[:workers]
+
+
 def found_steps(
-    search: SizeSearch,
-    record: SearchRecord,
-    stored: SearchState | None,
-    *,
-    best_effort: bool,
-    choose: Choose | None = None,
+    search: SizeSearch, record: SearchRecord, stored: SearchState | None, *, best_effort: bool
 ) -> list[Step]:
     """The steps of a search up to the first that reaches the target, each saved as soon as it is done.
 
     * `stored`: the steps of a run that was killed.
-    * `choose`: another way to choose the next step than `SizeSearch.next`.
 
     Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted (`best_effort`).
     """
-    state = stored or SearchState(search.prices, [search.start()])
-    steps, choose = state.steps, choose or search.next
+    state = stored or search.begun()
+    steps = state.steps
     record.save(state)
     search.settings.on_progress(len(steps) - 1)
     now = search.original.cut(steps[-1].size)
     while not search.met(steps[-1]):
-        further = choose(steps[-1], now, state.known)
+        further = search.next(steps[-1], now, state.known)
         if further is None:
             if best_effort:
                 break

@@ -18,17 +18,16 @@ from headscope.studies.size.shrink import eight_bit as eight_bits
 from headscope.studies.size.shrink import pseudo_labels
 from headscope.studies.size.shrink.choices import by_method
 from headscope.studies.size.shrink.distillation import distilled, examples_of
-from headscope.studies.size.shrink.found_search import search_for
+from headscope.studies.size.shrink.evidence import evidence
+from headscope.studies.size.shrink.found_search import portable_beside, search_for
 from headscope.studies.size.shrink.gate_training import trained_gates
-from headscope.studies.size.shrink.judging import Judging, evidence, judging_of, outcome_when_loaded
+from headscope.studies.size.shrink.judging import Judging, judging_of
 from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import ShrinkPlan, plan_of
-from headscope.studies.size.shrink.portable_beside import portable_beside
 from headscope.studies.size.shrink.record import SearchRecord
-from headscope.studies.size.shrink.report_card import notes
-from headscope.studies.size.shrink.saved_folder import written_folder
-from headscope.studies.size.shrink.timing import Timing, shapes_of, sizes_and_times
+from headscope.studies.size.shrink.saved_folder import notes, written_folder
+from headscope.studies.size.shrink.timing import shapes_of, sizes_and_times
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
@@ -103,13 +102,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
     measured = _measured(judging, plan)
     kinds = kinds_of_heads(heads_of or [], measured)
-    timing = Timing(shapes_of([*map(len, judging.training)], model.max_tokens))
+    shapes = shapes_of([*map(len, judging.training)], model.max_tokens)
     folder = directory / FOLDER
     known = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
-    record = SearchRecord(folder / "search.json", known | {"shapes": str(timing.shapes)}, settings.on_notice)
+    record = SearchRecord(folder / "search.json", known | {"shapes": str(shapes)}, settings.on_notice)
     ordered = by_method(measured, method, settings.seed)
     train = partial(trained_gates, judging, measured, corpus, recipe, folder / "gates")
-    search = search_for(ordered, judging.answers, judging.training, plan, timing, record, settings, train)
+    search = search_for(ordered, judging.answers, judging.training, plan, shapes, record, settings, train)
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
@@ -118,17 +117,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         examples = examples_of(judging, untrained, last.layers, measured.pieces)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
     found = evidence(judging, search, measured, untrained, smaller)
-    beside, facts = portable_beside(judging, found, search, record) if fine and method != "gates" else ({}, {})
+    beside, facts = portable_beside(judging, found.before, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
-    scored, files = eight_bits.scored(judging, found, smaller, timing, onnx) if onnx else ({}, {})
-    facts |= plan.options() | sizes_and_times(model, smaller, timing, (measured.size, last), fine=fine) | files
+    scored, files = eight_bits.scored(judging, found, smaller, shapes, onnx) if onnx else ({}, {})
+    facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=fine) | files
     facts |= found.facts | search.facts() | pseudo_labels.facts(corpus, judging.answers.task, judging.texts)
     facts |= {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
     variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
     read = pseudo_labels.corpus_read(corpus, judging.answers.task)
-    card = notes(xr.Dataset(found.outcome.to_variables() | variables, attrs={"corpus": read.described}), facts)
+    card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
     written = written_folder(smaller, directory / "model", card, onnx, head=judging.head)
-    variables |= outcome_when_loaded(judging, found, written).to_variables()
+    variables |= found.reloaded(judging, written)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, read, settings) | _attributes(judging, corpus, facts)

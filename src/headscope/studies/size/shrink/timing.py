@@ -1,8 +1,7 @@
-"""What is timed: forward passes over batches of some shapes."""
+"""What is timed: forward passes over batches of some shapes, numbers of examples and of tokens."""
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,22 +19,10 @@ ROUNDS = 8
 BATCHES, LEVELS = (1, 32), (0.5, 0.95)
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Forward passes that are timed.
-
-    * `shapes`: numbers of examples and of tokens.
-    """
-
-    shapes: Shapes
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        return iter(self.shapes)
-
-    def by_round(self, models: Sequence[Model], rounds: int = ROUNDS) -> Float[np.ndarray, "round shape model"]:
-        """Seconds of a forward pass of each model in each round but the first; models take turns."""
-        seconds = [seconds_by_round([*models], *shape, rounds) for shape in self.shapes]
-        return np.array(seconds).transpose(2, 0, 1)
+def by_round(shapes: Shapes, models: Sequence[Model], rounds: int = ROUNDS) -> Float[np.ndarray, "round shape model"]:
+    """Seconds of a forward pass of each model in each round but the first; models take turns."""
+    seconds = [seconds_by_round([*models], *shape, rounds) for shape in shapes]
+    return np.array(seconds).transpose(2, 0, 1)
 
 
 def times_as_fast(seconds: Float[np.ndarray, "round shape before_and_after"]) -> tuple[float, float, float]:
@@ -67,7 +54,7 @@ def shapes_of(lengths: Sequence[int], most: int) -> Shapes:
 
 
 def sizes_and_times(
-    model: Model, smaller: Model, timing: Timing, sizes: tuple[Size, Size], *, fine: bool
+    model: Model, smaller: Model, shapes: Shapes, sizes: tuple[Size, Size], *, fine: bool
 ) -> dict[str, Any]:
     """Parameters, megabytes, parts and milliseconds of the whole model and of the saved one.
 
@@ -77,7 +64,7 @@ def sizes_and_times(
     counted = [tuple(map(sum if fine else max, zip(*size.by_layer, strict=True))) for size in sizes]
     neurons, heads = zip(*counted, strict=True)
     gone = [layer + 1 for layer in first.layers if layer not in last.layers]
-    was_busy, seconds = busy(), timing.by_round(both)
+    was_busy, seconds = busy(), by_round(shapes, both)
     return {
         "parameters": [parameters(one) for one in both],
         "megabytes": [megabytes(one) for one in both],
@@ -89,8 +76,8 @@ def sizes_and_times(
         "model_class": [type(one.network).__name__ for one in both],
         **({"fine": {"removed_layers": gone}} if fine else {}),
         "timed": [
-            {"examples": shape[0], "tokens": shape[1], "before": 1000 * one, "after": 1000 * other}
-            for shape, (one, other) in zip(timing, np.median(seconds, 0).tolist(), strict=True)
+            {"examples": examples, "tokens": tokens, "before": 1000 * before, "after": 1000 * after}
+            for (examples, tokens), (before, after) in zip(shapes, np.median(seconds, 0).tolist(), strict=True)
         ],
         "times_as_fast": times_as_fast(seconds),
         "busy": was_busy,

@@ -1,22 +1,20 @@
 """Figures of fine-tuning: scores of each start beside the paper's, and how training went."""
 
-from collections.abc import Iterator
-
-import numpy as np
 import xarray as xr
 
-from headscope.figures import bars, heatmap, with_interval
+from headscope.figures import bars, heatmap
 from headscope.figures.curve import curve
 from headscope.figures.dot_rows import dot_rows
+from headscope.report.declared import Chart
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure
-from headscope.report.wording import measured
-from headscope.studies.training.finetune.baseline_findings import simple_models
-from headscope.studies.training.finetune.main_scores import main_metric, names
-from headscope.studies.training.finetune.seed_findings import runs_of, way_of
+from headscope.results import in_series, same_bounds
+from headscope.studies.training.finetune.seed_findings import runs_of
+from headscope.studies.training.finetune.tasks import TaskNumbers, by_task, tasks
 
 SCORES, TRAINING = "What fine-tuning adds", "How training went"
-LAYERS = "Which layers change"
+LAYERS, BEST, HEADS = "Which layers change", "The best of several runs", "Heads that matter in all runs"
+TITLE = "{long_name}, {label}"
 SAME, SIMPLE = "constant answer", "Beside simple models"
 WITHOUT_ATTENTION = (
     "The main metric of each task, with 95% intervals over dev examples, beside models without attention that are "
@@ -36,68 +34,51 @@ def scores(numbers: Numbers) -> Figure:
     return Figure("score", SCORES, bars(array, width=300), caption, "score")
 
 
-def layers(numbers: Numbers) -> Iterator[Figure]:
-    """The change of attention of each layer, and by the way of its weights, for trained encoders."""
-    result = numbers.result
-    for name, caption in (
-        ("attention_change", "1 minus the cosine of attention after the training and before it."),
-        ("change_per_update", "The change of attention by all updates of a layer, as a share of its weights' length."),
-        ("gradient_norm", "Mean over the recorded steps, after clipping."),
-    ):
-        if measured(result, name) is None:
-            continue
-        for task in result["task"].values.tolist():
-            array = with_interval(result, name).sel(task=task, drop=True).dropna("init", how="all")
-            if array.size:
-                words = f"{array.attrs['long_name']}, {task}"
-                chart = curve(array.assign_attrs(long_name=words).transpose("layer", "init"), "layer")
-                yield Figure(f"{name}-{task}", LAYERS, chart, caption, name)
-
-
-def simple(numbers: Numbers) -> Iterator[Figure]:
-    """The first start of each task beside a constant answer and the simple models, by the main metric."""
+def simple(numbers: Numbers) -> Figure:
+    """The last way of each task beside a constant answer and the simple models, by the main metric."""
     result, rows = numbers.result, []
-    for task in names(result):
-        where = {"task": task, "metric": main_metric(result, task)}
-        scores = with_interval(result, "score").sel(where).dropna("init").isel(init=[-1])
-        parts = {str(scores["init"].values[0]): scores.isel(init=0, drop=True), SAME: result["chance"].sel(where)}
-        parts |= {
-            name: result["baseline_score"].sel(where | {"baseline": name}) for name in simple_models(result, task)
-        }
-        parts = {
-            name: part.drop_vars(["baseline", "n_examples", "metric"], errors="ignore") for name, part in parts.items()
-        }
-        empty = {bound: np.nan for bound in ("lower", "upper")}
-        bounded = [part if "lower" in part.coords else part.assign_coords(empty) for part in parts.values()]
-        row = xr.concat(bounded, "series", coords="different", compat="equals")
-        rows.append(row.assign_coords(series=list(parts)))
-    if rows:
-        array = xr.concat(rows, "task", join="outer").transpose("task", "series").rename("score")
-        array = array.assign_attrs(result["score"].attrs | {"long_name": SIMPLE})
-        yield Figure("simple", SIMPLE, dot_rows(array), WITHOUT_ATTENTION, "baseline_score")
+    for task in tasks(numbers):
+        last = task.scores.dropna("init").isel(init=-1)
+        series = {str(last["init"].item()): last, SAME: result["chance"].sel(task.where)}
+        series |= {name: result["baseline_score"].sel(task.where | {"baseline": name}) for name in task.simple_models}
+        plain = {name: part.drop_vars(["baseline", "init", "metric"], errors="ignore") for name, part in series.items()}
+        rows.append(in_series(plain).assign_coords(task=task.name))
+    array = xr.concat(rows, "task", join="outer").transpose("task", "series").rename("score")
+    array = array.assign_attrs(result["score"].attrs | {"long_name": SIMPLE})
+    return Figure("simple", SIMPLE, dot_rows(array), WITHOUT_ATTENTION, "baseline_score")
 
 
-def training(numbers: Numbers) -> Iterator[Figure]:
-    """The losses, and the scores after each epoch."""
-    result = numbers.result
-    for name, dim, caption in (
-        ("train_loss", "progress", "Each point is the mean over a fiftieth of the training, and over seeds."),
-        ("epoch_score", "epoch", "On dev, mean over seeds; the main metric of the task."),
-    ):
-        for task in result["task"].values.tolist() if name in result else ():
-            array = _main(result, name, task)
-            if array is not None and array.sizes[dim] > 1:
-                words = f"{array.attrs['long_name']}, {task}"
-                chart = curve(array.assign_attrs(long_name=words), dim, percent=dim == "progress")
-                yield Figure(f"{name}-{task}", TRAINING, chart, caption, name)
+def by_layer(name: str, caption: str) -> Chart:
+    """A number of the layers of trained encoders, a chart for each task."""
+    style = {"dim": "layer"}
+    return Chart(name, "curve", LAYERS, caption, dims=("layer", "init"), per="task", title=TITLE, style=style)
 
 
-def _main(result: xr.Dataset, name: str, task: str) -> xr.DataArray | None:
-    """A variable of one task, of its main metric where there are several; without what has no values."""
-    array = result[name].sel(task=task, drop=True).dropna("init", how="all")
-    if not array.size:
-        return None
-    return array.dropna("metric", how="all").isel(metric=0, drop=True) if "metric" in array.dims else array
+@by_task
+def epochs(task: TaskNumbers) -> Figure | None:
+    """The scores after each epoch."""
+    array = task.numbers.array("epoch_score", **task.where).dropna("init", how="all")
+    chart = curve(array.assign_attrs(long_name=f"{array.attrs['long_name']}, {task.name}"), "epoch")
+    caption = "On dev, mean over seeds; the main metric of the task."
+    is_shown = array.sizes["epoch"] > 1
+    return Figure(f"epoch_score-{task.name}", TRAINING, chart, caption, "epoch_score") if is_shown else None
+
+
+@by_task
+def best_of_runs(task: TaskNumbers) -> Figure | None:
+    """The expected best score by the number of runs."""
+    array = task.numbers.array("expected_best", **task.where).dropna("init", how="all")
+    caption = "Expected score of the best of so many runs, chosen on the same dev examples."
+    figure = Figure(f"expected_best-{task.name}", BEST, curve(array, "trials"), caption, "expected_best")
+    return figure if runs_of(task.numbers) > 2 else None
+
+
+@by_task
+def important_heads(task: TaskNumbers) -> Figure:
+    """How often each head is among the first."""
+    share = task.numbers.array("important_runs", task=task.name, init=task.main_init)
+    caption = "Share of the runs in which a head is among the tenth that matters most to the loss."
+    return Figure(f"important_runs-{task.name}", HEADS, heatmap(share, domain=(0, 1)), caption, "important_runs")
 
 
 def _rows(array: xr.DataArray) -> xr.DataArray:
@@ -110,37 +91,31 @@ def _rows(array: xr.DataArray) -> xr.DataArray:
 def _beside_paper(scores: xr.DataArray, result: xr.Dataset) -> xr.DataArray:
     """The scores and the paper's as two panels."""
     paper = _rows(result["paper_score"]).rename("score").reindex_like(scores)
-    empty = paper.copy(data=np.full(paper.shape, np.nan))
-    paper = paper.assign_coords({name: empty for name in ("lower", "upper", "n_examples") if name in scores.coords})
-    both = xr.concat([scores, paper], "whose", coords="different", compat="equals")
+    both = xr.concat(same_bounds([scores, paper]), "whose", coords="different", compat="equals")
     return both.assign_coords(whose=[OURS, PAPERS]).transpose("task", "init", "whose").assign_attrs(scores.attrs)
 
 
 def _beside_chance(numbers: Numbers) -> xr.DataArray:
     """The scores, and before them that of always giving the same answer."""
-    array = numbers.array("score")
-    chance = numbers.result["chance"].expand_dims(init=[SAME])
-    empty = chance.copy(data=np.full(chance.shape, np.nan))
-    beside = {name: empty for name in ("lower", "upper", "n_examples") if name in array.coords}
-    curves = xr.concat([chance.assign_coords(beside), array], "init", coords="different", compat="equals")
-    return _rows(curves.rename("score").assign_attrs(array.attrs))
+    array, chance = numbers.array("score"), numbers.result["chance"].expand_dims(init=[SAME])
+    both = xr.concat(same_bounds([chance, array]), "init", coords="different", compat="equals")
+    return _rows(both.rename("score").assign_attrs(array.attrs))
 
 
-BEST, HEADS = "The best of several runs", "Heads that matter in all runs"
-
-
-def seeds(numbers: Numbers) -> Iterator[Figure]:
-    """For each task: the expected best score by the number of runs, and how often each head is among the first."""
-    result = numbers.result
-    for task in names(result):
-        if "expected_best" in result and runs_of(result) > 2:
-            chosen = {"task": task, "metric": main_metric(result, task)}
-            array = with_interval(result, "expected_best").sel(chosen, drop=True).dropna("init", how="all")
-            if array.size:
-                caption = "Expected score of the best of so many runs, chosen on the same dev examples."
-                yield Figure(f"expected_best-{task}", BEST, curve(array, "trials"), caption, "expected_best")
-        if "important_runs" in result:
-            share = result["important_runs"].sel(task=task, init=way_of(result, task), drop=True)
-            if bool(share.notnull().any()):
-                caption = "Share of the runs in which a head is among the tenth that matters most to the loss."
-                yield Figure(f"important_runs-{task}", HEADS, heatmap(share, domain=(0, 1)), caption, "important_runs")
+MOVED = "1 minus the cosine of attention after the training and before it."
+PER_UPDATE = "The change of attention by all updates of a layer, as a share of its weights' length."
+FIFTIETHS = "Each point is the mean over a fiftieth of the training, and over seeds."
+CHARTS = (
+    *(scores, simple),
+    by_layer("attention_change", MOVED),
+    by_layer("change_per_update", PER_UPDATE),
+    by_layer("gradient_norm", "Mean over the recorded steps, after clipping."),
+    Chart(
+        *("train_loss", "curve", TRAINING, FIFTIETHS),
+        per="task",
+        title=TITLE,
+        drop="init",
+        style={"dim": "progress", "percent": True},
+    ),
+    *(epochs, best_of_runs, important_heads),
+)

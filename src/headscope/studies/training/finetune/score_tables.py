@@ -7,7 +7,7 @@ import xarray as xr
 from headscope.figures.labels import label
 from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import estimate, number
+from headscope.report.wording import estimate
 
 NAMES = ("Score", "95% interval", "Constant answer", "BERT-base")
 
@@ -16,7 +16,7 @@ def score_table(numbers: Numbers) -> Table:
     """A row for each task, init and metric that has a score."""
     result = numbers.result
     rows = [
-        ((task, label("init", init), label("metric", metric)), _cells(result, task, init, metric))
+        ((task, label("init", init), label("metric", metric)), _cells(result, task=task, init=init, metric=metric))
         for task in result["task"].values.tolist()
         for init in result["init"].values.tolist()
         for metric in result["metric"].values.tolist()
@@ -55,11 +55,8 @@ def simple_table(numbers: Numbers) -> Table:
     return Table("simple", caption, ("Task", "Metric", "Number"), columns, rows)
 
 
-def _cells(result: xr.Dataset, task: str, init: str, metric: str) -> Cells:
-    score, interval = estimate(result, "score", task=task, init=init, metric=metric).cell(".3f")
-    chance = float(result["chance"].sel(task=task, metric=metric))
-    paper = float("nan")
-    if "paper_score" in result:
-        paper = float(result["paper_score"].sel(task=task, init=init, metric=metric))
-    others = [(number(value, ".3f"), "") if value == value else None for value in (chance, paper)]
-    return [(score, ""), (interval, ""), *others]
+def _cells(result: xr.Dataset, **where: str) -> Cells:
+    score, interval = estimate(result, "score", **where).cell(".3f")
+    chance = estimate(result, "chance", task=where["task"], metric=where["metric"]).known_cell(".3f")
+    paper = estimate(result, "paper_score", **where).known_cell(".3f") if "paper_score" in result else None
+    return [(score, ""), (interval, ""), chance, paper]

@@ -13,8 +13,7 @@ from headscope.results.variables import Variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
 from headscope.studies.training.landscape import STUDY
-from headscope.studies.training.landscape.walk import Walk
-from headscope.studies.training.landscape.widths import mean_interval
+from headscope.studies.training.landscape.walk import Walk, mean_interval
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,18 @@
-"""The loss at points around the weights of a trained model."""
+"""The loss at points around the weights of a trained model, and how far it stays below a level."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.stats import t
 from torch import nn
 
 from headscope.studies.training.landscape.weights import Weights, at, between, filter_direction
-from headscope.studies.training.landscape.widths import reach
 
 Losses = Callable[[], Float[np.ndarray, " example"]]
+LEVEL = 0.975
+HALVINGS = 6
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,39 @@ class Walk:
     def _at(self, *moves: tuple[float, Weights]) -> Float[np.ndarray, " example"]:
         with at(self.network, self.end, *moves):
             return self.losses()
+
+
+def reach(rise_at: Callable[[float], float], rise: float, distances: Float[np.ndarray, " step"]) -> float:
+    """The distance at which the loss has risen by `rise`; the farthest distance where it has not.
+
+    The first of the distances beyond which it has risen is found, then halving narrows it down.
+
+    * `rise_at`: the rise of the loss at a distance; `distances`: in ascending order, above 0.
+
+    >>> round(reach(lambda distance: 2 * distance**2, 0.5, np.linspace(0.25, 2, 8)), 2)
+    0.5
+    """
+    below = 0.0
+    for above in distances.tolist():
+        if rise_at(above) >= rise:
+            break
+        below = above
+    else:
+        return float(distances[-1])
+    for _ in range(HALVINGS):
+        middle = (below + above) / 2
+        below, above = (below, middle) if rise_at(middle) >= rise else (middle, above)
+    return (below + above) / 2
+
+
+def mean_interval(widths: Float[np.ndarray, " direction"]) -> Float[np.ndarray, " bound"]:
+    """The 95% interval of the mean over directions (t distribution); NaN for a single one.
+
+    >>> mean_interval(np.array([1.0, 1.0, 1.0])).tolist()
+    [1.0, 1.0]
+    """
+    n = len(widths)
+    if n < 2:
+        return np.full(2, np.nan)
+    half = float(t.ppf(LEVEL, n - 1)) * widths.std(ddof=1) / np.sqrt(n)
+    return np.maximum(widths.mean() + half * np.array([-1, 1]), 0.0)

@@ -53,7 +53,8 @@ def value(
 
 def total(texts: Texts, part: Part, random: np.random.Generator, *, beyond: bool = False) -> Iterator[ProbeCase]:
     """The sum of two integers below 100 in a short sentence."""
-    integers = _integers(part, PAIRED, True) if beyond else _below(part, PAIRED)
+    integers = _integers(part, PAIRED if beyond else INTEGERS, beyond)
+    integers = [integer for integer in integers if integer < PAIRED]
     for _ in range(10 * len(integers)):
         pair = (int(random.choice(integers)), int(random.choice(integers)))
         text, spans = _sentence(TWO[random.integers(len(TWO))], tuple(map(str, pair)))
@@ -96,10 +97,6 @@ def _integers(part: Part, numbers: int, beyond: bool) -> list[int]:
     ends = np.cumsum([0, *shares.values()]) * most
     offset = PARTS.index(part)
     return sorted(order[round(ends[offset]) : round(ends[offset + 1])].tolist())
-
-
-def _below(part: Part, limit: int) -> list[int]:
-    return [integer for integer in _integers(part, INTEGERS, False) if integer < limit]
 
 
 def _sentence(pattern: str, numbers: Sequence[str]) -> tuple[Sentence, tuple[tuple[int, int], ...]]:

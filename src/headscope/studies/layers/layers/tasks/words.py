@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from headscope.linguistics.sentence import Sentence
-from headscope.studies.layers.layers.tasks.task import ProbeCase, ProbingTask, dependencies, each_sentence
+from headscope.studies.layers.layers.tasks.task import ProbeCase, ProbingTask, Rule, dependencies, each_sentence
 from headscope.studies.layers.layers.texts import Part, Texts
 
 # The index of a word is asked of the first words of a sentence.
@@ -14,14 +14,15 @@ NONE = "none"
 PUNCTUATION = "punct"
 
 
-def part_of_speech(sentence: Sentence) -> Iterator[tuple]:
-    """The universal part of speech of each word."""
-    yield from ((((index, index + 1),), tag, form.lower()) for index, (tag, form) in _tagged(sentence, sentence.upos))
+def tag_of(kind: str) -> Rule:
+    """The rule of the tag of each word: its universal part of speech ("upos"), or that of its chunk ("chunks")."""
 
+    def cases(sentence: Sentence) -> Iterator[tuple]:
+        tags = getattr(sentence, kind)
+        for index, (tag, form) in enumerate(zip(tags, sentence.forms if tags else (), strict=True)):
+            yield ((index, index + 1),), tag, form.lower()
 
-def chunk(sentence: Sentence) -> Iterator[tuple]:
-    """The chunk tag of each word ("B-NP")."""
-    yield from ((((index, index + 1),), tag, form.lower()) for index, (tag, form) in _tagged(sentence, sentence.chunks))
+    return each_sentence(cases)
 
 
 def token_index(sentence: Sentence) -> Iterator[tuple]:
@@ -29,7 +30,7 @@ def token_index(sentence: Sentence) -> Iterator[tuple]:
     yield from ((((index, index + 1),), str(index + 1)) for index in range(min(FIRST, len(sentence.words))))
 
 
-def ancestor(generation: int):
+def ancestor(generation: int) -> Rule:
     """The rule of the part of speech of an ancestor: 1 for the head, 2 for its head, 3 for the head of that."""
 
     def cases(sentence: Sentence) -> Iterator[tuple]:
@@ -41,11 +42,7 @@ def ancestor(generation: int):
                     at = above[at] if at >= 0 else at
                 yield ((index, index + 1),), sentence.upos[at] if at >= 0 else NONE, sentence.forms[index].lower()
 
-    return cases
-
-
-def _tagged(sentence: Sentence, tags: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, str]]]:
-    return enumerate(zip(tags, sentence.forms, strict=True)) if tags else enumerate(())
+    return each_sentence(cases)
 
 
 TREES = "parts of speech and dependency trees"
@@ -81,14 +78,12 @@ def _spans(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 TASKS = (
-    ProbingTask(
-        "part_of_speech", "part of speech", "parts of speech", "Tenney et al. 2019", each_sentence(part_of_speech)
-    ),
-    ProbingTask("chunk", "chunk", "chunks (CoNLL-2000)", "Liu et al. 2019, section 3", each_sentence(chunk)),
+    ProbingTask("part_of_speech", "part of speech", "parts of speech", "Tenney et al. 2019", tag_of("upos")),
+    ProbingTask("chunk", "chunk", "chunks (CoNLL-2000)", "Liu et al. 2019, section 3", tag_of("chunks")),
     ProbingTask("token_index", "index of the word", "words", "Lin et al. 2019, section 4", each_sentence(token_index)),
-    ProbingTask("parent", "parent", TREES, LIU, each_sentence(ancestor(1))),
-    ProbingTask("grandparent", "grandparent", TREES, LIU, each_sentence(ancestor(2))),
-    ProbingTask("great_grandparent", "great-grandparent", TREES, LIU, each_sentence(ancestor(3))),
+    ProbingTask("parent", "parent", TREES, LIU, ancestor(1)),
+    ProbingTask("grandparent", "grandparent", TREES, LIU, ancestor(2)),
+    ProbingTask("great_grandparent", "great-grandparent", TREES, LIU, ancestor(3)),
     ProbingTask(
         "dependency_label",
         "dependency label",

@@ -1,0 +1,179 @@
+"""What held-out texts say of a smaller model: its scores, those of its steps and of other parts, and who loses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float
+
+from headscope.corpora.tasks import chance
+from headscope.encoding.encoded import Encoded
+from headscope.models import Model
+from headscope.models.removable_parts import Kept, Numbers
+from headscope.results.variables import Count, Variables
+from headscope.studies.size.shrink import STUDY, choices, groups
+from headscope.studies.size.shrink.found_search import FoundSearch
+from headscope.studies.size.shrink.judging import Judging
+from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.record import Step
+from headscope.studies.size.shrink.scores import Outputs
+from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.vocabulary import held_out_counts
+
+KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
+Arrays = dict[str, xr.DataArray]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What held-out texts say of a smaller model.
+
+    * `variables`, `facts`: of the result.
+    * `inputs`: the held-out texts as the smaller model reads them.
+    * `stays`: the heads that stay.
+    * `before`: the outputs of the model before it was made smaller.
+    """
+
+    variables: Arrays
+    facts: dict[str, Any]
+    inputs: list[Encoded]
+    stays: Bool[np.ndarray, "layer head"]
+    before: Outputs
+
+    def reloaded(self, judging: Judging, written: Model) -> Arrays:
+        """The score of the saved model, as it was loaded from its folder."""
+        scores = judging.scores([self.before, judging.outputs(written, self.inputs)])
+        made = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
+        made.add("reloaded_score", scores.values[-1])
+        return made.arrays
+
+
+def evidence(judging: Judging, search: FoundSearch, measured: Original, untrained: Model, smaller: Model) -> Evidence:
+    """Judge the models of all steps and the smaller one, before its training and after it.
+
+    * `measured`: the whole model, whose parts are valued by what they add.
+    """
+    answers, texts, seed = judging.answers, judging.texts, judging.settings.seed
+    size, inputs = search.steps[-1].size, encode(smaller, texts.held_out)
+    original, by_parts = search.original, search.choice
+    outputs = [judging.outputs(judging.model)]
+    outputs += [judging.outputs(original.cut(step.size)) for step in search.steps[1:]]
+    chosen = outputs[-1] if by_parts is original else judging.outputs(by_parts.cut(size))
+    others = [judging.outputs(model) for model in choices.other_choices(by_parts, size, seed)]
+    outputs += [judging.outputs(model, inputs) for model in (untrained, smaller)]
+    read, answered = (judging.held_out, inputs), (outputs[0], outputs[-1])
+    kept = original.kept(size)
+    stays = heads_that_stay(measured, size, kept)
+    arrays = path_variables(judging, search.steps, outputs)
+    arrays |= choices.variables(judging.scores([outputs[0], chosen, *others]), texts.units) if others else {}
+    arrays |= search.variables() | kept_variables(measured, size, kept, stays)
+    arrays |= groups.variables(judging, (judging.model, smaller), read, answered)
+    facts = {
+        "held_out": held_out_counts(judging.model, smaller, *read),
+        "tolerance": judging.tolerance,
+        "changed": answers.changed(texts.held_out, *answered, seed),
+    }
+    return Evidence(arrays, facts, inputs, stays, outputs[0])
+
+
+def path_variables(judging: Judging, steps: Sequence[Step], outputs: Sequence[Outputs]) -> Arrays:
+    """The path of the search, and the model that is saved.
+
+    * `outputs`: of the whole model, of that after each further step, and of the saved one before and after training.
+    """
+    task, scores, examples = judging.answers.task, judging.scores(outputs), len(outputs[0])
+    gains, path = judging.gains(outputs, scores), slice(0, len(steps))
+    shares = np.array([step.megabytes / steps[0].megabytes for step in steps])
+    change = np.array([step.change for step in steps])
+    stays = np.array([[layer in step.size.layers for layer in steps[0].size.layers] for step in steps])
+    made = Variables({"step": range(len(steps)), "metric": scores.metrics}, STUDY.source, STUDY.labels)
+    for name, models in (("path", path), ("whole", 0), ("shrunk", -1)):
+        label, values = STUDY.labels[f"{name}_score"], scores.values[models]
+        count = Count(np.full(values.shape, examples), f"examples behind {label.what}", dims=label.dims)
+        made.add(f"{name}_score", values, interval=scores.bounds[models], count=count)
+    made.add("path_change", scores.changes[path], interval=scores.change_bounds[path])
+    made.add("output_change", change)
+    made.add("exact_change", np.append(np.nan, np.diff(change)))
+    made.add("estimated_change", [step.estimate if step.part else np.nan for step in steps])
+    made.add("megabytes", [step.megabytes for step in steps])
+    made.add("layer_neurons", stays * np.array([step.size.neurons for step in steps]))
+    made.add("layer_heads", stays * np.array([step.size.heads for step in steps]))
+    made.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
+    made.add("shrunk_change", scores.changes[-1], interval=scores.change_bounds[-1])
+    made.add("shrunk_gain", gains[-1, 0], interval=gains[-1, 1:], count=examples)
+    needed = needed_share(gains, shares, judging.tolerance)
+    made.add("needed_share", needed[0], interval=needed[1:], count=examples)
+    if task is not None:
+        made.add("chance", chance(task, task.targets(task.dev)))
+    parts = [step.part or "the whole model" for step in steps]
+    return {
+        name: array.assign_coords(part=("step", parts)) if "step" in array.dims else array
+        for name, array in made.arrays.items()
+    }
+
+
+def needed_share(
+    gains: Float[np.ndarray, "model 3"], shares: Float[np.ndarray, " step"], tolerance: float
+) -> Float[np.ndarray, " 3"]:
+    """The smallest share of the size at which the main metric falls by less than the tolerance, with its bounds.
+
+    The upper bound is the smallest share at which it surely does so, the lower one that at which it may. Models are
+    tested from the largest on, and the first that fails ends the tests: so they need no correction (see `Promise`).
+
+    * `gains`: of the models of the steps, further ones, and the saved one last, whose share is the last.
+    """
+    gain, lower, upper = gains.T
+    fits = gain > -tolerance, ~(upper <= -tolerance), lower > -tolerance  # without bounds it may, and not surely
+    return np.array([_smallest(models, shares) for models in fits])
+
+
+def _smallest(fits: Bool[np.ndarray, " model"], shares: Float[np.ndarray, " step"]) -> float:
+    """The last share before the first that does not fit; the last of all if the saved model fits."""
+    unfit = np.flatnonzero(~fits[1 : len(shares)])
+    return float(shares[-1] if fits[-1] or not len(unfit) else shares[unfit[0]])
+
+
+def kept_variables(original: Original, size: Size, kept: Kept, stays: Bool[np.ndarray, "layer head"]) -> Arrays:
+    """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add.
+
+    Where layers may differ also `head_stays`.
+
+    * `kept`: the parts that stay; `stays`: the heads of these.
+    """
+    there = np.isin(original.size.layers, size.layers)
+    neurons = np.array(size.neurons) / original.width if original.width else np.full(len(there), np.nan)
+    heads = np.array(size.heads) / original.heads
+    columns = [
+        neurons,
+        share_added(original.of_neurons, kept.neurons) if kept.neurons else neurons,
+        heads,
+        share_added(original.of_heads, kept.heads) if kept.heads else heads,
+    ]
+    made = Variables({"kept": KEPT}, STUDY.source, STUDY.labels)
+    made.add("kept_share", np.stack(columns, axis=1) * there[:, None])
+    if original.fine:
+        made.add("head_stays", stays.astype(float))
+    return made.arrays
+
+
+def heads_that_stay(original: Original, size: Size, kept: Kept) -> Bool[np.ndarray, "layer head"]:
+    """Which heads of the whole model a size keeps; `kept`: the parts that stay."""
+    numbers = original.model.capture.heads
+    stays = np.zeros((len(numbers), max(numbers)), dtype=bool)
+    for layer in size.layers:
+        stays[layer, list(kept.heads[layer] if kept.heads else range(numbers[layer]))] = True
+    return stays
+
+
+def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> Float[np.ndarray, " layer"]:
+    """The share of the sum of each layer's values that its kept parts have.
+
+    >>> share_added([np.array([1.0, 3.0]), np.array([0.0, 0.0])], ((1,), (0,)))
+    array([0.75, 1.  ])
+    """
+    both = zip(values, kept, strict=True)
+    sums = [(float(of_layer[list(some)].sum()), float(of_layer.sum())) for of_layer, some in both]
+    return np.array([part / total if total else 1.0 for part, total in sums])
