@@ -13,7 +13,7 @@ from scipy.stats import hypergeom, rankdata, t
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.results.variables import Variables
-from headscope.statistics.agreement import agreements, jackknife, mean_agreement
+from headscope.statistics.rank_correlation import agreements, jackknife, mean_agreement
 from headscope.study import Number, Study
 
 SEEDS = "seeds"

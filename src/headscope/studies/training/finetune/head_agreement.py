@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from headscope.results.variables import by_layer
-from headscope.statistics.agreement import agreements, jackknife, mean_agreement
+from headscope.statistics.rank_correlation import agreements, jackknife, mean_agreement
 from headscope.studies.training.finetune.seeds import Values
 
 NUMBERS = ("importance", "similarity", "kind", "entropy")
