@@ -40,8 +40,8 @@ def pruned(seed: int, order: list[tuple[int, int]], scores: dict[str, float] | N
     """A pruning that removed these heads, from 0, in this order."""
     axes = {"layer": range(1, LAYERS + 1), "head": range(1, HEADS + 1)}
     places = np.full((LAYERS, HEADS), np.nan)
-    for number, place in enumerate(order, 1):
-        places[place] = number
+    for number, head in enumerate(order, 1):
+        places[head] = number
     left = np.stack([np.full(LAYERS, HEADS), np.isnan(places).sum(1)])
     shares = {"share_removed": [0.0, len(order) / (LAYERS * HEADS)]}
     arrays = {
@@ -79,8 +79,8 @@ def test_the_agreement_is_that_of_a_loop_over_pairs_and_its_interval_leaves_out_
     error = np.sqrt(3 / 4 * sum((one - np.mean(without)) ** 2 for one in without))
     lower, upper = joined["seed_agreement_ci"].sel(head_number="importance_michel").values
     assert (lower, upper) == pytest.approx((mean - 3.1824463 * error, mean + 3.1824463 * error))
-    place = joined["head_place"].sel(head_number="importance_michel", seed=2)
-    assert place.values.ravel().argmin() == values[1].argmax() and float(place.max()) == LAYERS * HEADS
+    ranks = joined["head_place"].sel(head_number="importance_michel", seed=2)
+    assert ranks.values.ravel().argmin() == values[1].argmax() and float(ranks.max()) == LAYERS * HEADS
     by_loss = joined["head_place"].sel(head_number="head_gain_accuracy", seed=2)
     assert by_loss.values.ravel().argmin() == values[1].argmin()  # the lowest gain is the largest loss
 

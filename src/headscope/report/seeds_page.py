@@ -14,7 +14,7 @@ from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import first_of, number, rate, several
 from headscope.statistics.significance import RATE
 
-FIRST, MOST = 10, 12
+FIRST, MOST_NAMES = 10, 12
 NUMBERS = {
     "importance_normalised": "importance within its layer",
     "importance": "importance",
@@ -80,8 +80,8 @@ def survivors(numbers: Numbers) -> Iterator[Finding]:
         text = f"{more}: it would be {number(chance, '.1f')} if each seed kept as many heads at random (p {rate(p)})."
         yield Finding(f"{several(count, 'head')} {words}", text)
     kept = numbers.array("kept_seeds").stack(place=("layer", "head"))
-    names = [head_name(*place) for place in kept["place"].values[kept.values == seeds]]
-    yield Finding("Heads that stay in all prunings", f"{first_of(names, MOST) or 'No head does'}.")
+    names = [head_name(*head) for head in kept["place"].values[kept.values == seeds]]
+    yield Finding("Heads that stay in all prunings", f"{first_of(names, MOST_NAMES) or 'No head does'}.")
 
 
 def pairs(numbers: Numbers) -> Table:
@@ -90,9 +90,9 @@ def pairs(numbers: Numbers) -> Table:
     for name in numbers.labels("seed_agreement", "head_number"):
         matrix = numbers.result["pair_agreement"].sel(head_number=name).values
         one, other = np.triu_indices(len(matrix), 1)
-        places = [int(place(matrix[one, other])) for place in (np.argmin, np.argmax)]
+        pairs_at = [int(extreme(matrix[one, other])) for extreme in (np.argmin, np.argmax)]
         ends: Cells = [
-            (f"{number(matrix[one[at], other[at]])} (seeds {one[at] + 1} and {other[at] + 1})", "") for at in places
+            (f"{number(matrix[one[at], other[at]])} (seeds {one[at] + 1} and {other[at] + 1})", "") for at in pairs_at
         ]
         rows.append((words_of(name), [numbers("seed_agreement", head_number=name).cell(), *ends]))
     seeds = "; ".join(f"seed {at}: {model}" for at, model in enumerate(numbers.attribute("models"), 1))
@@ -103,17 +103,17 @@ def pairs(numbers: Numbers) -> Table:
 def places(numbers: Numbers) -> Table:
     """The heads that come first on average, with their place in each seed."""
     name = numbers.labels("seed_agreement", "head_number")[0]
-    place = numbers.array("head_place", head_number=name).drop_vars("head_number", errors="ignore")
-    stacked = place.transpose("seed", "layer", "head").stack(place=("layer", "head")).dropna("place")
+    ranks = numbers.array("head_place", head_number=name).drop_vars("head_number", errors="ignore")
+    stacked = ranks.transpose("seed", "layer", "head").stack(place=("layer", "head")).dropna("place")
     order = np.argsort(stacked.mean("seed").values, kind="stable")[:FIRST]
     kept = numbers.result.get("kept_seeds")
     rows: list[tuple[str, Cells]] = []
     for at in order.tolist():
         layer, head = stacked["place"].values[at]
-        cells: Cells = [(number(value, ".0f"), "") for value in stacked.values[:, at].tolist()[:MOST]]
+        cells: Cells = [(number(value, ".0f"), "") for value in stacked.values[:, at].tolist()[:MOST_NAMES]]
         stays: Cells = [] if kept is None else [(str(int(kept.sel(layer=layer, head=head))), "")]
         rows.append((head_name(layer, head), [*cells, *stays]))
-    titles = [f"Seed {at}" for at in stacked["seed"].values.tolist()[:MOST]]
+    titles = [f"Seed {at}" for at in stacked["seed"].values.tolist()[:MOST_NAMES]]
     caption = f"The {FIRST} heads that come first on average, by {words_of(name)}: their place in each seed" + (
         ", and the number of seeds in whose pruned model they stay." if kept is not None else "."
     )
