@@ -24,10 +24,10 @@ from headscope.outputs.task_inputs import task_inputs
 from headscope.storage.files import write_atomically
 from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
+from headscope.studies.size.shrink.answers import TaskAnswers, file_answers
 from headscope.studies.size.shrink.prices import layer_megabytes
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
-from headscope.studies.size.shrink.answers import TaskAnswers, file_answers
 
 METHODS = ("estimate", "gates", "magnitude", "random")
 HEADS = PruningPlan(share=0.75, step=0.25)

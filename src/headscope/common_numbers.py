@@ -3,12 +3,12 @@
 from headscope.study import Number
 
 SINK_SOURCE, SHARE = "Clark et al. 2019, section 3.2", "share of attention"
-SHARES = "share of tokens of each class: what uniform attention gives it"
-INPUTS = "each input's tokens, averaged over inputs"
+SHARES = "what uniform attention gives each class of tokens: its share of them"
+INPUTS = "each input's tokens, in a causal model those up to each token, averaged over inputs"
 # What the measures of attention are read against.
 COVERAGE = (
     Number("token_share", SHARES, "share of tokens", ("token_class",), INPUTS),
-    Number("uniform_entropy", "entropy of uniform attention over all tokens", "nats", (), INPUTS),
+    Number("uniform_entropy", "entropy of uniform attention", "nats", (), INPUTS),
 )
 # The importance of heads that `ablate` and `prune` read.
 PROGRAMS, BY_GRADIENT = (

@@ -6,13 +6,14 @@ from functools import partial
 
 import numpy as np
 import pytest
+import torch
 
 import headscope
 from headscope import Corpus, HeadscopeError, Model, Settings, results
 from headscope.corpora import Options, read
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.passes import measure
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,23 @@ def test_the_measures_that_are_asked_for_are_there_with_interval_and_count(model
     lower, upper = (result["attention_to_ci"].sel(bound=bound) for bound in results.BOUNDS)
     assert (lower <= result["attention_to"] + 1e-12).all() and (result["attention_to"] <= upper + 1e-12).all()
     assert result["attention_to_n_examples"].values.tolist() == [3] * 4
+
+
+def test_the_references_of_a_causal_model_are_those_of_the_tokens_it_sees() -> None:
+    network = tiny_gpt2()
+    with torch.no_grad():
+        for layer in network.h:
+            layer.attn.c_attn.weight.zero_()
+            layer.attn.c_attn.bias.zero_()
+    result = measure(
+        "profile",
+        headscope.wrap(network, tiny_tokenizer()),
+        corpus_of("the cat.", "a"),
+        ["entropy", "attention_to"],
+        Settings(resamples=5),
+    )
+    np.testing.assert_allclose(result["attention_to"].mean(["layer", "head"]), result["token_share"], atol=1e-6)
+    np.testing.assert_allclose(result["entropy"], float(result["uniform_entropy"]), atol=1e-6)
 
 
 def test_the_references_are_those_of_the_inputs(model: Model) -> None:

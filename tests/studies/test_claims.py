@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headscope import catalog
-from support.claim_cases import CASES, FAMILIES, MIXED, NO_CLAIMS, claimed, described, is_found, run
+from support.claim_cases import CASES, FAMILIES, MEDIUM, MIXED, NO_CLAIMS, claimed, described, is_found, run
 from support.tiers import in_turn
 
 # Those that take a second or more a run read the first noise alone; all noises but the first are thorough.
@@ -46,7 +46,15 @@ def _judges(path: Path) -> bool:
 @pytest.mark.parametrize("study", in_turn(CASES, of=2))
 def test_a_claim_holds_of_what_is_planted(study: str) -> None:
     result = run(study, seed=0)
-    assert is_found(study, result), claimed(result)
+    assert is_found(CASES[study], result), claimed(result)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("effect", MEDIUM)
+def test_a_medium_effect_is_found(effect: str) -> None:
+    study, case = MEDIUM[effect]
+    result = run(study, seed=0, case=case)
+    assert is_found(case, result), claimed(result)
 
 
 @pytest.mark.parametrize(("study", "noise"), [*NOISES, *OTHER_KINDS])

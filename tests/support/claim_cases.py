@@ -11,7 +11,8 @@ True
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -103,9 +104,9 @@ def noisy(seed: int, factor: float, kind: type) -> PreTrainedModel:
     return network
 
 
-def run(study: str, seed: int, noise: str | None = None) -> xr.Dataset:
-    """The result of what is planted, or of a noise."""
-    case = CASES[study]
+def run(study: str, seed: int, noise: str | None = None, case: ClaimCase | None = None) -> xr.Dataset:
+    """The result of what is planted, or of a noise; by default of the case of the study."""
+    case = case or CASES[study]
     network = case.without(seed) if noise == "without" and case.without else case.planted(seed)
     if noise in (*QUERIES, "six documents") and case.noise:
         network = noisy(seed, QUERIES.get(str(noise), QUERIES["sharp"]), case.noise)
@@ -132,9 +133,9 @@ def described(result: xr.Dataset) -> list[str]:
     return [f"{one.topic}: {one.text}" for one in (*page.highlights(), *page.findings()) if one.verdict is None]
 
 
-def is_found(study: str, result: xr.Dataset) -> bool:
+def is_found(case: ClaimCase, result: xr.Dataset) -> bool:
     """Whether the claim of what is planted holds."""
-    return any(CASES[study].holds in topic and verdict == "holds" for topic, verdict in claimed(result).items())
+    return any(case.holds in topic and verdict == "holds" for topic, verdict in claimed(result).items())
 
 
 def _of_corpus(study: str, network: PreTrainedModel, data: Any, settings: Settings, options: dict) -> xr.Dataset:
@@ -228,13 +229,13 @@ def heads(**made: Head) -> Network:
 before = heads(h11=looks_at_offset(1), h12=looks_at_piece("[SEP]"), h21=looks_at_offset(-1))
 
 
-def stirred(seed: int) -> PreTrainedModel:
-    """The network before, whose weights have changed by a tenth of their size, all alike."""
-    network = before(seed)
+def stirred(seed: int, made: Network = before, share: float = 0.1) -> PreTrainedModel:
+    """A network, by default that before, whose weights have all changed by a share of their mean size."""
+    network = made(seed)
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(seed)
         for weight in network.parameters():
-            weight.add_(0.1 * weight.abs().mean() * torch.randn_like(weight))
+            weight.add_(share * weight.abs().mean() * torch.randn_like(weight))
     return network
 
 
@@ -372,8 +373,31 @@ CASES = {
     ),
     "structure": ClaimCase(
         carrying(looks_at_offset(-1), ["the"]), texts.rooted, "of the roots are found", 120,
-        options=SHARP | {"rank": "16", "epochs": 8}, single=False,
+        options=SHARP | {"rank": "16", "epochs": 8, "tensor_products": True}, single=False,
     ),
     "syntax": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 knows more of the syntax"),
     "trees": ClaimCase(heads(h12=looks_from_to(TREES)), texts.treebank, "Head 1-2 draws trees better"),
+}  # fmt: skip
+# Effects of a size that papers report: the study, and its case.
+MEDIUM = {
+    "a head finds 34% of the syntactic heads": (
+        "syntax",
+        replace(
+            CASES["syntax"],
+            planted=heads(h12=looks_from_to({"the": "cat", "cat": "saw"})),
+            data=partial(texts.treebank, scattered=True),
+        ),
+    ),
+    "a head gives links 38 points more": (
+        "relations",
+        replace(CASES["relations"], planted=heads(h12=looks_from_to(dict.fromkeys(texts.SEERS, "saw"), score=2.1))),
+    ),
+    "one head changed twelve times as much as the next": (
+        "compare",
+        replace(CASES["compare"], planted=partial(stirred, made=CASES["compare"].planted, share=0.3),
+                holds="Head 1-2 changed most"),
+    ),
+    "a head brings 10 points of a task": (
+        "ablate", replace(CASES["ablate"], data=lambda seed, n, _: texts.birds(seed, n, True, drawn=0.8), n=1000),
+    ),
 }  # fmt: skip

@@ -44,10 +44,16 @@ def cycle(seed: int, n: int, shuffled: bool = False) -> Corpus:
     return corpus(Example(str(number), (Sentence(" ".join(text)),)) for number, text in enumerate(made))
 
 
-def treebank(seed: int, n: int, shuffled: bool = False) -> Corpus:
-    """Sentences whose trees their words alone tell; or with random trees."""
+def treebank(seed: int, n: int, shuffled: bool = False, scattered: bool = False) -> Corpus:
+    """Sentences whose trees their words alone tell; or with random trees.
+
+    * `scattered`: their words stand in any order, so that no place tells a head.
+    """
     random = Random(seed)
-    sentences = [parsed(_sentence(random)) for _ in range(n)]
+    texts = [_sentence(random) for _ in range(n)]
+    if scattered:
+        texts = [" ".join(random.sample(text.split(), len(text.split()))) for text in texts]
+    sentences = [parsed(text) for text in texts]
     tagged = [replace(sentence, upos=tuple(TAGS[kind] for kind in sentence.deprel)) for sentence in sentences]
     made = corpus(Example(str(number), (sentence,)) for number, sentence in enumerate(tagged))
     return _shuffled_trees(made, random) if shuffled else made
@@ -190,14 +196,17 @@ def documents(seed: int, n: int, shuffled: bool = False) -> Corpus:
     return corpus(examples)
 
 
-def birds(seed: int, n: int, shuffled: bool = False) -> Task:
-    """Is there a bird in the sentence? Or labels at random."""
+def birds(seed: int, n: int, shuffled: bool = False, drawn: float = 1.0) -> Task:
+    """Is there a bird in the sentence? Or a share of the labels is drawn at random."""
     task = planted_task(n, 160)
     if not shuffled:
         return task
     random = Random(seed)
     parts = {
-        name: corpus(replace(example, label=random.choice(task.labels)) for example in part)
+        name: corpus(
+            replace(example, label=random.choice(task.labels)) if random.random() < drawn else example
+            for example in part
+        )
         for name, part in (("dev", task.dev), ("train", task.training()))
     }
     return replace(task, **parts)

@@ -91,9 +91,9 @@ def _renamed(name: str) -> str:
 def _config(config: Any, width: int) -> AlbertConfig:
     same = {name: getattr(config, name) for name in SAME if getattr(config, name, None) is not None}
     dropout = getattr(config, "classifier_dropout", None)
-    own = {"embedding_size": width, "num_hidden_groups": config.num_hidden_layers, "inner_group_num": 1}
-    own["classifier_dropout_prob"] = config.hidden_dropout_prob if dropout is None else dropout
-    return AlbertConfig(**same, **own)
+    sizes = {"embedding_size": width, "num_hidden_groups": config.num_hidden_layers, "inner_group_num": 1}
+    sizes["classifier_dropout_prob"] = config.hidden_dropout_prob if dropout is None else dropout
+    return AlbertConfig(**same, **sizes)
 
 
 @torch.inference_mode()
@@ -101,5 +101,5 @@ def _difference(model: Model, written: Model) -> float:
     """Largest difference of the outputs, relative to the largest."""
     inputs = check_inputs(model.network)
     with quiet():
-        ours, expected = (one.network(**inputs)[0] for one in (written, model))
+        ours, expected = (part.network(**inputs)[0] for part in (written, model))
     return furthest(ours, expected, inputs["attention_mask"].bool()) / max(1.0, expected.abs().amax().item())

@@ -64,7 +64,7 @@ def merges_of(model: dict[str, Any]) -> Merges:
     """The merges of the model of a `tokenizer.json`, which writes a pair as a list or in one text."""
     pairs = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in model["merges"]]
     marks = (model.get(name) or "" for name in ("continuing_subword_prefix", "end_of_word_suffix"))
-    return Merges({(one, other): rank for rank, (one, other) in enumerate(pairs)}, *marks)
+    return Merges({(first, second): rank for rank, (first, second) in enumerate(pairs)}, *marks)
 
 
 def with_parts(merges: Merges | None, pieces: Iterable[str]) -> set[str]:

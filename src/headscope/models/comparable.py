@@ -48,8 +48,8 @@ def _other_tokens(one: PreTrainedTokenizerBase, other: PreTrainedTokenizerBase) 
     return None
 
 
-def _other_shape(one: Model, other: Model) -> str | None:
-    shapes = [one.capture.heads, other.capture.heads]
+def _other_shape(first: Model, second: Model) -> str | None:
+    shapes = [first.capture.heads, second.capture.heads]
     if shapes[0] == shapes[1]:
         return None
     layers = [f"{len(heads)} layers of {', '.join(map(str, sorted(set(heads))))} heads" for heads in shapes]

@@ -61,7 +61,7 @@ def bounded(checkpoint: Checkpoint) -> Iterator[None]:
     stored = checkpoint.stored()
     numbers = TIMES * sum(weight.numbers for weight in stored.values()) + MORE_NUMBERS
     weights = TIMES * len(stored) + MORE_WEIGHTS
-    made: dict[tuple[int, str], int] = {}
+    counts: dict[tuple[int, str], int] = {}
     total = 0
 
     def count(owner: nn.Module, part: str, values: Tensor | None) -> None:
@@ -69,11 +69,11 @@ def bounded(checkpoint: Checkpoint) -> Iterator[None]:
         if values is None:
             return
         key = id(owner), part  # a weight that is tied or loaded takes the place of a former one
-        total += values.numel() - made.get(key, 0)
-        made[key] = values.numel()
+        total += values.numel() - counts.get(key, 0)
+        counts[key] = values.numel()
         if total > numbers:
             raise HeadscopeError(_too_large(checkpoint, _longest(stored), part, values))
-        if len(made) > weights:
+        if len(counts) > weights:
             raise HeadscopeError(
                 f"model '{checkpoint.name}': config.json makes more than {weights} arrays, and the weights are "
                 f"{len(stored)}; correct its sizes"

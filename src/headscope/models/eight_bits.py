@@ -76,8 +76,8 @@ def quantised(source: Path, target: Path, options: EightBits, nodes: Nodes) -> P
 def _without_shapes_of_weights(path: Path) -> Any:
     """A file's model, whose weights have no shapes beside their own: onnxruntime turns some of them, but not these."""
     model: Any = require("onnx").load(str(path))
-    weights = {one.name for one in model.graph.initializer}
-    stay = [one for one in model.graph.value_info if one.name not in weights]
+    weights = {tensor.name for tensor in model.graph.initializer}
+    stay = [tensor for tensor in model.graph.value_info if tensor.name not in weights]
     del model.graph.value_info[:]
     model.graph.value_info.extend(stay)
     return model
@@ -91,7 +91,7 @@ def nodes_by_part(path: Path, model: Model) -> dict[str, list[str]]:
     * `model`: the one that was exported to the file.
     """
     graph: Any = require("onnx").load(str(path)).graph
-    weights = {one.name for one in graph.initializer if len(one.dims) == 2}
+    weights = {tensor.name for tensor in graph.initializer if len(tensor.dims) == 2}
     layers = layers_of(model).layers
     scopes = {}
     for name, module in model.network.named_modules():
@@ -99,17 +99,17 @@ def nodes_by_part(path: Path, model: Model) -> dict[str, list[str]]:
             scopes[f"{NETWORK}{name}"] = f"layer {layers.index(module) + 1}"
         elif name.rpartition(".")[2] in MAPS_TO_STATES:
             scopes[f"{NETWORK}{name}"] = TO_STATES
-    found: dict[str, list[str]] = {}
+    by_part: dict[str, list[str]] = {}
     for node in graph.node:
         if node.op_type in ("MatMul", "Gemm", "Gather") and weights.intersection(node.input):
-            found.setdefault(_part(node, scopes), []).append(node.name)
-    return found
+            by_part.setdefault(_part(node, scopes), []).append(node.name)
+    return by_part
 
 
 def _part(node: Any, scopes: Mapping[str, str]) -> str:
     """The part that made a node of weights."""
     if node.op_type == "Gather":
         return EMBEDDINGS
-    stored = next((one.value for one in node.metadata_props if one.key == SCOPES), "[]")
+    stored = next((entry.value for entry in node.metadata_props if entry.key == SCOPES), "[]")
     inside = json.loads(stored.replace("'", '"'))
     return next((scopes[scope] for scope in inside if scope in scopes), REST)

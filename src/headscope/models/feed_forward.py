@@ -43,25 +43,25 @@ def feed_forwards(stack: Stack) -> tuple[FeedForward, ...] | None:
 def unrun_feed_forwards(network: PreTrainedModel, layers: int) -> tuple[FeedForward, ...] | None:
     """The same for a network that cannot run yet: of the first list of so many modules that all have such a part."""
     lists = (tuple(module) for module in network.modules() if isinstance(module, nn.ModuleList))
-    found = (_of_all(modules, network) for modules in lists if len(modules) == layers)
-    return next((maps for maps in found if maps), None)
+    stacks = (_of_all(modules, network) for modules in lists if len(modules) == layers)
+    return next((maps for maps in stacks if maps), None)
 
 
 def _of_all(layers: Sequence[nn.Module], network: PreTrainedModel) -> tuple[FeedForward, ...] | None:
     """The feed-forward part of each of some layers; None where one has another structure."""
-    found = [_feed_forward(layer, network.config.get_text_config().hidden_size) for layer in layers]
-    complete = tuple(part for part in found if part)
-    return complete if len(complete) == len(found) else None
+    maps = [_feed_forward(layer, network.config.get_text_config().hidden_size) for layer in layers]
+    complete = tuple(part for part in maps if part)
+    return complete if len(complete) == len(maps) else None
 
 
 def _feed_forward(layer: nn.Module, hidden: int) -> FeedForward | None:
-    of_attention: set[nn.Module] = set()
+    attended: set[nn.Module] = set()
     for attention in attentions(layer):
-        of_attention |= {*attention.module.modules(), *attention.inputs, attention.output}
+        attended |= {*attention.module.modules(), *attention.inputs, attention.output}
     maps: list[Any] = [
-        module for module in layer.modules() if isinstance(module, nn.Linear | Conv1D) and module not in of_attention
+        module for module in layer.modules() if isinstance(module, nn.Linear | Conv1D) and module not in attended
     ]
-    if len(maps) < 2 or not of_attention:
+    if len(maps) < 2 or not attended:
         return None
     *inputs, output = maps
     width, written = sizes(output)

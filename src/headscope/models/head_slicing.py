@@ -124,8 +124,8 @@ def _slice_bias(
     piece: HeadSlice, module: nn.Module, args: tuple, keywords: dict[str, Any]
 ) -> tuple[tuple, dict[str, Any]]:
     """Cut a bias shared by all layers, [example, head, query, key], down to the heads of this layer."""
-    given = inspect.signature(module.forward).bind(*args, **keywords)
-    bias = given.arguments.get("position_bias")
+    arguments = inspect.signature(module.forward).bind(*args, **keywords)
+    bias = arguments.arguments.get("position_bias")
     if bias is not None:
-        given.arguments["position_bias"] = bias[:, list(piece.kept)]
-    return given.args, given.kwargs
+        arguments.arguments["position_bias"] = bias[:, list(piece.kept)]
+    return arguments.args, arguments.kwargs

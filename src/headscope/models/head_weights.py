@@ -37,18 +37,18 @@ def head_weights(network: nn.Module, layers: int) -> list[list[HeadWeight]]:
 
     * `layers`: how many layers there are; an empty list where the maps of another number are found.
     """
-    found = list(attentions(network))
-    if len(found) != layers:
+    read = list(attentions(network))
+    if len(read) != layers:
         return []
     by_head = getattr(network.config, "model_type", "") in BY_HEAD
-    parts = [_of_layer(attention, by_head) for attention in found]
+    parts = [_of_layer(attention, by_head) for attention in read]
     return parts if all(parts) else []
 
 
 def head_norms(weights: list[HeadWeight], tensors: list[Tensor]) -> Float[Tensor, " head"]:
     """The length of all weights of each head of a layer; `tensors` are they, their gradients or their updates."""
-    of_maps = [one.norms(tensor) for one, tensor in zip(weights, tensors, strict=True)]
-    return torch.linalg.vector_norm(torch.stack(of_maps), dim=0)
+    norms = [weight.norms(tensor) for weight, tensor in zip(weights, tensors, strict=True)]
+    return torch.linalg.vector_norm(torch.stack(norms), dim=0)
 
 
 def _of_layer(attention: Attention, by_head: bool) -> list[HeadWeight]:
@@ -57,14 +57,14 @@ def _of_layer(attention: Attention, by_head: bool) -> list[HeadWeight]:
     if not heads or size % heads:
         return []
     width = size // heads
-    found = [_weight(attention.output, (heads, width), 0, inputs=True)]
+    weights = [_weight(attention.output, (heads, width), 0, inputs=True)]
     for module in dict.fromkeys(attention.inputs):
         n_outputs = sizes(module)[1]
         if n_outputs in (size, 3 * size):
             parts = n_outputs // size
             shape, axis = ((heads, parts * width), 0) if by_head else ((parts, heads, width), 1)
-            found.append(_weight(module, shape, axis, inputs=False))
-    return found
+            weights.append(_weight(module, shape, axis, inputs=False))
+    return weights
 
 
 def _weight(linear: Any, shape: tuple[int, ...], axis: int, *, inputs: bool) -> HeadWeight:

@@ -48,9 +48,9 @@ def name(chosen: Bool[np.ndarray, "layer head"], heads: Sequence[int]) -> str:
         return "*-*"
     names = []
     for layer, number in enumerate(heads):
-        of_layer = np.flatnonzero(chosen[layer]) + 1
-        complete = 0 < len(of_layer) == number
-        names += [f"{layer + 1}-*"] if complete else [f"{layer + 1}-{head}" for head in of_layer]
+        heads_chosen = np.flatnonzero(chosen[layer]) + 1
+        complete = 0 < len(heads_chosen) == number
+        names += [f"{layer + 1}-*"] if complete else [f"{layer + 1}-{head}" for head in heads_chosen]
     return ",".join(names)
 
 

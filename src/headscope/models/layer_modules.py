@@ -36,11 +36,11 @@ def modules_by_layer(network: PreTrainedModel, layers: int, remedy: str = "use a
 def moved(ours: list[nn.Module], others: list[nn.Module]) -> float:
     """The length of the difference of two layers' weights, by that of the first; NaN for other names or sizes."""
     mine, theirs = _weights(ours), _weights(others)
-    if {name: weight.shape for name, weight in mine.items()} != {name: one.shape for name, one in theirs.items()}:
+    if {name: weight.shape for name, weight in mine.items()} != {name: weight.shape for name, weight in theirs.items()}:
         return float("nan")
     pairs = [(mine[name].double().cpu(), theirs[name].double().cpu()) for name in mine]
-    difference = sum(float((one - other).square().sum()) for one, other in pairs)
-    return float((difference / sum(float(one.square().sum()) for one, _ in pairs)) ** 0.5)
+    difference = sum(float((first - second).square().sum()) for first, second in pairs)
+    return float((difference / sum(float(first.square().sum()) for first, _ in pairs)) ** 0.5)
 
 
 def _weights(modules: list[nn.Module]) -> dict[str, Tensor]:

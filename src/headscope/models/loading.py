@@ -108,7 +108,7 @@ def _network(
         failure = _refusing_quantised(checkpoint.name, quantised)
     with quiet(), failure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Casting complex values")  # they are refused below
-        of_adapter = shapes(checkpoint.adapter) if head and checkpoint.adapter else {}
+        adapter_shapes = shapes(checkpoint.adapter) if head and checkpoint.adapter else {}
         network, report = made.from_pretrained(
             checkpoint.folder,
             config=config,
@@ -122,7 +122,7 @@ def _network(
             **code,
         )
         fill_buffers(network, checkpoint.name)
-    refuse_report(checkpoint.name, network, report, head=head, later=of_adapter)
+    refuse_report(checkpoint.name, network, report, head=head, later=adapter_shapes)
     refuse_types(checkpoint.name, network, checkpoint.stored())
     if pruning:
         network.__class__ = kind

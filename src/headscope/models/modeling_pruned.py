@@ -41,8 +41,8 @@ def _cut(linear: Any, shape: list[int]) -> None:
 
 def _cut_bias(kept: list[int], module: nn.Module, args: tuple, options: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
     """Cut a position bias of all heads, [example, head, query, key], to the kept heads (from 0)."""
-    given = inspect.signature(module.forward).bind(*args, **options)
-    bias = given.arguments.get("position_bias")
+    arguments = inspect.signature(module.forward).bind(*args, **options)
+    bias = arguments.arguments.get("position_bias")
     if bias is not None:
-        given.arguments["position_bias"] = bias[:, kept]
-    return given.args, given.kwargs
+        arguments.arguments["position_bias"] = bias[:, kept]
+    return arguments.args, arguments.kwargs

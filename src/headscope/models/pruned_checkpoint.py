@@ -143,9 +143,9 @@ def made_like(network: PreTrainedModel) -> PreTrainedModel:
 
 def made_of(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTrainedModel:
     """A network of a class, without the parts that its configuration lacks, whose weights are to be filled."""
-    made = _building(kind, config)(config)
-    made.__class__ = kind
-    return made
+    network = _building(kind, config)(config)
+    network.__class__ = kind
+    return network
 
 
 def _building(kind: type[PreTrainedModel], config: PreTrainedConfig) -> type[PreTrainedModel]:

@@ -32,11 +32,11 @@ def untrained(model: Model, seed: int = 0) -> Model:
     config = copy.deepcopy(model.network.config)
     kind: Any = type(model.network)
     pruning = pruning_of(config)
-    made = built(kind, pruning) if pruning else kind
+    network_class = built(kind, pruning) if pruning else kind
     remedy = "leave the untrained model out, or use another model"
     with BUILDING, torch.random.fork_rng(), quiet(), refusing(f"model '{model.name}' cannot be built anew", remedy):
         torch.manual_seed(seed)
-        network = made(config)
+        network = network_class(config)
     network.__class__ = kind
     nn.Module.to(network, dtype=model.network.dtype)
     place_like(network, model.network)

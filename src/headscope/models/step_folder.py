@@ -18,10 +18,12 @@ def steps_folder(name: str) -> Path | None:
     Raises `HeadscopeError` if it holds several.
     """
     folder = Path(name).expanduser()
-    found = [one for one in (folder, folder / STEPS, *sorted((folder / STEPS).glob("*"))) if (one / START).is_dir()]
-    if len(found) > 1:
-        raise HeadscopeError(f"folder '{name}' holds the steps of several trainings; name one, such as '{found[0]}'")
-    return found[0] if found else None
+    folders = [
+        path for path in (folder, folder / STEPS, *sorted((folder / STEPS).glob("*"))) if (path / START).is_dir()
+    ]
+    if len(folders) > 1:
+        raise HeadscopeError(f"folder '{name}' holds the steps of several trainings; name one, such as '{folders[0]}'")
+    return folders[0] if folders else None
 
 
 def first_checkpoint(name: str, **loading: Any) -> Checkpoint:

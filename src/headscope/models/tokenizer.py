@@ -124,11 +124,11 @@ def growth(steps: list[Mapping[str, Any]]) -> float:
     >>> growth([doubled] * 3), growth([doubled, {"type": "NFC"}]), growth([doubled] * 24)
     (8.0, 6.0, inf)
     """
-    own: dict[str, float] = {}
+    lengths: dict[str, float] = {}
     scale, shift, largest = 1.0, 0.0, 1.0
 
     def weight(text: str) -> float:
-        return sum(scale * own.get(character, 1.0) + shift for character in text)
+        return sum(scale * lengths.get(character, 1.0) + shift for character in text)
 
     for step in reversed(steps):
         factor = FACTORS.get(str(step.get("type")), 1)
@@ -137,7 +137,7 @@ def growth(steps: list[Mapping[str, Any]]) -> float:
             old, new = _replaced(step)
             if old:
                 times = max(1.0, weight(new) / weight(old))
-                own |= {character: (weight(character) * times - shift) / scale for character in old}
+                lengths |= {character: (weight(character) * times - shift) / scale for character in old}
                 largest = max(largest, *map(weight, old))
             else:
                 shift, largest = shift + weight(new), largest + weight(new)

@@ -35,14 +35,9 @@ def multiplications(model: Model, tokens: int = TOKENS) -> float:
     return weights + 2.0 * tokens * sum(projection.heads * projection.width for projection in model.projections)
 
 
-def forward_seconds(
-    models: list[Model],
-    batch: int = BATCH,
-    tokens: int = TOKENS,
-    rounds: int = ROUNDS,
-) -> list[float]:
+def forward_seconds(models: list[Model]) -> list[float]:
     """Median seconds of a forward pass of each model, for random tokens without padding; models take turns."""
-    return list(map(median, seconds_by_round(models, batch, tokens, rounds)))
+    return list(map(median, seconds_by_round(models, BATCH, TOKENS, ROUNDS)))
 
 
 def seconds_by_round(models: list[Model], batch: int, tokens: int, rounds: int) -> list[list[float]]:

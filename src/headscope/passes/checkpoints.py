@@ -14,7 +14,7 @@ from typing import Any, Generic
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.shards import Fold, ReadShards, State
 from headscope.storage.codec import decode, encode
-from headscope.storage.files import writing
+from headscope.storage.files import remove_unfinished, writing
 from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import Record, append_line, line_of, read_lines, replace_lines
 
@@ -32,16 +32,18 @@ def next_checkpoints(
     * `fingerprint`: what the numbers of the pass depend on, beside what those of the run do.
     * `on_notice`: called with one line when the pass goes on from a checkpoint, or starts anew.
     """
+    nothing = NoCheckpoints(fold)
     if journal is None:
-        return NoCheckpoints(fold)
-    return Checkpoints(journal, journal.next_pass(), {**journal.run, **fingerprint()}, fold, on_notice)
+        return nothing
+    path = journal.next_pass()
+    return Checkpoints(journal, path, {**journal.run, **fingerprint()}, nothing, on_notice)
 
 
 class NoCheckpoints(Generic[State]):
     """A pass that keeps nothing."""
 
     def __init__(self, fold: Fold[State]):
-        self.nothing: ReadShards[State] = ReadShards(fold.start().state())
+        self.fold, self.nothing = fold, ReadShards[State](fold.start().state())
         self.restored = self.nothing
 
     def begin_anew(self, reason: str) -> None:
@@ -65,12 +67,12 @@ class Checkpoints(NoCheckpoints[State]):
         journal: PassJournal,
         path: Path,
         fingerprint: Fingerprint,
-        fold: Fold[State],
+        nothing: NoCheckpoints[State],
         on_notice: Callable[[str], None],
     ):
-        super().__init__(fold)
-        self.journal, self.path, self.fingerprint, self.fold = journal, path, fingerprint, fold
-        self.on_notice = on_notice
+        self.journal, self.path, self.fingerprint, self.fold = journal, path, fingerprint, nothing.fold
+        self.nothing, self.restored, self.on_notice = nothing.nothing, nothing.nothing, on_notice
+        remove_unfinished(path)
         self.items = 0  # of a list, that are in the file
         if path.exists():
             self._restore()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import lgamma
 
 import numpy as np
 import xarray as xr
@@ -23,7 +24,7 @@ SAID, REFUSED = 0.1, 0.5
 class Coverage:
     """Sums over inputs, which add up over shards.
 
-    * `share`: of each input's share of tokens of each class; `log_length`: of ln L.
+    * `share`: of what uniform attention gives each class of an input's tokens; `log_length`: of its entropy.
     """
 
     inputs: int = 0
@@ -31,13 +32,14 @@ class Coverage:
     share: Float[np.ndarray, "4"] = field(default_factory=lambda: np.zeros(len(TOKEN_CLASSES)))
     log_length: float = 0.0
 
-    def add(self, group: Iterable[Encoded]) -> None:
-        """Count a batch of inputs."""
+    def add(self, group: Iterable[Encoded], *, causal: bool = False) -> None:
+        """Count a batch of inputs, in which no token of a causal model sees those after it."""
         for encoded in group:
             self.inputs += 1
-            self.tokens += len(encoded)
-            self.share += np.bincount(encoded.token_class, minlength=len(TOKEN_CLASSES)) / len(encoded)
-            self.log_length += float(np.log(len(encoded)))
+            self.tokens += (length := len(encoded))
+            received = np.cumsum(1 / np.arange(length, 0, -1))[::-1] if causal else None
+            self.share += np.bincount(encoded.token_class, received, len(TOKEN_CLASSES)) / length
+            self.log_length += lgamma(length + 1) / length if causal else float(np.log(length))
 
     def __add__(self, other: "Coverage") -> "Coverage":
         """The sums of both sets of inputs."""

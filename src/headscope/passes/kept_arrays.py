@@ -110,11 +110,9 @@ class ArrayStore:
 
 @contextmanager
 def half_precision_tables(
-    number: int, shape: tuple[int, ...], budget: int, folder: Path | None = None
+    number: int, shape: tuple[int, ...], budget: int
 ) -> Iterator[list[Float16[np.ndarray, "*shape"]]]:
     """Tables of zeros while the context lasts; up to `budget` bytes of them are in memory.
-
-    * `folder`: where the file is made; by default that of temporary files.
 
     Raises `HeadscopeError` if the disk is full.
 
@@ -128,8 +126,8 @@ def half_precision_tables(
     if inside == number:
         yield tables
         return
-    with tempfile.TemporaryFile(dir=folder) as file:
-        with _refusing_full_disk(folder):
+    with tempfile.TemporaryFile() as file:
+        with _refusing_full_disk(None):
             # All is written now: on a full disk, a page that is first written later would end the process.
             for _ in range(number - inside):
                 file.write(bytes(size))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headscope.storage.files import remove, remove_unfinished
+from headscope.storage.files import remove
 
 # Least seconds between checkpoints, and how many times the cost of one they are apart at least.
 SECONDS, TIMES = 5.0, 100
@@ -32,9 +32,7 @@ class PassJournal:
     def next_pass(self) -> Path:
         """The file of the next pass."""
         self.passes += 1
-        path = self.folder / f"pass-{self.passes}"
-        remove_unfinished(path)
-        return path
+        return self.folder / f"pass-{self.passes}"
 
     @property
     def due(self) -> bool:

@@ -187,7 +187,7 @@ class PlannedPass(Generic[State]):
     ) -> ReadShards[State]:
         """The sum of some shards; `first` is the number of their first input, `start` makes their accumulators."""
         for examples in parts:
-            self.open = OpenShard(start(), self.words.counts)
+            self.open = OpenShard(start(), self.words.counts, causal=not self.model.capture.looks_ahead)
             before = first + self.sum.coverage.inputs
             for group in groups_of(examples, self.words, settings, first=before, pad_to=self.pad_to):
                 self.open.add(group)

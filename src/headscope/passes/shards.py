@@ -120,6 +120,7 @@ class OpenShard(Generic[State]):
     counting: Counter[str]
     coverage: Coverage = field(default_factory=Coverage)
     started: float = field(default_factory=time.monotonic)
+    causal: bool = False
 
     def __post_init__(self) -> None:
         self.before = Counter(self.counting)
@@ -127,7 +128,7 @@ class OpenShard(Generic[State]):
     def add(self, group: list[Encoded]) -> None:
         """Read a batch."""
         self.accumulator.add(group)
-        self.coverage.add(group)
+        self.coverage.add(group, causal=self.causal)
 
     def part(self, shards: int) -> ReadShards[State]:
         """What was read: the whole shard (`shards` 1), or its beginning (0)."""

@@ -137,9 +137,9 @@ class _SharedShard:
     def __init__(self, passes: Passes, words: Words, accumulators: Sequence[Accumulator[Any]]):
         self.words, self.before = words, Counter(words.counts)
         self.aligned = [planned.words.aligned for planned in passes]
-        counts = [planned.words.counts for planned in passes]
         self.open = [
-            OpenShard(accumulator, left_out) for accumulator, left_out in zip(accumulators, counts, strict=True)
+            OpenShard(accumulator, planned.words.counts, causal=not planned.model.capture.looks_ahead)
+            for accumulator, planned in zip(accumulators, passes, strict=True)
         ]
 
     def add(self, group: list[Encoded]) -> None:

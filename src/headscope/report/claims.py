@@ -112,7 +112,7 @@ def over_heads(correlation: Estimate, n_heads: int) -> Claim:
     return Claim(correlation.value, 0.0, difference, n_heads)
 
 
-def apart(one: Estimate, other: Estimate, n: int, least: float = POINT) -> Claim:
+def apart(first: Estimate, second: Estimate, n: int, least: float = POINT) -> Claim:
     """A number above another that was measured on other cases, or not paired with it.
 
     The error of the difference is that of independent numbers: too large where both rise and fall together.
@@ -121,10 +121,10 @@ def apart(one: Estimate, other: Estimate, n: int, least: float = POINT) -> Claim
     >>> claim.verdict, round(claim.difference.lower, 3)
     ('holds', 0.159)
     """
-    difference = one.value - other.value
-    lower = difference - hypot(one.value - one.lower, other.upper - other.value)
-    upper = difference + hypot(one.upper - one.value, other.value - other.lower)
-    return Claim(one.value, other.value, Estimate(difference, lower, upper), n, least=least)
+    difference = first.value - second.value
+    lower = difference - hypot(first.value - first.lower, second.upper - second.value)
+    upper = difference + hypot(first.upper - first.value, second.value - second.lower)
+    return Claim(first.value, second.value, Estimate(difference, lower, upper), n, least=least)
 
 
 def head_above(array: xr.DataArray, limit: float) -> Claim:
@@ -143,8 +143,8 @@ def head_above(array: xr.DataArray, limit: float) -> Claim:
         sure = (q < RATE) & (array > limit)
         bound = array.where(sure) if bool(sure.any()) else array["upper"].where(array.notnull())
     position = bound.fillna(-np.inf).argmax(array.dims)
-    one = array.isel(position)
-    return above(of_array(one), limit, (n_examples(one) or (0, 0))[0], nan if q is None else float(q.isel(position)))
+    head = array.isel(position)
+    return above(of_array(head), limit, (n_examples(head) or (0, 0))[0], nan if q is None else float(q.isel(position)))
 
 
 def together(claims: Sequence[Claim]) -> list[Claim]:
@@ -154,11 +154,11 @@ def together(claims: Sequence[Claim]) -> list[Claim]:
     >>> [one.verdict for one in pair], [one.verdict for one in together(pair)]
     (['holds', 'undecided'], ['holds', 'undecided'])
     """
-    values = np.array([one.difference.value for one in claims])
-    errors = np.array([(one.difference.upper - one.difference.lower) / WIDTH for one in claims])
+    values = np.array([claim.difference.value for claim in claims])
+    errors = np.array([(claim.difference.upper - claim.difference.lower) / WIDTH for claim in claims])
     with np.errstate(divide="ignore", invalid="ignore"):
         q = benjamini_hochberg(np.where(values == 0, 1.0, np.minimum(2 * norm.sf(values / errors), 1.0)))
-    return [replace(one, q=rate) for one, rate in zip(claims, q.tolist(), strict=True)]
+    return [replace(claim, q=rate) for claim, rate in zip(claims, q.tolist(), strict=True)]
 
 
 def witness(claims: Sequence[Claim]) -> int:

@@ -120,7 +120,7 @@ def _heads(result: xr.Dataset) -> Iterator[tuple[str, list[str]]]:
                 yield head_name(layer, head), [NAMES[kind] for kind in kinds]
 
 
-# The page of a joined result.
+# The page of a joined result: how many heads keep their kind on all corpora, which do not, and all numbers.
 PAGE = StudyParts(
     highlights=(lambda numbers: findings(numbers.result),),
     findings=(lambda numbers: default_parts.findings(numbers.result),),

@@ -194,6 +194,6 @@ def lacks(result: xr.Dataset, error: KeyError) -> str:
 def _first(result: xr.Dataset) -> tuple[str, ...]:
     """The first variables of heads alone; where there are none, of heads and whatever else."""
     numbers = [name for name in results.means(result) if not name.endswith(TESTS)]
-    of_heads = [name for name in numbers if {"layer", "head"} <= set(result[name].dims)]
-    alone = [name for name in of_heads if result[name].ndim == 2]
-    return tuple((alone or of_heads)[:MOST_NUMBERS])
+    by_head = [name for name in numbers if {"layer", "head"} <= set(result[name].dims)]
+    alone = [name for name in by_head if result[name].ndim == 2]
+    return tuple((alone or by_head)[:MOST_NUMBERS])

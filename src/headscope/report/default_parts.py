@@ -31,8 +31,8 @@ def _about(array: xr.DataArray) -> list[Finding]:
     return [_ends(part, f": {label(str(rest[0]), part[rest[0]].item())}") for part in parts if part.notnull().any()]
 
 
-def _ends(array: xr.DataArray, of_part: str = "") -> Finding:
-    return Finding(f"{named(array)}{of_part}", f"{spread(array)}.{examples(array)}")
+def _ends(array: xr.DataArray, part: str = "") -> Finding:
+    return Finding(f"{named(array)}{part}", f"{spread(array)}.{examples(array)}")
 
 
 def figures(result: xr.Dataset) -> list[Figure]:

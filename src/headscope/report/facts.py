@@ -119,7 +119,7 @@ def command_line(result: xr.Dataset) -> str:
 def glossary(result: xr.Dataset) -> list[tuple[str, str]]:
     """The terms of a report, its variables and its dimensions."""
     variables = [(named(result[name]), _definition(result[name])) for name in results.means(result)]
-    used = [(title(name), f"{one.what}.") for name, one in dimensions().items() if name in result.dims]
+    used = [(title(name), f"{dimension.what}.") for name, dimension in dimensions().items() if name in result.dims]
     special = [(label("token_class", name), text) for name, text in SPECIAL.items()]
     tokens = [(name, text) for name, text in special if name not in NO_TOKEN.values()]
     return [*TERMS.items(), *tokens, *variables, *used]
@@ -143,7 +143,7 @@ def _spelt(value: object) -> str:
         return str(value)
     if not isinstance(read, Mapping):
         return str(value)
-    return ", ".join(f"{key}: {_plain(one)}" for key, one in read.items()) or "none"
+    return ", ".join(f"{key}: {_plain(value)}" for key, value in read.items()) or "none"
 
 
 def _plain(value: object) -> str:

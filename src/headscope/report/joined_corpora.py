@@ -16,7 +16,7 @@ OF_HEADS = {"layer", "head"}
 BESIDE = ("", "_ci", "_n_examples")
 
 
-def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
+def join_corpora(parts: Iterable[xr.Dataset]) -> xr.Dataset:
     """What heads do on several corpora, as one result with the dimension `corpus` (Kovaleva et al. 2019, section 6).
 
     It has all numbers of heads that the results have of all corpora, and the variables of `kinds_by_corpus`:
@@ -24,7 +24,7 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     `kind` is a coordinate. A label that a corpus lacks, such as a relation, is NaN there. A variable that two studies
     have has the name of the second one before its own.
 
-    * `found`: results of one model, of any studies. Compared are the corpora of the study that was run on most, by all
+    * `parts`: results of one model, of any studies. Compared are the corpora of the study that was run on most, by all
       studies that were run on these.
 
     Raises `HeadscopeError` if they are of several models, or no study was run on two corpora.
@@ -36,30 +36,30 @@ def join_corpora(found: Iterable[xr.Dataset]) -> xr.Dataset:
     >>> joined["entropy"].dims, joined["corpus"].values.tolist()
     (('corpus', 'layer', 'head'), ['dogs', 'rain'])
     """
-    found = list(found)
-    if len(models := {str(result.attrs["model_sha256"]) or str(result.attrs["model"]) for result in found}) > 1:
+    parts = list(parts)
+    if len(models := {str(result.attrs["model_sha256"]) or str(result.attrs["model"]) for result in parts}) > 1:
         raise HeadscopeError(f"the results are of {len(models)} models; name those of one model")
-    _refuse_other_heads(found)
-    kinds = kinds_by_corpus(found)
+    _refuse_other_heads(parts)
+    kinds = kinds_by_corpus(parts)
     if kinds is None:
         raise HeadscopeError("no study was run on two corpora; run one, such as profile, on another corpus too")
-    compared = [result for result in found if result.attrs["corpus"] in kinds["corpus"].values]
+    compared = [result for result in parts if result.attrs["corpus"] in kinds["corpus"].values]
     by_corpus = comparable(compared, of_heads)
     joined = dict(_numbers(by_corpus))
     kinds = kinds.assign(kind=kinds["kind"].astype(str))
-    made = xr.merge([*joined.values(), kinds], join="outer", compat="no_conflicts", combine_attrs="override")
-    made.attrs = _attributes(by_corpus) | {"studies": kinds.attrs["studies"]}
+    merged = xr.merge([*joined.values(), kinds], join="outer", compat="no_conflicts", combine_attrs="override")
+    merged.attrs = _attributes(by_corpus) | {"studies": kinds.attrs["studies"]}
     # Counts of labels that a corpus lacks are NaN, and no integers as they were stored.
-    return results.check(made.set_coords("kind").drop_encoding())
+    return results.check(merged.set_coords("kind").drop_encoding())
 
 
-def _refuse_other_heads(found: Sequence[xr.Dataset]) -> None:
+def _refuse_other_heads(parts: Sequence[xr.Dataset]) -> None:
     """Raise `HeadscopeError` for results of one study that have other layers or heads."""
-    known: dict[str, tuple[str, list[Any]]] = {}
-    for result in found:
+    seen: dict[str, tuple[str, list[Any]]] = {}
+    for result in parts:
         if set(result.dims) >= OF_HEADS:
             corpus, labels = str(result.attrs["corpus"]), [result[dim].values.tolist() for dim in sorted(OF_HEADS)]
-            first, expected = known.setdefault(str(result.attrs["study"]), (corpus, labels))
+            first, expected = seen.setdefault(str(result.attrs["study"]), (corpus, labels))
             if labels != expected:
                 raise HeadscopeError(
                     f"the {result.attrs['study']} of '{corpus}' has other layers or heads than that of '{first}'; "
@@ -76,9 +76,9 @@ def _numbers(by_corpus: Mapping[str, Sequence[xr.Dataset]]) -> Iterator[tuple[st
             taken.add(name)
             for end in BESIDE:
                 if all(name + end in part for part in parts):
-                    own = [part[name + end].reset_coords(drop=True) for part in parts]
+                    arrays = [part[name + end].reset_coords(drop=True) for part in parts]
                     corpora = xr.Variable("corpus", list(by_corpus))
-                    array = xr.concat(own, corpora, join="outer", combine_attrs="override")
+                    array = xr.concat(arrays, corpora, join="outer", combine_attrs="override")
                     yield prefix + name + end, array.rename(prefix + name + end)
 
 

@@ -42,7 +42,7 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
         return None
     some = next(iter(by_corpus.values()))
     axes = {dim: _labels(some, dim) for dim in ("layer", "head")}
-    kind = np.stack([_main_kinds(of_corpus, axes) for of_corpus in by_corpus.values()])
+    kind = np.stack([_main_kinds(results, axes) for results in by_corpus.values()])
     there, same = kind[0] != "", (kind == kind[0]).all(0) & (kind[0] != "")
     names = [name for name in COLOURS if (kind == name).any()]
     variables = Variables(
@@ -50,12 +50,12 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
     )
     variables.add("kind", kind)
     variables.add("same_kind", same.sum() / there.sum(), interval=_wilson(same.sum(), there.sum()), count=there.sum())
-    shares = np.array([[(of_corpus[there] == name).mean() for name in names] for of_corpus in kind])
+    shares = np.array([[(kinds_of_heads[there] == name).mean() for name in names] for kinds_of_heads in kind])
     variables.add("same_kind_chance", shares.prod(0).sum())
     counts = [(int((same & (kind[0] == name)).sum()), int((kind == name).any(0).sum())) for name in names]
     kept = [number / heads for number, heads in counts]
     variables.add("kept_kind", kept, interval=[_wilson(*count) for count in counts])
-    attributes = {"model": some[0].attrs["model"], "studies": ", ".join(one.attrs["study"] for one in some)}
+    attributes = {"model": some[0].attrs["model"], "studies": ", ".join(result.attrs["study"] for result in some)}
     return xr.Dataset(variables.arrays, attrs=attributes)
 
 
@@ -67,19 +67,19 @@ def comparable(
     * `counts`: whether a result is compared; by default, if its study can give heads a kind.
     """
     counts = counts or _says_kinds
-    found: dict[str, dict[str, xr.Dataset]] = defaultdict(dict)
+    by_study: dict[str, dict[str, xr.Dataset]] = defaultdict(dict)
     for result in results:
         if counts(result):
-            found[str(result.attrs["corpus"])].setdefault(str(result.attrs["study"]), result)
+            by_study[str(result.attrs["corpus"])].setdefault(str(result.attrs["study"]), result)
     corpora_of = defaultdict[str, list[str]](list)
-    for corpus, studies in found.items():
+    for corpus, studies in by_study.items():
         for study in studies:
             corpora_of[study].append(corpus)
     corpora = max(corpora_of.values(), key=len, default=[])
     if len(corpora) < 2:
         return {}
-    common = [study for study, of_study in corpora_of.items() if set(corpora) <= set(of_study)]
-    return {corpus: [found[corpus][study] for study in common] for corpus in corpora}
+    common = [study for study, by_corpus in corpora_of.items() if set(corpora) <= set(by_corpus)]
+    return {corpus: [by_study[corpus][study] for study in common] for corpus in corpora}
 
 
 def _says_kinds(result: xr.Dataset) -> bool:
@@ -100,9 +100,9 @@ def _labels(results: Sequence[xr.Dataset], dim: str) -> list[int]:
 def _main_kinds(results: Sequence[xr.Dataset], axes: Mapping[str, list[int]]) -> np.ndarray:
     """The main kind of each head [layer, head]."""
     kinds, first = head_kinds(results), results[0]
-    of_heads = [array for array in first.data_vars.values() if {"layer", "head"} <= set(array.dims)]
+    arrays = [array for array in first.data_vars.values() if {"layer", "head"} <= set(array.dims)]
     there = xr.concat(
-        [array.notnull().any([dim for dim in array.dims if dim not in axes]) for array in of_heads], "variable"
+        [array.notnull().any([dim for dim in array.dims if dim not in axes]) for array in arrays], "variable"
     ).any("variable")
     return np.array(
         [

@@ -8,7 +8,6 @@ import xarray as xr
 
 from headscope.report.parts import Finding, LayerNumber
 from headscope.report.study_page import study_page
-from headscope.report.wording import Estimate, number, of_array
 
 
 def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
@@ -22,33 +21,13 @@ def layer_numbers(results: Sequence[xr.Dataset]) -> list[LayerNumber]:
     ]
 
 
-def value(one: LayerNumber, layer: int) -> Estimate:
-    """The number in a layer, with its interval."""
-    return of_array(one.array.sel(layer=layer))
-
-
-def words_of(one: LayerNumber, layer: int) -> str:
-    """The number in a layer as the grid writes it, without its interval.
-
-    >>> import xarray as xr
-    >>> array = xr.DataArray([0.5, 0.734], {"layer": [1, 2]}, ("layer",))
-    >>> words_of(LayerNumber("Trees", "root", array, 2), 2)
-    '73.4%'
-    """
-    share = value(one, layer).value
-    return f"{share:.1%}" if one.is_share else number(share)
-
-
 def grid_of(numbers: Sequence[LayerNumber]) -> xr.DataArray:
     """All numbers as one array, with the words of each value and the chosen layers."""
     rows = [number.array.reset_coords(drop=True) for number in numbers]
     names = xr.Variable("number", [number.words for number in numbers])
     grid = xr.concat(rows, names, join="outer").transpose("number", "layer").rename("value")
     layers = grid["layer"].values.tolist()
-    texts = [
-        [words_of(number, layer) if layer in number.array["layer"].values else "" for layer in layers]
-        for number in numbers
-    ]
+    texts = [[number.words_at(layer) for layer in layers] for number in numbers]
     chosen = [-1 if number.chosen is None else number.chosen for number in numbers]
     return grid.assign_coords(text=(("number", "layer"), texts), chosen=("number", chosen))
 

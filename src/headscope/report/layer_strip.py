@@ -9,7 +9,6 @@ import numpy as np
 
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.kinds import COLOURS, MIXED, head_kinds, kind_words
-from headscope.report.layer_numbers import value, words_of
 from headscope.report.parts import LayerNumber
 from headscope.report.wording import number
 
@@ -77,7 +76,7 @@ class LayerStrip:
 def layer_strip(model: MeasuredModel) -> LayerStrip | None:
     """The strip of a model; None without a number of a layer and without heads."""
     numbers = shown(model.layers)
-    layers = sorted({layer for layer, _ in model.heads} | {layer for row in numbers for layer in _layers(row)})
+    layers = sorted({layer for layer, _ in model.heads} | {layer for row in numbers for layer in row.layers})
     if not layers:
         return None
     kinds = kinds_by_layer(model)
@@ -126,18 +125,13 @@ def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:
     ]
 
 
-def _layers(row: LayerNumber) -> list[int]:
-    return [int(layer) for layer in row.array["layer"].values]
-
-
 def _cells(row: LayerNumber, layers: Sequence[int]) -> Iterator[StripCell]:
-    values = {layer: value(row, layer).value for layer in _layers(row)}
-    finite = [number for number in values.values() if np.isfinite(number)]
-    least, width = (min(finite), max(finite) - min(finite)) if finite else (0.0, 0.0)
+    values = {layer: value for layer in layers if np.isfinite(value := row.at(layer).value)}
+    least, width = (min(values.values()), max(values.values()) - min(values.values())) if values else (0.0, 0.0)
     for layer in layers:
-        if np.isfinite(values.get(layer, np.nan)):
+        if layer in values:
             shade = (values[layer] - least) / width if width else 0.0
             short = f"{values[layer]:.0%}" if row.is_share else number(values[layer])
-            yield StripCell(short, words_of(row, layer), shade, layer == row.chosen)
+            yield StripCell(short, row.words_at(layer), shade, layer == row.chosen)
         else:
             yield StripCell()

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.layer_numbers import grid_of, value
+from headscope.report.layer_numbers import grid_of
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Cell
@@ -61,13 +61,12 @@ def _table(shared: dict[tuple[str, str], list[Row]], names: dict[str, str]) -> T
 
 
 def _cells(pairs: Sequence[Row], order: Sequence[str]) -> Iterator[Cell | None]:
-    of_model = {model.sha256: number for model, number in pairs}
-    for sha256 in order:
-        number = of_model.get(sha256)
+    by_model = {model.sha256: number for model, number in pairs}
+    for number in map(by_model.get, order):
         present = None if number is None else number.array.dropna("layer")
         if number is None or present is None or not present.size:
             yield None
             continue
         layer = int(present["layer"][int(present.argmax("layer"))]) if number.chosen is None else number.chosen
-        cell = value(number, layer).cell(".1f", 100) if number.is_share else value(number, layer).cell()
-        yield f"layer {layer} of {int(present['layer'].max())}: {cell[0]}", cell[1]
+        value, bounds = number.cell(layer) or ("unknown", "")
+        yield f"layer {layer} of {int(present['layer'].max())}: {value}", bounds

@@ -10,14 +10,13 @@ from headscope.figures.export import DEFAULT_FORMATS, save_spec, svg
 from headscope.figures.fit import fitted
 from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
-from headscope.report.layer_numbers import grid_of, highlights, value
+from headscope.report.layer_numbers import grid_of, highlights
 from headscope.report.layers_beside import beside
 from headscope.report.page import Page
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.render import fragment
 from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
-from headscope.report.wording import Cell
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
@@ -103,14 +102,7 @@ def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
     """A table for each topic: numbers by layer, with their intervals."""
     for index, topic in enumerate(dict.fromkeys(number.topic for number in numbers), 1):
         mine = [number for number in numbers if number.topic == topic]
-        layers = sorted({int(layer) for number in mine for layer in number.array["layer"].values})
+        layers = sorted({layer for number in mine for layer in number.layers})
         columns = tuple(Column(str(layer), f"Layer {layer}" if layer else "Embeddings") for layer in layers)
-        rows = [((number.words,), [_cell(number, layer) for layer in layers]) for number in mine]
+        rows = [((number.words,), [number.cell(layer) for layer in layers]) for number in mine]
         yield Table(f"{name}-{index}", f"{topic}, with 95% intervals", ("Number",), columns, rows)
-
-
-def _cell(number: LayerNumber, layer: int) -> Cell | None:
-    if layer not in number.array["layer"].values or not bool(number.array.sel(layer=layer).notnull()):
-        return None
-    estimate = value(number, layer)
-    return estimate.cell(".1f", 100) if number.is_share else estimate.cell()

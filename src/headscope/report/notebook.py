@@ -75,8 +75,8 @@ def plot(result: xr.Dataset | xr.DataArray, name: str | None = None, **labels: A
         names = suggest("", [*results.means(result), *(figure.name for figure in page.figures())])
         raise HeadscopeError(f"plot needs the name of a variable or a figure, as in plot(result, 'entropy'); {names}")
     figures = {} if labels else {figure.name: figure for figure in [*page.figures(), *_atlas(result, name)]}
-    of_variable = [figure for figure in figures.values() if figure.variable == name]
-    for figure in [figures[name]] if name in figures else of_variable[:1]:
+    shown = [figure for figure in figures.values() if figure.variable == name]
+    for figure in [figures[name]] if name in figures else shown[:1]:
         return figure.chart
     if name not in result.data_vars:
         names = [*results.means(result), *figures]

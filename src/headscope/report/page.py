@@ -42,8 +42,8 @@ class Page:
     def make(self, parts: Parts[Subject], measured: Subject) -> None:
         """Make some parts in their order; one that fails is noted, and empty."""
         for name, (words, part) in parts.items():
-            made = self.attempt(words, part, measured)
-            self.contents[name] = () if made is None else made
+            content = self.attempt(words, part, measured)
+            self.contents[name] = () if content is None else content
 
     def attempt(self, words: str, make: Callable[..., Made], *arguments: Any) -> Made | None:
         """Call `make`; where that fails, note the part and return None."""

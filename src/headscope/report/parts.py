@@ -1,11 +1,13 @@
 """The parts of a report: findings and figures."""
 
 from dataclasses import dataclass
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from headscope.report.claims import Claim, Verdict, wanted_in_words
+from headscope.report.wording import Cell, Estimate, number, of_array
 
 if TYPE_CHECKING:
     from headscope.report.tables import Table
@@ -107,3 +109,26 @@ class LayerNumber:
     chosen: int | None = None
     is_share: bool = True
     is_needed: bool = False
+
+    @property
+    def layers(self) -> list[int]:
+        """Its layers."""
+        return [int(layer) for layer in self.array["layer"].values]
+
+    def at(self, layer: int) -> Estimate:
+        """The number in a layer, with its interval; NaN where it has none."""
+        return of_array(self.array.sel(layer=layer)) if layer in self.layers else Estimate(nan)
+
+    def cell(self, layer: int) -> Cell | None:
+        """The number in a layer as the cell of a table; None where it has none."""
+        return self.at(layer).known_cell(*((".1f", 100) if self.is_share else ()))
+
+    def words_at(self, layer: int) -> str:
+        """The number in a layer as the grid writes it, without its interval; empty where it has none.
+
+        >>> array = xr.DataArray([0.5, 0.734], {"layer": [1, 2]}, ("layer",))
+        >>> LayerNumber("Trees", "root", array, 2).words_at(2)
+        '73.4%'
+        """
+        share = self.at(layer).value
+        return "" if isnan(share) else f"{share:.1%}" if self.is_share else number(share)

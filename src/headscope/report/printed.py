@@ -39,15 +39,15 @@ def printed(result: xr.Dataset) -> list[Table]:
     [(('score',), [('0.38', '')])]
     """
     tables = [table] if {"layer", "head"} <= set(result.dims) and (table := by_layer(result)).rows else []
-    own = [table for table in study_page(result).tables() if table.name != PUBLISHED][:1]
-    return tables + (own or [scores(result[name]) for name in results.means(result) if _is_small(result[name])])
+    main = [table for table in study_page(result).tables() if table.name != PUBLISHED][:1]
+    return tables + (main or [scores(result[name]) for name in results.means(result) if _is_small(result[name])])
 
 
 def _is_small(array: xr.DataArray) -> bool:
     numbers = np.issubdtype(array.dtype, np.number) and array.notnull().any()
-    of_heads = {"layer", "head"} & set(array.dims)
+    dims = {"layer", "head"} & set(array.dims)
     few = array.size <= MOST_SCORES and array.ndim > 0 and array.shape[-1] <= MOST_COLUMNS
-    return bool(numbers and few and not of_heads)
+    return bool(numbers and few and not dims)
 
 
 def by_layer(result: xr.Dataset) -> Table:
@@ -141,13 +141,13 @@ def rounded(text: str, interval: str) -> str:
     ('0.52', '82.5%', 'all')
     """
     numbers = [float(bound) for bound in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", interval.replace(",", " "))]
-    found = re.fullmatch(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)(%?)", text)
-    if found is None or len(numbers) != 2 or numbers[0] == numbers[1]:
+    number = re.fullmatch(r"(-?\d+(?:\.\d+)?(?:e-?\d+)?)(%?)", text)
+    if number is None or len(numbers) != 2 or numbers[0] == numbers[1]:
         return text
     half = abs(numbers[1] - numbers[0]) / 2
     first = floor(log10(half))
     digits = max(0, -first + (half < 2 * 10**first))
-    return f"{float(found[1]):.{digits}f}{found[2]}"
+    return f"{float(number[1]):.{digits}f}{number[2]}"
 
 
 def _any(row: tuple[tuple[str], Cells]) -> bool:

@@ -36,15 +36,15 @@ def attention_figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
 
 def separator_figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
     """The layers with more than half of their attention to separators, that with most, and heads that stay there."""
-    if (found := measured(result, "attention_to", token_class="sep")) is not None:
-        layers = [layer for layer, mean in layer_means(found).items() if mean > HALF]
+    if (number := measured(result, "attention_to", token_class="sep")) is not None:
+        layers = [layer for layer, mean in layer_means(number).items() if mean > HALF]
         text = "layers with more than half of their attention to separators"
         yield PublishedFigure((text,), (layers_named(layers) if layers else "none", ""), "layers 6 to 10", PAPER, "P")
         text = "largest mean attention of a layer to separators"
-        yield PublishedFigure((text,), most_of_layers(found), "0.575 (layer 9)", PLOT, "~")
-    if (found := measured(result, "sep_to_sep")) is not None:
+        yield PublishedFigure((text,), most_of_layers(number), "0.575 (layer 9)", PLOT, "~")
+    if (number := measured(result, "sep_to_sep")) is not None:
         text = "heads with more than 0.9 of the attention of separators to separators"
-        yield PublishedFigure((text,), heads_above(found, NO_OP), "some heads", PAPER, "P")
+        yield PublishedFigure((text,), heads_above(number, NO_OP), "some heads", PAPER, "P")
 
 
 def most_of_layers(shares: xr.DataArray) -> Cell:

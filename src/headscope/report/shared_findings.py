@@ -108,8 +108,8 @@ may go unseen.'
     among = f" (corrected for {tests} heads)" if tests > 1 else ""
     if isnan(fall):
         return f"{examples:,} examples are too few to find any fall of {metric}{among}."
-    found = f"{metric} that is worse by {words} is found in {POWER:.0%} of cases{among}"
-    return f"With {examples:,} examples, {found}; less may go unseen."
+    power = f"{metric} that is worse by {words} is found in {POWER:.0%} of cases{among}"
+    return f"With {examples:,} examples, {power}; less may go unseen."
 
 
 BETWEEN_SEEDS = (

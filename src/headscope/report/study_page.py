@@ -173,8 +173,8 @@ def _left_out(hook: Callable[..., Any], empty: Any) -> Callable[..., Any]:
 
     def call(result: xr.Dataset, *rest: Any) -> Any:
         with leaving_out(result), special_tokens(result.attrs), unchecked():
-            found = hook(result, *rest)
-            return of_model(list(found) if isinstance(found, Iterator) else found)
+            value = hook(result, *rest)
+            return of_model(list(value) if isinstance(value, Iterator) else value)
         return empty
 
     return call

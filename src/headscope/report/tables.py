@@ -143,5 +143,5 @@ def _ranked(array: xr.DataArray) -> Cells:
         ranked = ranked[::-1]
     elif ranked[-1].value < 0:
         ranked = sorted(ranked, key=lambda reading: -abs(reading.value))
-    cells = [(str(one), "") for one in ranked[:RANKS]]
+    cells = [(str(head), "") for head in ranked[:RANKS]]
     return [*cells, *[None] * (RANKS - len(cells))]

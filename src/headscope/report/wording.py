@@ -276,8 +276,8 @@ def n_examples(array: xr.DataArray) -> tuple[int, int] | None:
     (3, 7)
     """
     counts = array["n_examples"].values if "n_examples" in array.coords else np.array(())
-    known = counts[~np.isnan(counts)]
-    return (int(known.min()), int(known.max())) if known.size else None
+    counted = counts[~np.isnan(counts)]
+    return (int(counted.min()), int(counted.max())) if counted.size else None
 
 
 def mean_of_heads(array: xr.DataArray) -> Estimate:

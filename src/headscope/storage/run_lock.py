@@ -19,23 +19,20 @@ WITHOUT_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, er
 
 
 @contextmanager
-def run_lock(
-    directory: Path, run: str, *, file: str = FILE, on_no_lock: Callable[[str], None] = warnings.warn
-) -> Iterator[None]:
+def run_lock(directory: Path, run: str, *, on_no_lock: Callable[[str], None] = warnings.warn) -> Iterator[None]:
     """Within this context no other run can lock the folder, and no link leads what is written out of it.
 
     The operating system holds the lock for this process, so the end of the process ends it.
 
     * `directory`: made if it is missing, and removed again if it is empty at the end.
     * `run`: name of the run, for the message to another run.
-    * `file`: name of the lock file; another name locks a part of the folder.
     * `on_no_lock`: called with one line if the file system has no locks; the run goes on without a lock.
 
     Raises `HeadscopeError`, which names the other run, if another run holds the lock; or if the folder cannot be
     written to.
     """
     with existing(directory), staying_in(directory):
-        path = directory / file
+        path = directory / FILE
         lock = FileLock(path, blocking=False, fallback_to_soft=False)
         try:
             lock.acquire()

@@ -58,14 +58,14 @@ class AttentionChange(TrainerCallback):
 
     def _changes(self) -> list[float]:
         """1 less the cosine of attention before and after, the mean over the heads of each layer."""
-        first, second = (wrap(one.network, one.tokenizer) for one in (self.before(), self.after))
+        first, second = (wrap(model.network, model.tokenizer) for model in (self.before(), self.after))
         words = Words(first.tokenizer, min(self.max_tokens, first.max_tokens), self.settings.long)
-        one = Pass(first, self.corpus, self.settings, words)
-        result = fold_pairs(one, [second], {}, {SIMILARITY: catalog.load("measures/comparisons", SIMILARITY)})
+        reading = Pass(first, self.corpus, self.settings, words)
+        result = fold_pairs(reading, [second], {}, {SIMILARITY: catalog.load("measures/comparisons", SIMILARITY)})
         return (1 - result.value[f"layer_{SIMILARITY}"].mean[:, 0]).tolist()
 
 
 def attention_change(history: list[dict[str, Any]]) -> np.ndarray:
     """What was found, by layer; empty if nothing was."""
-    found = [entry[KEY] for entry in history if KEY in entry]
-    return np.array(found[-1] if found else [], dtype=np.float32)
+    changes = [entry[KEY] for entry in history if KEY in entry]
+    return np.array(changes[-1] if changes else [], dtype=np.float32)

@@ -75,12 +75,12 @@ def way_names() -> list[str]:
     return catalog.names(FOLDER)
 
 
-def begin(way: str, given: Beginning) -> InitialModel:
+def begin(way: str, beginning: Beginning) -> InitialModel:
     """The model of a way before training.
 
     Raises `HeadscopeError` if there is no such way, or it cannot be used with the model.
     """
-    return catalog.load(FOLDER, refuse_unknown(way)).begin(given)
+    return catalog.load(FOLDER, refuse_unknown(way)).begin(beginning)
 
 
 def refuse_unknown(way: str) -> str:

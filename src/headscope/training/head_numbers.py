@@ -33,7 +33,7 @@ class _BatchMaps(RowsObserver):
 
     def start(self, batch: Batch) -> None:
         self.batch = batch
-        self.parts = BlockParts(batch.real.shape[1], merge=lambda one, other: torch.cat([one, other], dim=2))
+        self.parts = BlockParts(batch.real.shape[1], merge=lambda first, second: torch.cat([first, second], dim=2))
 
     def add(self, layer: int, rows: Rows) -> None:
         self.parts.add(layer, rows, rows.attention.clone())
@@ -71,7 +71,9 @@ class HeadNumbers:
         similarity, focus, entropies = list[Tensor](), list[Tensor](), list[Tensor]()
         with plain_forward(self.model.network):
             for before, (maps, values) in zip(self.before, self._read(), strict=True):
-                sums = [(one * other).sum((2, 3)) for one, other in ((maps, before), (maps, maps), (before, before))]
+                sums = [
+                    (first * second).sum((2, 3)) for first, second in ((maps, before), (maps, maps), (before, before))
+                ]
                 similarity.append(cosine(torch.stack(sums, dim=-1)))
                 focus.append(_shares(values))
                 entropies.append(values["entropy"].values)

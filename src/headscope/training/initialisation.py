@@ -26,9 +26,9 @@ from headscope.training.dataset import TrainingInputs
 from headscope.training.recipe import Init
 
 
-def as_it_is(given: Any) -> Any:
+def as_it_is(value: Any) -> Any:
     """The same."""
-    return given
+    return value
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,8 @@ class KeptSteps:
     """
 
     def __init__(self, folder: Path):
-        found = {int(match[1]): path for path in folder.glob("step-*") if (match := STEP.fullmatch(path.name))}
-        self.start, self.paths = folder / START, dict(sorted(found.items()))
+        paths = {int(match[1]): path for path in folder.glob("step-*") if (match := STEP.fullmatch(path.name))}
+        self.start, self.paths = folder / START, dict(sorted(paths.items()))
         if not self.paths or not self.start.is_dir():
             raise HeadscopeError(f"folder '{folder}' holds no kept steps; train with finetune --keep-steps 8")
         if broken := damaged((self.start, *self.paths.values())):

@@ -40,6 +40,6 @@ def set_rates(optimizer: torch.optim.Optimizer, factors: Mapping[int, float]) ->
     for group in optimizer.param_groups:
         rates = [factors.get(id(weight), 1.0) for weight in group["params"]]
         for factor in sorted(set(rates)):
-            own = [weight for weight, rate in zip(group["params"], rates, strict=True) if rate == factor]
-            groups.append({**group, "params": own, "lr": group["lr"] * factor})
+            weights = [weight for weight, rate in zip(group["params"], rates, strict=True) if rate == factor]
+            groups.append({**group, "params": weights, "lr": group["lr"] * factor})
     optimizer.param_groups[:] = groups

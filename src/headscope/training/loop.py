@@ -144,10 +144,10 @@ def train(
                     write(replace(initial.model, network=initial.ordinary(network)), folder)
 
     with torch.random.fork_rng(), quiet():
-        made = arguments(recipe, settings.seed, record.folder, network.device)
+        training_arguments = arguments(recipe, settings.seed, record.folder, network.device)
         training_set = initial.training_set(examples.train)
         rates = layer_rates(network, recipe) | dict(initial.rates)
-        trainer = SilentTrainer(network, made, training_set, initial.pad, rates)
+        trainer = SilentTrainer(network, training_arguments, training_set, initial.pad, rates)
         compute = partial(dev_outputs, initial.model, examples.outputs, settings)
         recorder = EpochRecorder(record, compute, epoch_done, settings.on_progress, epochs.until)
         for callback in (recorder, *epochs.callbacks):

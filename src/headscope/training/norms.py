@@ -33,28 +33,28 @@ class NormRecorder(TrainerCallback):
     def __init__(self, network: PreTrainedModel):
         number = getattr(network.config, "num_hidden_layers", 0)
         self.layers, self.heads = _layer_weights(network, number), head_weights(network, number)
-        places = [{id(weight): index for index, weight in enumerate(of_layer)} for of_layer in self.layers]
+        places = [{id(weight): index for index, weight in enumerate(weights)} for weights in self.layers]
         pairs = list(zip(self.heads, places, strict=False))
-        trained = all(id(head.weight) in places for of_layer, places in pairs for head in of_layer)
+        trained = all(id(head.weight) in places for heads, places in pairs for head in heads)
         if not (pairs and trained):
             self.heads, pairs = [], []
-        self.places = [[places[id(head.weight)] for head in of_layer] for of_layer, places in pairs]
+        self.places = [[places[id(head.weight)] for head in heads] for heads, places in pairs]
         self.before: list[list[Tensor]] = []
         self.record: dict[str, Any] = {}
 
     def on_pre_optimizer_step(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
         """Read the gradients, after clipping, and keep the weights until the update."""
         if self.layers and is_recorded(state.global_step, state.max_steps):
-            self.before = [[weight.detach().clone() for weight in of_layer] for of_layer in self.layers]
-            gradients = [[_gradient(weight) for weight in of_layer] for of_layer in self.layers]
+            self.before = [[weight.detach().clone() for weight in weights] for weights in self.layers]
+            gradients = [[_gradient(weight) for weight in weights] for weights in self.layers]
             self.record = {"gradient": self._norms(gradients), "weight": self._norms(self.before)}
 
     def on_optimizer_step(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
         """Read the update."""
         if self.before:
             updates = [
-                [weight.detach() - old for weight, old in zip(of_layer, before, strict=True)]
-                for of_layer, before in zip(self.layers, self.before, strict=True)
+                [weight.detach() - old for weight, old in zip(weights, before, strict=True)]
+                for weights, before in zip(self.layers, self.before, strict=True)
             ]
             self.record["update"] = self._norms(updates)
             state.log_history.append({"step": state.global_step + 1, KEY: self.record})  # type: ignore[dict-item]
@@ -63,13 +63,13 @@ class NormRecorder(TrainerCallback):
     def _norms(self, tensors: list[list[Tensor]]) -> dict[str, list]:
         """The lengths of each layer and of each of its heads, of tensors in the order of `layers`."""
         layers = [
-            float(torch.stack([torch.linalg.vector_norm(weight) for weight in of_layer]).norm()) for of_layer in tensors
+            float(torch.stack([torch.linalg.vector_norm(weight) for weight in weights]).norm()) for weights in tensors
         ]
-        of_heads = [
-            head_norms(heads, [of_layer[index] for index in places]).tolist()
-            for heads, places, of_layer in zip(self.heads, self.places, tensors, strict=False)
+        by_head = [
+            head_norms(heads, [weights[index] for index in places]).tolist()
+            for heads, places, weights in zip(self.heads, self.places, tensors, strict=False)
         ]
-        return {"layer": layers, "head": of_heads}
+        return {"layer": layers, "head": by_head}
 
 
 def is_recorded(done: int, total: int) -> bool:
@@ -97,8 +97,8 @@ def recorded(history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     most = max((len(heads) for heads in by_head[0][0]), default=0)
     heads = np.full((*layers.shape, most), np.nan, dtype=np.float32)
     for kind, of_kind in enumerate(by_head):
-        for record, of_record in enumerate(of_kind):
-            for layer, norms in enumerate(of_record):
+        for record, numbers in enumerate(of_kind):
+            for layer, norms in enumerate(numbers):
                 heads[kind, record, layer, : len(norms)] = norms
     return {"layer_norms": layers, "head_norms": heads}
 

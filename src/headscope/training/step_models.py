@@ -55,8 +55,8 @@ def step_models(sources: Sequence[str | Model], loading: Loading, *, head: bool)
 
 def _kept(folder: Path, loading: Loading) -> StepModels:
     kept = KeptSteps(folder)
-    of_folder = {**loading, "revision": None}
-    start, moving = (load(str(kept.start), head=True, **of_folder) for _ in range(2))
+    options = {**loading, "revision": None}
+    start, moving = (load(str(kept.start), head=True, **options) for _ in range(2))
     steps = tuple(kept.paths)
     hashes = tuple(kept.sha256(step) for step in steps)
 
@@ -75,10 +75,10 @@ def _of_models(sources: Sequence[str | Model], loading: Loading, head: bool) -> 
     options = {name: loading[name] for name in ("device", "dtype", "remote_code") if name in loading}
 
     def opened(index: int) -> Model:
-        one = files[index]
-        return one if isinstance(one, Model) else load(one, head=head and (index > 0 or _has_head(one)), **options)
+        file = files[index]
+        return file if isinstance(file, Model) else load(file, head=head and (index > 0 or _has_head(file)), **options)
 
-    hashes = tuple(one.sha256 for one in files[1:])
+    hashes = tuple(file.sha256 for file in files[1:])
     return StepModels(opened(0), names[0], _numbers(names), names, hashes, opened)
 
 
@@ -94,7 +94,9 @@ def _numbers(names: Sequence[str]) -> tuple[int, ...]:
     >>> _numbers(["a", "b", "c"])
     (0, 1, 2)
     """
-    found = [re.findall(r"\d{1,9}", re.split(r"[@/]", name.rstrip("/"))[-1]) for name in names[1:]]
-    numbers = [int(of_name[-1]) for of_name in found if of_name]
-    rising = len(numbers) == len(found) and all(one < other for one, other in zip([0, *numbers], numbers, strict=False))
+    digits = [re.findall(r"\d{1,9}", re.split(r"[@/]", name.rstrip("/"))[-1]) for name in names[1:]]
+    numbers = [int(numbers_of_name[-1]) for numbers_of_name in digits if numbers_of_name]
+    rising = len(numbers) == len(digits) and all(
+        before < after for before, after in zip([0, *numbers], numbers, strict=False)
+    )
     return (0, *numbers) if rising else tuple(range(len(names)))

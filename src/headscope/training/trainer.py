@@ -109,7 +109,7 @@ def arguments(recipe: TrainingRecipe, seed: int, folder: Path, device: torch.dev
     if device.index:
         remedy = f"set CUDA_VISIBLE_DEVICES={device.index} instead"
         raise HeadscopeError(f"device '{device}': training uses the first GPU; {remedy}")
-    made = TrainingArguments(
+    training = TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=recipe.batch,
         num_train_epochs=recipe.epochs,
@@ -129,8 +129,8 @@ def arguments(recipe: TrainingRecipe, seed: int, folder: Path, device: torch.dev
         log_level="error",
         dataloader_pin_memory=False,
     )
-    made._n_gpu = min(made.n_gpu, 1)  # several GPUs would each get a batch of this size
-    return made
+    training._n_gpu = min(training.n_gpu, 1)  # several GPUs would each get a batch of this size
+    return training
 
 
 def loss_curve(losses: Float[np.ndarray, " step"]) -> Float[np.ndarray, " part"]:

@@ -59,11 +59,10 @@ def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
 
     data, live = embedded(session, text, parse_state(state), MOST_BYTES), bool(session.models)
     view = HeadscopeWidget(data=data, state=state.removeprefix("#"), height=height, frame=page.name, live=live)
-    view.on_msg(lambda widget, request, buffers: _answer(widget, session, request))
+
+    def answer(widget: Any, request: dict[str, Any], buffers: Any) -> None:
+        content, sent = reply(session, request)
+        widget.send(content | {"request": request.get("request")}, sent)
+
+    view.on_msg(answer)
     return view
-
-
-def _answer(widget: Any, session: ViewSession, request: dict[str, Any]) -> None:
-    """Send the answer to a request of the page, under the number of the request."""
-    content, buffers = reply(session, request)
-    widget.send(content | {"request": request.get("request")}, buffers)

@@ -8,7 +8,7 @@ import headscope
 from headscope.corpora import read
 from headscope.passes import Settings
 from headscope.report.study_page import study_page
-from headscope.studies.words.attributions import altered_variables, study, variables
+from headscope.studies.words.attributions import study, variables
 from headscope.studies.words.attributions.altered_inputs import ALTERATIONS, AlteredInputs
 from headscope.studies.words.attributions.altered_page import NAMES
 from support.tiny import tiny_bert, tiny_tokenizer
@@ -55,11 +55,9 @@ def result_of(
     alone = np.full((inputs, layers, heads), far) + spread * random.standard_normal((inputs, layers, heads))
     numbers = np.arange(inputs)
     rows = AlteredInputs(numbers, numbers, change, (change > 0.2).astype(float), distance, alone, alone)
-    made = variables.Variables(
-        variables.COORDS | altered_variables.COORDS, variables.STUDY.source, variables.STUDY.labels
-    )
+    made = variables.Variables(variables.COORDS, variables.STUDY.source, variables.STUDY.labels)
     draws = variables.poisson_draws(numbers, 0, 200)
-    for name, values in altered_variables.values(rows).items():
+    for name, values in variables._of_altered(rows).items():
         variables._add(made, name, values, draws)
     return measured.assign(made.arrays)
 

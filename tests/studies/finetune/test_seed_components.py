@@ -7,7 +7,7 @@ from headscope import HeadscopeError
 from headscope.statistics.rank_correlation import jackknife, spearman
 from headscope.studies.training.finetune.design import seed_pairs
 from headscope.studies.training.finetune.head_agreement import head_agreement
-from headscope.studies.training.finetune.seed_components import best_of_runs, early_stopping, seed_components
+from headscope.studies.training.finetune.seeds import best_of_runs, early_stopping, seed_components
 
 
 @pytest.mark.parametrize("latin", [False, True])

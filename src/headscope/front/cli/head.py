@@ -94,27 +94,25 @@ class Printer:
 
     def __init__(self, as_json: bool, kind: str):
         """`kind`: the name of the list of values for programs."""
-        self.as_json, self.kind, self.console, self.values = as_json, kind, Console(), []
+        self.as_json, self.kind, self.console, self.values = as_json, kind, Console(quiet=as_json), []
 
     def line(self, text: str, style: str = "") -> None:
         """A line of text for people."""
-        if not self.as_json:
-            self.console.print(printable(text), style=style, soft_wrap=True, highlight=False, markup=False)
+        self.console.print(printable(text), style=style, soft_wrap=True, highlight=False, markup=False)
 
     def table(self, table: "Table", *, intervals: bool = True) -> None:
         """A table for people, with its caption."""
-        if not self.as_json:
-            from headscope.front.cli.terminal import laid_out
+        from headscope.front.cli.terminal import laid_out
 
-            self.line(table.caption, "bold")
-            self.console.print(laid_out(_beside(table) if intervals else table, self.console.width))
+        self.line(table.caption, "bold")
+        self.console.print(laid_out(_beside(table) if intervals else table, self.console.width))
 
     def facts(self, findings: "Sequence[Finding]") -> None:
         """Sentences for people, each beside its topic."""
         grid = Laid.grid(padding=(0, 2, 0, 0))
         for finding in findings:
             grid.add_row(cell(finding.topic), cell(finding.text))
-        if not self.as_json and findings:
+        if findings:
             self.console.print(grid)
 
     def ranks(self, rows: "Sequence[RankRow]") -> None:
@@ -124,7 +122,7 @@ class Printer:
             style = "yellow" if row.stands_out else "blue"
             bar = ProgressBar(1, row.share, width=BAR, complete_style=style, finished_style=style)
             grid.add_row(bar, cell(row.rank_words), cell(row.value), cell(row.words))
-        if not self.as_json and rows:
+        if rows:
             self.console.print(grid)
 
     def add(self, value: dict[str, Any]) -> None:

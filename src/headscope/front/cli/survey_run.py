@@ -41,7 +41,8 @@ def run_studies(
     reasons = {study: _why_anew(study, folder, words, values) for study, words in commands.items()}
     left = [study for study, anew in reasons.items() if anew is not None]
     read_shared({study: commands[study] for study in left}, folder, quiet=values["quiet"])
-    _end(budget, READING, ran=len(left) == len(first))
+    if budget:
+        budget.end(READING, ran=len(left) == len(first))
     for number, plan in enumerate(plans, 1):
         if plan.lacks:
             yield plan.study, f"needs {plan.lacks}"
@@ -53,7 +54,8 @@ def run_studies(
             run_or_keep(plan.study, words, anew, partial(_say, values["quiet"], what))
         except HeadscopeError as error:
             yield plan.study, error
-        _end(budget, plan.study, ran=anew is not None)
+        if budget:
+            budget.end(plan.study, ran=anew is not None)
 
 
 def _why_anew(study: str, folder: Path, words: Sequence[str], values: Mapping[str, Any]) -> str | None:
@@ -75,8 +77,6 @@ def budget_of(
     values: Mapping[str, Any],
 ) -> Budget:
     """The time of a survey with the sizes that it was begun with; of a new one, with the speed of a first batch."""
-    from headscope.front.cli.survey_run import speed_of
-
     runs = [plan for plan in plans if not plan.lacks]
     kept = kept_sizes(folder)
     budget = Budget(seconds_of(text), estimates, sizes=kept)
@@ -98,11 +98,6 @@ def _in_words(text: str, examples: int, most: int) -> str:
     return f"{examples:,} of {most:,} examples are read in {text}: {width}; {widest(most):.0%} with all of them"
 
 
-def _end(budget: Budget | None, study: str, *, ran: bool) -> None:
-    if budget:
-        budget.end(study, ran=ran)
-
-
 def _words(plan: PlannedStudy, values: Mapping[str, Any], folder: Path, budget: Budget | None) -> list[str]:
     """The words of the command of a study, with the number of examples that a budget allows."""
     if budget and plan.corpora:
@@ -110,7 +105,8 @@ def _words(plan: PlannedStudy, values: Mapping[str, Any], folder: Path, budget: 
             budget.size(plan.study, max(corpus.n_examples for corpus in plan.corpora))
             keep_sizes(folder, budget.sizes)
         values = {**values, "limit": budget.sizes[plan.study]}
-    return words_of(plan, values["model"], _given(plan, values), _task(values), str(folder))
+    task = [word for name in OF_TASK if values[name] for word in (flag(name), str(values[name]))]
+    return words_of(plan, values["model"], _given(plan, values), task, str(folder))
 
 
 def _given(plan: PlannedStudy, values: Mapping[str, Any]) -> list[str]:
@@ -126,10 +122,6 @@ def _given(plan: PlannedStudy, values: Mapping[str, Any]) -> list[str]:
 
 def _flag(name: str) -> str:
     return "--trust-remote-code" if name == "remote_code" else flag(name)
-
-
-def _task(values: Mapping[str, Any]) -> list[str]:
-    return [word for name in OF_TASK if values[name] for word in (flag(name), str(values[name]))]
 
 
 def speed_of(study: str, words: Sequence[str]) -> float:

@@ -14,11 +14,6 @@ from headscope.front.progress import loading
 from headscope.storage.files import files_within
 
 if TYPE_CHECKING:
-    import xarray as xr
-
-    from headscope.corpora import Corpus
-    from headscope.models.checkpoint import Checkpoint
-    from headscope.report.cards import MeasuredModel
     from headscope.viewer.session import ViewSession
 
 Places = Annotated[
@@ -100,11 +95,17 @@ def _session(
         raise HeadscopeError(f"--steps '{steps}' has models of its own; leave out --with")
     name, folders = ("", places or []) if steps else split(places or [])
     with loading("reading"):
-        if steps:
-            _refuse_without_steps(steps)
-        checkpoints = [_checkpoint(model, options["remote_code"]) for model in (name, with_) if model]
-        measured, indexes = _results(folders)
-        texts = _corpora(corpora)
+        from headscope.corpora import read
+        from headscope.models.checkpoint import locate
+        from headscope.models.step_folder import steps_folder
+        from headscope.results.hub import fetch
+        from headscope.viewer.saved_index import read_folders
+
+        if steps and not steps_folder(steps):
+            raise HeadscopeError(f"--steps '{steps}' holds no kept steps; train with finetune --keep-steps 8")
+        checkpoints = [locate(model, remote_code=options["remote_code"]) for model in (name, with_) if model]
+        measured, indexes = read_folders([fetch(folder) for folder in folders])
+        texts = tuple(map(read, corpora))
     with loading("loading"):
         from headscope.viewer.loading import load_with_head, steps_of
         from headscope.viewer.saved_index import index_about, results_about
@@ -170,29 +171,3 @@ def _started(url: str, no_browser: bool) -> None:
     typer.echo(url)
     if not no_browser:
         webbrowser.open(url)
-
-
-def _checkpoint(name: str, remote_code: bool) -> "Checkpoint":
-    from headscope.models.checkpoint import locate
-
-    return locate(name, remote_code=remote_code)
-
-
-def _refuse_without_steps(folder: str) -> None:
-    from headscope.models.step_folder import steps_folder
-
-    if not steps_folder(folder):
-        raise HeadscopeError(f"--steps '{folder}' holds no kept steps; train with finetune --keep-steps 8")
-
-
-def _results(folders: list[str]) -> "tuple[list[MeasuredModel], list[xr.Dataset]]":
-    from headscope.results.hub import fetch
-    from headscope.viewer.saved_index import read_folders
-
-    return read_folders([fetch(folder) for folder in folders])
-
-
-def _corpora(names: list[str]) -> "tuple[Corpus, ...]":
-    from headscope import corpora
-
-    return tuple(corpora.read(name) for name in names)

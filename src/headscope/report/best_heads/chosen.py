@@ -201,9 +201,9 @@ def special_claim(result: xr.Dataset, gain: xr.DataArray, baseline: xr.DataArray
     if not bool(bound.notnull().any()):
         return Claim(nan, nan, Estimate(nan), 0)
     position = bound.fillna(-2).argmax(bound.dims)
-    one = gain.isel(position)
+    chosen = gain.isel(position)
     beside, n, q = (array.broadcast_like(gain).isel(position).item() for array in (baseline, cases, result["q_value"]))
-    return Claim(beside + float(one), beside, of_array(one), int(n), q if special else max(q, RATE), GAIN)
+    return Claim(beside + float(chosen), beside, of_array(chosen), int(n), q if special else max(q, RATE), GAIN)
 
 
 def tests_made(result: xr.Dataset) -> str:

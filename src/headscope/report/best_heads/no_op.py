@@ -27,7 +27,7 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
         return
     best, claim = claims[witness([claim for _, claim in claims])]
     applies, otherwise = (_share(result, f"sink_{name}", best).value for name in ("applies", "otherwise"))
-    sure = [f"{head.head} ({head.name})" for head, one in claims if one.verdict == "holds"]
+    sure = [f"{head.head} ({head.name})" for head, claim in claims if claim.verdict == "holds"]
     which = f": {first_of(sure, NAMED, ', ')}" if sure else ""
     yield Finding.judged(
         claim,

@@ -95,9 +95,9 @@ def special_for(
 
 def _special_labels(result: xr.Dataset, head: Row) -> set[tuple[str, ...]]:
     """The relations and directions for which a head is special; read once, as a label at a time takes long."""
-    own = result["special"].sel(layer=head.layer, head=head.head).transpose("relation", "direction")
-    relations, directions = (own[name].values.tolist() for name in own.dims)
-    return {(relations[row], directions[column]) for row, column in np.argwhere(own.values == 1).tolist()}
+    special = result["special"].sel(layer=head.layer, head=head.head).transpose("relation", "direction")
+    relations, directions = (special[name].values.tolist() for name in special.dims)
+    return {(relations[row], directions[column]) for row, column in np.argwhere(special.values == 1).tolist()}
 
 
 def beside_baseline(row: Row, baseline: str, test: str = "") -> str:

@@ -14,7 +14,7 @@ from headscope.report.cards.head_numbers import COLUMNS, Row, of_variable
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.cards.tables import of_card
 from headscope.report.cards.wording import FIRST, RankRow, rank_rows, stands_out
-from headscope.report.layer_numbers import best_of, words_of
+from headscope.report.layer_numbers import best_of
 from headscope.report.parts import Figure, Finding
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
@@ -128,7 +128,7 @@ class Card:
     def _layer(self) -> Iterator[Finding]:
         """The numbers of layers for which that of the head was chosen as the best."""
         if best := best_of(self.model.layers, self.layer):
-            names = "; ".join(f"{one.words} ({words_of(one, self.layer)})" for one in best)
+            names = "; ".join(f"{one.words} ({one.words_at(self.layer)})" for one in best)
             count = sum(one.chosen is not None for one in self.model.layers)
             yield Finding(f"Layer {self.layer}", f"Its layer was chosen for {len(best)} of {count}: {names}.")
 

@@ -125,7 +125,7 @@ def read_all(folders: Sequence[str | Path]) -> dict[Path, xr.Dataset]:
     return {path: results.read(path) for path in paths}
 
 
-def models_in(found: Mapping[Path, xr.Dataset]) -> list[MeasuredModel]:
+def models_in(read: Mapping[Path, xr.Dataset]) -> list[MeasuredModel]:
     """The models that results are about.
 
     Two results are about one model if the hash of its weights is the same, whatever its name. A comparison is about
@@ -133,7 +133,7 @@ def models_in(found: Mapping[Path, xr.Dataset]) -> list[MeasuredModel]:
     """
     names: dict[str, dict[str, None]] = {}
     sources: dict[str, list[Source]] = {}
-    for path, result in found.items():
+    for path, result in read.items():
         for name, (sha256, part) in _models(result).items():
             names.setdefault(sha256 or name, {})[name] = None
             sources.setdefault(sha256 or name, []).append(Source(path, part))
@@ -144,7 +144,7 @@ def models_in(found: Mapping[Path, xr.Dataset]) -> list[MeasuredModel]:
 
 def model_of(result: xr.Dataset, *others: xr.Dataset) -> MeasuredModel:
     """The model that a result is about, with that result alone, or with others too."""
-    sources = tuple(Source(Path("result.nc"), one) for one in (result, *others))
+    sources = tuple(Source(Path("result.nc"), part) for part in (result, *others))
     return MeasuredModel((str(result.attrs["model"]),), "", sources)
 
 

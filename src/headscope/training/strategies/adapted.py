@@ -22,24 +22,24 @@ MASKING = Masking(share=0.3, mask=0.8, random=0.1)
 HELD_OUT = 10
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`. The training before has the same recipe, without a choice of the best epoch,
     and is kept in the run's folder.
 
     Raises `HeadscopeError` if the model has a head for masked words already, or its type has none.
     """
-    corpus = given.task.training()
-    record = given.record("masked words", corpus)
+    corpus = beginning.task.training()
+    record = beginning.record("masked words", corpus)
     if not record.completed():
-        environment = given.environment
-        start = initial_masked_lm(environment.checkpoint, given.seed, remote_code=environment.remote_code)
+        environment = beginning.environment
+        start = initial_masked_lm(environment.checkpoint, beginning.seed, remote_code=environment.remote_code)
         nn.Module.to(start.network, environment.device)
-        inputs, cut = encode_for_task(start.model, corpus, given.recipe.max_tokens)
+        inputs, cut = encode_for_task(start.model, corpus, beginning.recipe.max_tokens)
         held = [replace(encoded, index=number) for number, encoded in enumerate(inputs[::HELD_OUT])]
         rest = [encoded for number, encoded in enumerate(inputs) if number % HELD_OUT] or held
-        fixed = [hidden(encoded, start.tokenizer, given.seed) for encoded in held]
-        training_set = MaskedTrainingSet(rest, start.tokenizer, MASKING, given.seed)
+        fixed = [hidden(encoded, start.tokenizer, beginning.seed) for encoded in held]
+        training_set = MaskedTrainingSet(rest, start.tokenizer, MASKING, beginning.seed)
         examples = MaskedExamples(training_set, [one for one, _ in fixed], [one for _, one in fixed], cut.total())
-        recipe = replace(given.recipe, keep="last")
-        train(start, masked(corpus), examples, recipe, given.settings.quiet, record)
-    return given.after(record)
+        recipe = replace(beginning.recipe, keep="last")
+        train(start, masked(corpus), examples, recipe, beginning.settings.quiet, record)
+    return beginning.after(record)

@@ -34,16 +34,16 @@ class Adapter(nn.Module):
         return (self(states[0]), *states[1:]) if isinstance(states, tuple) else self(states)
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`. The bottlenecks have no place in an ordinary folder."""
-    start = given.initial()
-    found = layers(start)
+    start = beginning.initial()
+    stack = layers(start)
     with torch.random.fork_rng():
-        torch.manual_seed(given.seed)
-        adapters = [Adapter(start.network.config.hidden_size, given.options.rank) for _ in found]
-    made = nn.ModuleList(adapters)
-    start.network.add_module("adapters", made)
-    for layer, adapter in zip(found, adapters, strict=True):
+        torch.manual_seed(beginning.seed)
+        adapters = [Adapter(start.network.config.hidden_size, beginning.options.rank) for _ in stack]
+    modules = nn.ModuleList(adapters)
+    start.network.add_module("adapters", modules)
+    for layer, adapter in zip(stack, adapters, strict=True):
         layer.register_forward_hook(adapter.behind)
-    train_only(start, [made])
-    return start.not_ordinary(f"adapters.{name}" for name, _ in made.named_parameters())
+    train_only(start, [modules])
+    return start.not_ordinary(f"adapters.{name}" for name, _ in modules.named_parameters())

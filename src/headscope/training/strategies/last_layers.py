@@ -8,17 +8,17 @@ from headscope.training.strategies._layers import layers, train_only
 OPTIONS = ("top_layers",)
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`.
 
     What comes behind the layers, such as the pooler, is trained too.
 
     Raises `HeadscopeError` if the model has fewer layers.
     """
-    start, number = given.initial(), given.options.top_layers
-    found = layers(start)
-    if number > len(found):
-        raise HeadscopeError(f"top layers {number}: the model has {len(found)}; use a smaller number")
+    start, number = beginning.initial(), beginning.options.top_layers
+    stack = layers(start)
+    if number > len(stack):
+        raise HeadscopeError(f"top layers {number}: the model has {len(stack)}; use a smaller number")
     pooler = getattr(start.network.base_model, "pooler", None)
-    train_only(start, [*found[-number:], *([pooler] if pooler is not None else [])])
+    train_only(start, [*stack[-number:], *([pooler] if pooler is not None else [])])
     return start

@@ -19,17 +19,17 @@ SCALE = 2
 OPTIONS = ("rank",)
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`.
 
     Raises `HeadscopeError` if peft is not installed, or knows no weights to update in a model of this type.
     """
-    peft, start = require("peft"), given.initial()
-    rank = given.options.rank
+    peft, start = require("peft"), beginning.initial()
+    rank = beginning.options.rank
     config = peft.LoraConfig(r=rank, lora_alpha=SCALE * rank)
     refused = refusing(f"model type '{start.network.config.model_type}': peft cannot update it", "use another way")
     with torch.random.fork_rng(), refused:
-        torch.manual_seed(given.seed)
+        torch.manual_seed(beginning.seed)
         peft.inject_adapter_in_model(config, start.network)
     for name, weight in start.network.named_parameters():
         weight.requires_grad = "lora_" in name or name in start.new

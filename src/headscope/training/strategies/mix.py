@@ -35,13 +35,13 @@ class LayerMix(nn.Module):
         return (mixed, *states[1:]) if isinstance(states, tuple) else mixed
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`. The mix has no place in an ordinary folder."""
-    start = given.initial()
-    found = layers(start)
-    mix = LayerMix(len(found))
+    start = beginning.initial()
+    stack = layers(start)
+    mix = LayerMix(len(stack))
     start.network.add_module("layer_mix", mix)
-    found[0].register_forward_pre_hook(mix.begin)
-    for layer in found:
+    stack[0].register_forward_pre_hook(mix.begin)
+    for layer in stack:
         layer.register_forward_hook(mix.keep)
     return start.not_ordinary(("layer_mix.weight",))

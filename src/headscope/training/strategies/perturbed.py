@@ -67,6 +67,6 @@ def length(vectors: Tensor) -> Tensor:
     return vectors.flatten(1).norm(dim=1)[:, None, None]
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`."""
-    return replace(given.initial(), training_set=PerturbedSet)
+    return replace(beginning.initial(), training_set=PerturbedSet)

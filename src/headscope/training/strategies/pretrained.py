@@ -4,6 +4,6 @@ from headscope.training.beginning import Beginning
 from headscope.training.initialisation import InitialModel
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`."""
-    return given.initial("pretrained")
+    return beginning.initial("pretrained")

@@ -8,11 +8,11 @@ from headscope.training.initialisation import InitialModel
 from headscope.training.strategies._layers import layers
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`. The last of an odd number of layers stays as it is."""
-    start = given.initial()
-    found = layers(start)
-    half = len(found) // 2
-    for lower, upper in zip(found[:half], found[half : 2 * half], strict=True):
+    start = beginning.initial()
+    stack = layers(start)
+    half = len(stack) // 2
+    for lower, upper in zip(stack[:half], stack[half : 2 * half], strict=True):
         upper.load_state_dict(lower.state_dict())
     return start

@@ -12,24 +12,24 @@ from headscope.training.loop import TaskExamples, train
 OPTIONS = ("first_task",)
 
 
-def begin(given: Beginning) -> InitialModel:
+def begin(beginning: Beginning) -> InitialModel:
     """See `training.beginning.begin`. The first stage has the same recipe and seeds, and is kept in the run's folder.
 
     Raises `HeadscopeError` if no first task is named.
     """
-    first = given.options.first_task
+    first = beginning.options.first_task
     if first is None:
         raise HeadscopeError("way 'two_stages' needs the task of its first stage; name one of --task by --first-task")
     corpus = first.training()
-    record = given.record(first.name, corpus)
+    record = beginning.record(first.name, corpus)
     if not record.completed():
-        environment = given.environment
+        environment = beginning.environment
         code = environment.remote_code
-        start = initial(environment.checkpoint, first, "finetuned", given.seed, remote_code=code)
+        start = initial(environment.checkpoint, first, "finetuned", beginning.seed, remote_code=code)
         nn.Module.to(start.network, environment.device)
-        inputs, cut = encode_for_task(start.model, corpus, given.recipe.max_tokens)
-        dev, _ = encode_for_task(start.model, first.dev, given.recipe.max_tokens)
+        inputs, cut = encode_for_task(start.model, corpus, beginning.recipe.max_tokens)
+        dev, _ = encode_for_task(start.model, first.dev, beginning.recipe.max_tokens)
         training_set = TrainingSet(inputs, first.targets(corpus), first.kind == "regression")
         examples = TaskExamples(training_set, dev, first.targets(first.dev), cut.total())
-        train(start, first, examples, given.recipe, given.settings.quiet, record)
-    return given.after(record)
+        train(start, first, examples, beginning.recipe, beginning.settings.quiet, record)
+    return beginning.after(record)

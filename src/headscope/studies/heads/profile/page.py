@@ -55,7 +55,7 @@ def most_attended(numbers: Numbers) -> Finding:
     most = list(shares)[index := witness(claims)]
     heads, word = int((shares[most] > HALF).sum()), label("token_class", most)
     share = f"{word[:1].upper()}{word[1:]} gets {means[most].value:.0%} of all attention"
-    times = f", {means[most].value / uniform[most]:.1f} times its share of the tokens" if uniform[most] else ""
+    times = f", {means[most].value / uniform[most]:.1f} times uniform attention" if uniform[most] else ""
     return Finding.judged(
         claims[index],
         f"{several(heads, 'head')} {agree(heads, 'gives', 'give')} it more than half.",

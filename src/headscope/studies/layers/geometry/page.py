@@ -12,7 +12,7 @@ from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, layers_named, number, of_array, spread
-from headscope.results import same_bounds
+from headscope.results import in_series, same_bounds
 
 COSINES, LENGTHS, LAYERS = "How alike vectors are", "Lengths and dimensions", "Alike layers"
 # A cosine that differs by less is about the same: random weights change it by so much.
@@ -207,10 +207,9 @@ def cosines(numbers: Numbers) -> Iterator[Figure]:
     ):
         arrays = those_with_values(numbers, names)
         if arrays:
-            parts = [array.drop_vars("n_examples", errors="ignore") for array in arrays.values()]
-            pairs = xr.concat(same_bounds(parts), xr.Variable("pair", [names[name] for name in arrays]))
-            pairs = pairs.rename("mean_cosine").assign_attrs(long_name=long_name, units="1")
-            yield Figure(variable, COSINES, curve(pairs.transpose("layer", "pair"), "layer"), caption, variable)
+            pairs = in_series({names[name]: array for name, array in arrays.items()}, "pair").rename("mean_cosine")
+            chart = curve(pairs.assign_attrs(long_name=long_name, units="1"), "layer")
+            yield Figure(variable, COSINES, chart, caption, variable)
 
 
 def curves(numbers: Numbers) -> Iterator[Figure]:

@@ -16,7 +16,7 @@ from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.tables import Cells, Column, Table
 from headscope.report.wording import Cell, Estimate, estimate, layers_named
-from headscope.results import same_bounds
+from headscope.results import in_series
 
 NAMES = {
     "uuas": "Edges of the tree (UUAS)",
@@ -170,13 +170,12 @@ def by_layer(numbers: Numbers, name: str) -> Figure:
     for label, words in BASELINES.items():
         constant = numbers.result[f"{name}_baseline"].sel(baseline=label, drop=True).expand_dims(layer=array["layer"])
         series[words] = constant.assign_coords(lower=constant, upper=constant)
-    joined = xr.concat(same_bounds(list(series.values())), "series", coords="different", compat="equals")
-    joined = joined.assign_coords(series=list(series)).rename(name).assign_attrs(array.attrs, long_name=NAMES[name])
+    joined = in_series(series).assign_attrs(array.attrs, long_name=NAMES[name])
     caption = (
         f"{array.attrs['long_name'].capitalize()}; 95% intervals over sentences. Probes of all layers and baselines "
         "are trained alike. After Hewitt and Manning (2019), Table 1 and Figure 4."
     )
-    return Figure(name, "Scores by layer", curve(joined.transpose("layer", "series"), "layer"), caption, name)
+    return Figure(name, "Scores by layer", curve(joined, "layer"), caption, name)
 
 
 def by_rank(numbers: Numbers, name: str) -> Figure:

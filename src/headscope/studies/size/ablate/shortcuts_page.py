@@ -13,6 +13,7 @@ from headscope.report.claims import above, apart
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.wording import Estimate, Reading, estimate, measured, of_array, several, strongest
+from headscope.results import in_series
 from headscope.statistics.significance import RATE
 
 OTHER = "other words: not entailed"
@@ -140,11 +141,7 @@ def predictions_kept(numbers: Numbers) -> Finding:
 
 def kept_chart(numbers: Numbers) -> Figure:
     """A row for each change."""
-    kept = numbers.array("prediction_kept").drop_vars("n_examples", errors="ignore")
-    others = [numbers.result[name] for name in list(SERIES)[1:]]
-    without = [array.assign_coords({bound: array * float("nan") for bound in ("lower", "upper")}) for array in others]
-    parts = [part.rename("share") for part in (kept, *without)]
-    array = xr.concat(parts, "series", coords="different", compat="equals")
-    array = array.assign_coords(series=list(SERIES.values())).transpose("perturbation", "series")
-    attrs = numbers.result["prediction_kept"].attrs | {"long_name": SECTION}
-    return Figure("perturbed", SECTION, dot_rows(array.assign_attrs(attrs)), STAYING, "prediction_kept")
+    kept, *others = SERIES
+    series = {SERIES[kept]: numbers.array(kept)} | {SERIES[name]: numbers.result[name] for name in others}
+    array = in_series(series).rename("share").assign_attrs(numbers.result[kept].attrs, long_name=SECTION)
+    return Figure("perturbed", SECTION, dot_rows(array), STAYING, kept)

@@ -1,7 +1,9 @@
 """The main numbers of other studies at each step of a training."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import xarray as xr
 
 from headscope import catalog
@@ -12,6 +14,7 @@ from headscope.passes.settings import StudyResults
 from headscope.report.cards.head_numbers import numbers
 from headscope.report.cards.main_numbers import main_numbers_by_address
 from headscope.report.study_page import study_page
+from headscope.results.vocabulary import BOUNDS
 
 
 class MainNumbers:
@@ -62,3 +65,38 @@ class MainNumbers:
 def _variable(result: xr.Dataset, address: str) -> str:
     """The variable of an address such as `attention_to.sep`."""
     return max((str(name) for name in result if f"{address}.".startswith(f"{name}.")), key=len)
+
+
+def common_name(names: list[str]) -> str:
+    """What the names of one number at all steps share: a label that only some have is left open.
+
+    >>> common_name(["syntax: accuracy: all, head → dependent", "syntax: accuracy: all"])
+    'syntax: accuracy: all'
+    """
+    parts = [name.split(", ") for name in names]
+    shared = ", ".join(part for part in parts[0] if all(part in others for others in parts))
+    return shared or names[0].rpartition(":")[0]
+
+
+def stacked(of_steps: list[dict[str, xr.DataArray]], shape: Mapping[str, int]) -> tuple[list[str], np.ndarray]:
+    """The names of all numbers of some steps, and their values and bounds, [name, step, *shape, value or bound].
+
+    NaN where a step, a layer or a head lacks a number, or a number has no interval.
+
+    * `shape`: the number of layers, and of heads where there are any.
+
+    >>> number = xr.DataArray([0.5], {"layer": [2]}, ("layer",))
+    >>> names, values = stacked([{"a": number}, {}], {"layer": 2})
+    >>> names, values[0, 0, :, 0].tolist()
+    (['a'], [nan, 0.5])
+    """
+    names = list(dict.fromkeys(name for numbers in of_steps for name in numbers))
+    values = np.full((len(names), len(of_steps), *shape.values(), 1 + len(BOUNDS)), np.nan)
+    for step, of_step in enumerate(of_steps):
+        for name, array in of_step.items():
+            labels = {dim: np.arange(1, size + 1) for dim, size in shape.items()}
+            full = array.reindex(labels).transpose(*shape)
+            parts = [full, *(full[bound] for bound in BOUNDS if bound in full.coords)]
+            for column, part in enumerate(parts):
+                values[names.index(name), step, ..., column] = part.values
+    return names, values

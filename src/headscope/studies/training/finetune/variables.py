@@ -17,15 +17,17 @@ from headscope.studies.training.finetune.baseline_scores import BaselineOutputs,
 from headscope.studies.training.finetune.design import Pairs
 from headscope.studies.training.finetune.head_agreement import NUMBERS, head_agreement
 from headscope.studies.training.finetune.layer_changes import layer_changes
-from headscope.studies.training.finetune.seed_components import (
+from headscope.studies.training.finetune.seeds import (
     SOURCES,
     STOPPED,
+    Values,
     best_of_runs,
+    early_correlation,
     early_stopping,
     seed_components,
+    seed_spread,
     steps_saved,
 )
-from headscope.studies.training.finetune.seeds import Values, early_correlation, seed_spread
 from headscope.studies.training.finetune.table1 import Key
 from headscope.training.run_record import TrainedOutputs
 from headscope.training.trainer import PARTS, loss_curve

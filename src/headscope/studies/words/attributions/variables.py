@@ -10,20 +10,27 @@ from headscope.results.variables import Count, Variables
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.split_half import split_in_half
-from headscope.studies.words.attributions import STUDY, altered_variables
-from headscope.studies.words.attributions.altered_inputs import AlteredInputs
+from headscope.studies.words.attributions import STUDY
+from headscope.studies.words.attributions.altered_attention import LARGEST, RANDOM
+from headscope.studies.words.attributions.altered_inputs import ALTERATIONS, AlteredInputs
 from headscope.studies.words.attributions.explaining_pass import Explained
 from headscope.studies.words.attributions.faithfulness import SHARES, Faithfulness, comprehensiveness, sufficiency
 from headscope.studies.words.attributions.methods import METHODS
 
 ENDS = (0.0, *SHARES, 1.0)
-COORDS = {"attribution": METHODS, "token_class": TOKEN_CLASSES, "token_share": ENDS}
+COORDS = {
+    "attribution": METHODS,
+    "token_class": TOKEN_CLASSES,
+    "token_share": ENDS,
+    "alteration": ALTERATIONS,
+    "erased_share": tuple(LARGEST.values()),
+}
 OF_HEADS = ("attention_to", "norm_to", "effective_share", "effective_correlation")
 
 
 def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamples: int) -> dict[str, xr.DataArray]:
     """The variables; those of faithfulness only where inputs were scored."""
-    variables = Variables(COORDS | altered_variables.COORDS, STUDY.source, STUDY.labels)
+    variables = Variables(COORDS, STUDY.source, STUDY.labels)
     if explained.rows:
         rows = Faithfulness.concatenate(explained.rows)
         rows = rows[np.argsort(rows.index)]
@@ -35,7 +42,7 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
         altered = AlteredInputs.concatenate(explained.altered)
         altered = altered[np.argsort(altered.index)]
         draws = poisson_draws(altered.unit, seed, resamples)
-        for name, values in altered_variables.values(altered).items():
+        for name, values in _of_altered(altered).items():
             if np.isfinite(values).any():  # numbers and representations have no decision
                 _add(variables, name, values, draws)
     shares = explained.tallies["importance_share"]
@@ -47,6 +54,26 @@ def to_variables(explained: Explained, heads: tuple[int, ...], seed: int, resamp
     for name in OF_HEADS:
         variables.add_tally(name, explained.tallies[name], heads)
     return variables.arrays
+
+
+def _of_altered(rows: AlteredInputs) -> dict[str, np.ndarray]:
+    """The variables of altered attention for each input: [input, *dims]."""
+    largest, random = ([ALTERATIONS.index(name) for name in names] for names in (LARGEST, RANDOM))
+    permuted = rows.distance[:, ALTERATIONS.index("permuted")]
+    distance = np.nanmean(rows.distance, axis=(-1, -2))
+    return {
+        "altered_output": rows.change[..., 0],
+        "altered_decision": rows.flip[..., 0],
+        "altered_distance": distance,
+        "layer_altered_output": rows.change[..., 1:],
+        "layer_altered_decision": rows.flip[..., 1:],
+        "erased_lead": rows.change[:, largest, 0] - rows.change[:, random, 0],
+        "erased_decision_lead": rows.flip[:, largest, 0] - rows.flip[:, random, 0],
+        "other_lead": distance[:, -1] - distance[:, ALTERATIONS.index("permuted")],
+        "head_other_distance": rows.head_distance,
+        "head_other_change": rows.head_change,
+        "head_other_lead": rows.head_distance - permuted,
+    }
 
 
 def _add_scores(variables: Variables, rows: Faithfulness, draws: np.ndarray) -> None:
