@@ -54,36 +54,34 @@ RANKED = ("importance", "importance_normalised", "head_gain", "removed_at", "ent
 SMALL_FIRST = ("head_gain",)
 
 
-def join_seeds(found: Iterable[xr.Dataset]) -> xr.Dataset:
+def join_seeds(measured: Iterable[xr.Dataset]) -> xr.Dataset:
     """How far the models of several seeds agree on which heads matter, as one result (Prasanna et al. 2020).
 
     `seed_agreement[head_number]` is the mean over pairs of seeds of the rank correlation over heads, with its interval
     over seeds, of each number that ranks heads: importance and loss of score of `ablate`, order of removal of `prune`,
     entropy of `profile`. Of prunings it also says which heads stay in all seeds, in none, and in how many.
 
-    * `found`: results of `ablate`, `prune` or `profile` of models that differ in their seed, on the same examples.
+    * `measured`: results of `ablate`, `prune` or `profile` of models that differ in their seed, on the same examples.
 
     Raises `HeadscopeError` for results of one model, of several tasks or texts, with other heads, and where a seed
     lacks a result that the others have.
 
-    >>> import headscope, torch
-    >>> models = [headscope.load("minilm") for _ in range(2)]
-    >>> _ = torch.nn.init.normal_(models[1].network.encoder.layer[0].attention.self.query.weight)
-    >>> profiles = [headscope.profile(model, ["The dog barked.", "It rained."], resamples=10) for model in models]
+    >>> import headscope
+    >>> profiles = [headscope.profile("minilm", ["The dog barked.", "It rained."], resamples=10) for _ in range(2)]
+    >>> profiles[1].attrs["model_sha256"] = "that of another seed"
     >>> headscope.join_seeds(profiles)["seed_agreement"].dims
     ('head_number',)
     """
-    studies = _by_study(found)
+    studies = _by_study(measured)
     models = list(next(iter(studies.values())))
-    ranked = {name: array for of_seeds in studies.values() for name, array in _ranked([*of_seeds.values()])}
+    ranked = {name: array for runs in studies.values() for name, array in _ranked([*runs.values()])}
     if not ranked:
         raise HeadscopeError(f"no number ranks heads in {', '.join(studies)}; join results of ablate, prune or profile")
     there = next(iter(ranked.values())).notnull().any("seed").stack(place=("layer", "head"))
     values = np.stack([_places(array, there) for array in ranked.values()])
-    matrices = np.stack([agreements(of_number) for of_number in values])
+    matrices = np.stack([agreements(places) for places in values])
     seeds = list(range(1, len(models) + 1))
-    axes = {dim: there[dim].values.tolist() for dim in ("layer", "head")}
-    axes = {dim: sorted(set(labels)) for dim, labels in axes.items()}
+    axes = {dim: sorted(set(there[dim].values.tolist())) for dim in ("layer", "head")}
     variables = Variables(
         {"head_number": list(ranked), "seed": seeds, "other_seed": seeds, **axes}, STUDY.source, STUDY.labels,
         cases="seeds with", resampled=f"{len(seeds)} seeds",
@@ -94,7 +92,7 @@ def join_seeds(found: Iterable[xr.Dataset]) -> xr.Dataset:
     grid = np.full((*values.shape[:2], there.size), np.nan)
     grid[..., there.values] = values
     variables.add("head_place", grid.reshape(*values.shape[:2], *map(len, axes.values())))
-    first = [of_seeds[models[0]] for of_seeds in studies.values()]
+    first = [runs[models[0]] for runs in studies.values()]
     if prunings := [*studies.get("prune", {}).values()]:
         _add_survivors(variables, prunings)
     joined = xr.Dataset(variables.arrays, attrs=_attributes(studies, first))
@@ -103,40 +101,35 @@ def join_seeds(found: Iterable[xr.Dataset]) -> xr.Dataset:
     return results.check(joined)
 
 
-def _by_study(found: Iterable[xr.Dataset]) -> dict[str, dict[str, xr.Dataset]]:
+def _by_study(measured: Iterable[xr.Dataset]) -> dict[str, dict[str, xr.Dataset]]:
     """The results by study and model, in their order; each study has all models.
 
     Raises `HeadscopeError` as `join_seeds` does.
     """
     studies: dict[str, dict[str, xr.Dataset]] = {}
-    for result in found:
+    for result in measured:
         name, model = str(result.attrs["study"]), str(result.attrs["model_sha256"] or result.attrs["model"])
         first = next(iter(studies.setdefault(name, {}).values()), result)
-        for attribute in ("task", "corpus_sha256"):
-            if first.attrs.get(attribute, "") != result.attrs.get(attribute, ""):
-                texts = " and ".join(f"'{one.attrs.get('task', one.attrs['corpus'])}'" for one in (first, result))
-                raise HeadscopeError(
-                    f"{name}: seeds are compared on the same examples, not on {texts}; join those of one"
-                )
-        if any(
-            first.get(dim, xr.DataArray()).shape != result.get(dim, xr.DataArray()).shape for dim in ("layer", "head")
-        ):
+        if any(first.attrs.get(text, "") != result.attrs.get(text, "") for text in ("task", "corpus_sha256")):
+            texts = " and ".join(f"'{run.attrs.get('task', run.attrs['corpus'])}'" for run in (first, result))
+            raise HeadscopeError(f"{name}: seeds are compared on the same examples, not on {texts}; join those of one")
+        if any(first.sizes.get(dim) != result.sizes.get(dim) for dim in ("layer", "head")):
             raise HeadscopeError(f"{name}: '{result.attrs['model']}' has other heads than '{first.attrs['model']}'")
         studies[name].setdefault(model, result)
-    models = {model: str(result.attrs["model"]) for of_seeds in studies.values() for model, result in of_seeds.items()}
+    models = {model: str(result.attrs["model"]) for runs in studies.values() for model, result in runs.items()}
     if len(models) < 2:
         raise HeadscopeError("all results are of one model; name those of two seeds or more")
-    for name, of_seeds in studies.items():
-        if lacking := [models[model] for model in models if model not in of_seeds]:
+    for name, runs in studies.items():
+        if lacking := [models[model] for model in models if model not in runs]:
             raise HeadscopeError(f"{name}: no result of '{lacking[0]}'; run {name} on it too, or leave its results out")
-    return {name: {model: of_seeds[model] for model in models} for name, of_seeds in studies.items()}
+    return {name: {model: runs[model] for model in models} for name, runs in studies.items()}
 
 
-def _ranked(of_seeds: Sequence[xr.Dataset]) -> Iterator[tuple[str, xr.DataArray]]:
+def _ranked(runs: Sequence[xr.Dataset]) -> Iterator[tuple[str, xr.DataArray]]:
     """The numbers that rank heads [seed, layer, head] by their names, which all seeds have; higher comes first."""
     for name in RANKED:
-        if all(name in result for result in of_seeds):
-            arrays = [_comparable(result, name) for result in of_seeds]
+        if all(name in result for result in runs):
+            arrays = [_comparable(result, name) for result in runs]
             array = xr.concat(arrays, "seed", join="inner", combine_attrs="drop")
             array = -array if name in SMALL_FIRST else array
             rest = [str(dim) for dim in array.dims if dim not in ("seed", "layer", "head")]
@@ -172,11 +165,11 @@ def _add_survivors(variables: Variables, prunings: Sequence[xr.Dataset]) -> None
     seeds = kept.sum("seed").where(there).transpose("layer", "head")
     variables.add("kept_seeds", seeds.values)
     sizes = kept.sum(("layer", "head")).values.tolist()
-    for name, number, of_seeds in (
+    for name, number, runs in (
         ("always_kept", int((seeds == len(prunings)).sum()), sizes),
         ("never_kept", int((seeds == 0).sum()), [heads - size for size in sizes]),
     ):
-        chance = common_at_random(of_seeds, heads)
+        chance = common_at_random(runs, heads)
         variables.add(name, number)
         variables.add(f"{name}_chance", float(chance @ np.arange(heads + 1)))
         variables.add(f"{name}_p_value", min(1.0, float(chance[number:].sum())))
@@ -209,13 +202,13 @@ def _scores(prunings: Sequence[xr.Dataset]) -> dict[str, xr.DataArray]:
 
 def _attributes(studies: Mapping[str, Mapping[str, xr.Dataset]], first: Sequence[xr.Dataset]) -> dict[str, Any]:
     """The attributes of the joined result: the models of all seeds, and the examples of the first study."""
-    of_seeds = next(iter(studies.values()))
-    names = [str(result.attrs["model"]) for result in of_seeds.values()]
+    runs = next(iter(studies.values()))
+    names = [str(result.attrs["model"]) for result in runs.values()]
     same = ("corpus", "corpus_sha256", "n_examples", "n_tokens", "task", "headscope_version", "model_type")
     return {
         "study": SEEDS,
         "model": f"{len(names)} seeds: {', '.join(names)}",
-        "model_sha256": sha256("".join(of_seeds).encode()).hexdigest(),
+        "model_sha256": sha256("".join(runs).encode()).hexdigest(),
         "models": json.dumps(names),
         "studies": ", ".join(studies),
         **{name: first[0].attrs[name] for name in same if name in first[0].attrs},

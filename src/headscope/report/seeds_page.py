@@ -89,11 +89,11 @@ def pairs(numbers: Numbers) -> Table:
     rows: list[tuple[str, Cells]] = []
     for name in numbers.labels("seed_agreement", "head_number"):
         matrix = numbers.result["pair_agreement"].sel(head_number=name).values
-        one, other = np.triu_indices(len(matrix), 1)
-        pairs_at = [int(extreme(matrix[one, other])) for extreme in (np.argmin, np.argmax)]
-        ends: Cells = [
-            (f"{number(matrix[one[at], other[at]])} (seeds {one[at] + 1} and {other[at] + 1})", "") for at in pairs_at
-        ]
+        first, second = np.triu_indices(len(matrix), 1)
+        ends: Cells = []
+        for extreme in (np.argmin, np.argmax):
+            at = int(extreme(matrix[first, second]))
+            ends.append((f"{number(matrix[first[at], second[at]])} (seeds {first[at] + 1} and {second[at] + 1})", ""))
         rows.append((words_of(name), [numbers("seed_agreement", head_number=name).cell(), *ends]))
     seeds = "; ".join(f"seed {at}: {model}" for at, model in enumerate(numbers.attribute("models"), 1))
     caption = f"Rank correlation over heads between two seeds; mean over all pairs (95% interval over seeds). {seeds}."

@@ -33,8 +33,8 @@ def agreements(
     [[1.0, -1.0], [-1.0, 1.0]]
     """
     matrix = np.ones((len(values), len(values)))
-    for one, other in combinations(range(len(values)), 2):
-        matrix[one, other] = matrix[other, one] = agree(values[one], values[other])
+    for first, second in combinations(range(len(values)), 2):
+        matrix[first, second] = matrix[second, first] = agree(values[first], values[second])
     return matrix
 
 

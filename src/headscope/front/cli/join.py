@@ -74,6 +74,6 @@ def joined(directories: Sequence[Path], out: Path) -> "xr.Dataset":
     from headscope.results.hub import fetch
 
     read = read_all([fetch(folder) for folder in directories])
-    found = [result for path, result in read.items() if path.parent.resolve() != out.resolve()]
-    models = {str(result.attrs["model_sha256"] or result.attrs["model"]) for result in found}
-    return (join_seeds if len(models) > 1 else join_corpora)(found)
+    measured = [result for path, result in read.items() if path.parent.resolve() != out.resolve()]
+    models = {str(result.attrs["model_sha256"] or result.attrs["model"]) for result in measured}
+    return (join_seeds if len(models) > 1 else join_corpora)(measured)

@@ -109,9 +109,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     in_order = trains and held_out
     promise, ranked = _promised(task, targets, tolerance, settings, in_order=in_order)
     steps = len(plan.counts(heads))
-    of_parts = subnetworks + 2 if subnetworks else 0
+    part_passes = subnetworks + 2 if subnetworks else 0
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
-    settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + (2 + of_parts) * len(dev.inputs))
+    settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + (2 + part_passes) * len(dev.inputs))
 
     unpruned = PrunedModel(model, heads)
     path = curve(task, targets, promise, unpruned, answers(model))

@@ -68,8 +68,8 @@ def scored_parts(
     variables = Variables({"subnetwork": NAMES, "metric": task.metrics}, STUDY.source, STUDY.labels)
     count = Count(np.full(scores.shape, len(path.targets)), "examples behind score of a part", dims=PARTS)
     variables.add("subnetwork_score", scores, interval=intervals(task.metrics, scores, resamples, few), count=count)
-    lead, of_resamples = scores[1] - scores, resamples[:, 1:2] - resamples
-    variables.add("subnetwork_lead", lead, interval=interval(of_resamples, few), count=len(path.targets))
+    lead, lead_resampled = scores[1] - scores, resamples[:, 1:2] - resamples
+    variables.add("subnetwork_lead", lead, interval=interval(lead_resampled, few), count=len(path.targets))
     variables.add("subnetwork_p_value", (1 + better) / (1 + drawn))
     return variables.arrays
 
