@@ -64,13 +64,13 @@ def groups(distances: Distances, number: int | None = None) -> Groups:
     )
 
 
-def agreement(one: Groups, other: Groups) -> float:
+def agreement(first: Groups, second: Groups) -> float:
     """Agreement of two groupings, from 1 (the same) to about 0 (as by chance): the adjusted Rand index.
 
     >>> agreement(np.array([1, 1, 2]), np.array([2, 2, 1]))
     1.0
     """
-    return float(adjusted_rand_score(one, other))
+    return float(adjusted_rand_score(first, second))
 
 
 def _grouped(distances: Distances, number: int) -> Groups:

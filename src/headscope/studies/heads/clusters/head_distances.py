@@ -69,8 +69,8 @@ class HeadPairs:
     def _layer(self) -> tuple[Int[np.ndarray, " pair"], Int[np.ndarray, " pair"]]:
         """The layers of the two heads of each pair, from 0; the first is never the higher."""
         layer = np.repeat(np.arange(len(self.heads)), self.heads)
-        one, other = np.triu_indices(len(layer), 1)
-        return layer[one], layer[other]
+        first, second = np.triu_indices(len(layer), 1)
+        return layer[first], layer[second]
 
     def _bounds(self) -> Float[np.ndarray, "layer head other_layer other_head 2"]:
         """The intervals of all pairs, some of them at a time: resamples are many."""
@@ -94,11 +94,11 @@ class HeadPairs:
     def _layers(self) -> tuple[Float[np.ndarray, "layer layer"], Float[np.ndarray, "layer layer 2"]]:
         number = len(self.heads)
         means, bounds = np.full((number, number), np.nan), np.full((number, number, 2), np.nan)
-        for one, other in combinations_with_replacement(range(number), 2):
-            chosen = (self._layer[0] == one) & (self._layer[1] == other)
+        for first, second in combinations_with_replacement(range(number), 2):
+            chosen = (self._layer[0] == first) & (self._layer[1] == second)
             if chosen.any():
-                means[one, other], bounds[one, other] = self._estimate(self._mean(chosen))
-                means[other, one], bounds[other, one] = means[one, other], bounds[one, other]
+                means[first, second], bounds[first, second] = self._estimate(self._mean(chosen))
+                means[second, first], bounds[second, first] = means[first, second], bounds[first, second]
         return means, bounds
 
     def _claims(self) -> dict[str, Tally]:

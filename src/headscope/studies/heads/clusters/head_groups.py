@@ -51,11 +51,11 @@ def pairs(result: xr.Dataset) -> list[tuple[str, str, float]]:
     """All pairs of heads of which a divergence is known, the most alike first."""
     places = _places(result)
     values = _matrix(result["divergence"], places)
-    one, other = np.triu_indices(len(places), 1)
-    order = np.argsort(values[one, other], kind="stable")
+    first, second = np.triu_indices(len(places), 1)
+    order = np.argsort(values[first, second], kind="stable")
     return [
         (head_name(*places[i]), head_name(*places[j]), float(values[i, j]))
-        for i, j in zip(one[order].tolist(), other[order].tolist(), strict=True)
+        for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
         if not np.isnan(values[i, j])
     ]
 
@@ -64,9 +64,9 @@ def remote(result: xr.Dataset) -> list[tuple[str, float]]:
     """All heads with their mean divergence from the others that are known, the most remote first."""
     places = _places(result)
     values = _matrix(result["divergence"], places)
-    known = ~np.isnan(values) & ~np.eye(len(places), dtype=bool)
-    means = np.where(known, values, 0).sum(1) / np.maximum(1, known.sum(1))
-    order = [head for head in np.argsort(-means, kind="stable").tolist() if known[head].any()]
+    measured = ~np.isnan(values) & ~np.eye(len(places), dtype=bool)
+    means = np.where(measured, values, 0).sum(1) / np.maximum(1, measured.sum(1))
+    order = [head for head in np.argsort(-means, kind="stable").tolist() if measured[head].any()]
     return [(head_name(*places[head]), float(means[head])) for head in order]
 
 

@@ -54,8 +54,8 @@ class DivergenceObserver(RowsObserver):
         if self.maps is None:
             size, keys = self.batch.real.shape
             self.maps = rows.attention.new_zeros(size, self.ends[-1], keys, keys)
-        of_layer = self.maps[:, self.ends[layer] : self.ends[layer + 1]]
-        of_layer[rows.examples, rows.heads or slice(None), rows.queries, rows.keys or slice(None)] = rows.attention
+        maps = self.maps[:, self.ends[layer] : self.ends[layer + 1]]
+        maps[rows.examples, rows.heads or slice(None), rows.queries, rows.keys or slice(None)] = rows.attention
 
     def finish(self) -> dict[str, Values]:
         """The values of the measures, and `divergence`: [example, pair]."""
@@ -81,9 +81,9 @@ def divergences(cells: Float[Tensor, "head cell"]) -> Float[np.ndarray, " pair"]
     [0.6931, 0.0, 0.6931]
     """
     sums = entropies_of_means(cells)
-    one, other = np.triu_indices(len(sums), 1)
-    own = np.diag(sums)
-    return np.maximum(sums[one, other] - (own[one] + own[other]) / 2, 0)
+    first, second = np.triu_indices(len(sums), 1)
+    diagonal = np.diag(sums)
+    return np.maximum(sums[first, second] - (diagonal[first] + diagonal[second]) / 2, 0)
 
 
 def entropies_of_means(cells: Float[Tensor, "head cell"]) -> Float[np.ndarray, "head head"]:

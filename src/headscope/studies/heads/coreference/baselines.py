@@ -47,8 +47,8 @@ def _same_head(case: Case) -> Iterator[Headed]:
 
 
 def _agreeing(case: Case) -> Iterator[Headed]:
-    own = _features(case.mention)
-    return (candidate for candidate in case.candidates if own.agrees(_features(candidate)))
+    features = _features(case.mention)
+    return (candidate for candidate in case.candidates if features.agrees(_features(candidate)))
 
 
 def _features(mention: Headed) -> Features:

@@ -73,8 +73,8 @@ class MentionObserver(RowsObserver):
             torch.from_numpy(mask).to(device) for mask in (allowed, right, first)
         )
         if most[0]:
-            of_cases = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]
-            self.sources = torch.cat([of_cases, self._other_words()], dim=1)
+            sources = self.batch.mean_of_pieces[examples, torch.from_numpy(source)]
+            self.sources = torch.cat([sources, self._other_words()], dim=1)
             # [example, token, candidate]
             self.targets = self.batch.sum_of_pieces.mT[examples, torch.from_numpy(target)].mT
 

@@ -146,8 +146,8 @@ def score(cases: AntecedentPredictions, heads: int, draws: Draws) -> MentionScor
     base = cases.guesses[:, reference] > 0
     both, alone = right[base].sum(0, dtype=np.int64), right[~base].sum(0, dtype=np.int64)
     accuracy, baselines = (tally_by_input(values, cases.unit, draws) for values in (right, cases.guesses))
-    of_cases = better(alone, base.sum() - both)
-    p = np.maximum(of_cases, accuracy.less(baselines, reference).p_above_zero)
+    by_case = better(alone, base.sum() - both)
+    p = np.maximum(by_case, accuracy.less(baselines, reference).p_above_zero)
     return MentionScore(accuracy, baselines, reference, p)
 
 

@@ -85,14 +85,14 @@ def circuit(
     """
     values = values - values.mean(0)
     logits = values @ (output @ mixed).T  # [token, predicted]
-    own = logits.diagonal().clone()
+    itself = logits.diagonal().clone()
     inner = values.T @ output / len(values)  # [width, hidden]
-    found = torch.linalg.eigvals(inner @ mixed)
+    eigenvalues = torch.linalg.eigvals(inner @ mixed)
     length = torch.linalg.matrix_norm(mixed @ inner)
-    z = float(own.mean() / (length / mixed.shape[0] ** 0.5).clamp_min(TINY))
+    z = float(itself.mean() / (length / mixed.shape[0] ** 0.5).clamp_min(TINY))
     others = logits.fill_diagonal_(-torch.inf).amax(1)
-    share = float(found.real.sum() / found.abs().sum().clamp_min(TINY))
-    return (own > 0).double().cpu().numpy(), (own > others).double().cpu().numpy(), share, float(normal.sf(z))
+    share = float(eigenvalues.real.sum() / eigenvalues.abs().sum().clamp_min(TINY))
+    return (itself > 0).double().cpu().numpy(), (itself > others).double().cpu().numpy(), share, float(normal.sf(z))
 
 
 def by_head(output: nn.Module, heads: int) -> Float[Tensor, "head hidden width"]:
@@ -110,17 +110,17 @@ def head_values(
     padded = [
         torch.cat([state, state[:1].expand(rows * number - len(state), -1)]).view(rows, number, -1) for state in states
     ]
-    found = list[Tensor]()
+    values = list[Tensor]()
 
     def keep(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> tuple[Tensor, None]:
         heads = for_each_head(value, query.shape[1], dim=1)  # [example, head, key, width]
-        found.append(heads.transpose(0, 1).flatten(1, 2)[:, : len(tokens)])
+        values.append(heads.transpose(0, 1).flatten(1, 2)[:, : len(tokens)])
         return query.new_zeros(len(query), query.shape[2], query.shape[1], value.shape[-1]), None
 
     bare = without_words_head(model)
     with switchable(bare.network), attending(keep), _entering(model, padded):
         bare.network(input_ids=ids, attention_mask=torch.ones_like(ids))
-    return found
+    return values
 
 
 @contextmanager

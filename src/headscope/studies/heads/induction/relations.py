@@ -61,9 +61,9 @@ def natural_links(tokens: Int[np.ndarray, " token"], word: Bool[np.ndarray, " to
         pairs = copies + np.array([0, after])
         pairs = pairs[(pairs[:, 0] > pairs[:, 1]) & word[pairs[:, 1]]]
         others = np.array([_elsewhere(tokens, word, pair, after, random) for pair in pairs.tolist()])
-        found = others.reshape(-1, 2)[:, 0] > 0 if len(pairs) else np.zeros(0, dtype=bool)
+        linked = others.reshape(-1, 2)[:, 0] > 0 if len(pairs) else np.zeros(0, dtype=bool)
         for kind, some in ((relation, pairs), (CONTROLS[relation], others.reshape(-1, 2))):
-            kept = some[found]
+            kept = some[linked]
             rows.append(np.concatenate([np.full((len(kept), 1), kind), kept], axis=1))
     return np.concatenate(rows).astype(np.int64)
 

@@ -8,10 +8,10 @@ from headscope.errors import HeadscopeError
 SHORTEST, LONGEST, COMPLETE = 8, 128, 512
 
 
-def text_lengths(given: str, room: int, on_notice: Callable[[str], None], *, full: bool = False) -> list[int]:
+def text_lengths(written: str, room: int, on_notice: Callable[[str], None], *, full: bool = False) -> list[int]:
     """The lengths of texts with a planted pair, in tokens, in ascending order.
 
-    * `given`: as 128,512; "" for a quarter and all of what fits, up to `LONGEST`, or up to `COMPLETE` if `full`.
+    * `written`: as 128,512; "" for a quarter and all of what fits, up to `LONGEST`, or up to `COMPLETE` if `full`.
     * `room`: the most tokens of a text; `on_notice`: called with a line where `full` takes longer texts.
 
     Raises `HeadscopeError` for a length that is no number, or that does not fit into the model.
@@ -22,8 +22,8 @@ def text_lengths(given: str, room: int, on_notice: Callable[[str], None], *, ful
     texts with a planted pair have at most 128 tokens; --full has some of 510, in some 4 times the time
     [32, 128]
     """
-    if given:
-        return sorted({_length(word.strip(), room) for word in given.split(",")})
+    if written:
+        return sorted({_length(word.strip(), room) for word in written.split(",")})
     most, longest = (min(room, length) for length in (COMPLETE if full else LONGEST, COMPLETE))
     if most < longest:
         on_notice(

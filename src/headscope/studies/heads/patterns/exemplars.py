@@ -56,7 +56,9 @@ class Clearest:
     ) -> None:
         """Consider the inputs of a batch."""
         confidence, predicted = (values.cpu().numpy() for values in probability.max(-1))
-        length, index = (np.array(numbers) for numbers in zip(*((len(one), one.index) for one in group), strict=True))
+        length, index = (
+            np.array(numbers) for numbers in zip(*((len(encoded), encoded.index) for encoded in group), strict=True)
+        )
         fits = valid.cpu().numpy() & (length >= LEAST_SHOWN) & (length <= MOST_SHOWN)
         keys = (-(confidence * 100).round().astype(int), abs(length - TYPICAL)[:, None], index[:, None])
         keys = np.stack(np.broadcast_arrays(*keys))  # [key, example, head]
@@ -136,7 +138,7 @@ class Clearest:
         return xr.DataArray(levels, labels, (*coords, "query", "key"), attrs=attributes), properties, token
 
 
-def clearest_of_both(one: Picks, other: Picks) -> Picks:
-    """The clearer map of each head and pattern; ties: the map of `one`."""
-    clearer = {key: pick for key, pick in other.items() if key not in one or pick.order < one[key].order}
-    return one | clearer
+def clearest_of_both(first: Picks, second: Picks) -> Picks:
+    """The clearer map of each head and pattern; ties: the map of `first`."""
+    clearer = {key: pick for key, pick in second.items() if key not in first or pick.order < first[key].order}
+    return first | clearer

@@ -109,5 +109,5 @@ def pattern_pass(run: Pass, observer: PatternObserver, task: str, counts: Counte
     return run.fold(Fold(start, _merged, PatternState, forward=forward))
 
 
-def _merged(one: PatternState, other: PatternState) -> PatternState:
-    return PatternState(added(one.tallies, other.tallies), clearest_of_both(one.picks, other.picks))
+def _merged(first: PatternState, second: PatternState) -> PatternState:
+    return PatternState(added(first.tallies, second.tallies), clearest_of_both(first.picks, second.picks))

@@ -155,8 +155,8 @@ def same_in_all(main: xr.DataArray) -> dict[str, xr.DataArray]:
     >>> float(same_in_all(main)["same_pattern"])
     0.5
     """
-    known = main.isel(task=0) != ""
-    same, heads = int(((main == main.isel(task=0)).all("task") & known).sum()), int(known.sum())
+    named = main.isel(task=0) != ""
+    same, heads = int(((main == main.isel(task=0)).all("task") & named).sum()), int(named.sum())
     bounds = binomtest(same, heads).proportion_ci(method="wilson")
     variables = Variables({}, STUDY.source, STUDY.labels, cases="heads behind", resampled="heads")
     variables.add("same_pattern", same / heads, interval=[bounds.low, bounds.high], count=heads)

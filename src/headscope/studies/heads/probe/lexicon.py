@@ -63,9 +63,9 @@ def _lexicon(
 ) -> Lexicon:
     table = np.concatenate([np.zeros((1, vectors.shape[1]), np.float32), vectors])
     scale = np.float32(np.sqrt(np.square(vectors, dtype=np.float64).mean())) or np.float32(1)
-    known = [numbers[key] != NONE for sentence in sentences for key in keys(sentence)]
+    numbered = [numbers[key] != NONE for sentence in sentences for key in keys(sentence)]
     return Lexicon(
         torch.from_numpy(table / scale),
         lambda sentence: np.array([numbers[key] for key in keys(sentence)]),
-        float(np.mean(known)),
+        float(np.mean(numbered)),
     )

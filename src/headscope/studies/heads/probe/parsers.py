@@ -94,10 +94,10 @@ class AttentionAndWordsParser(nn.Module):
 
     def forward(self, attention: Attention, vectors: WordVectors, lengths: Lengths) -> Scores:
         """The scores of ROOT and of each word as the head of each word."""
-        of_dependent, of_head = self.dependent(vectors), self.head(vectors)  # [sentence, token, seed, feature]
+        dependent, head = self.dependent(vectors), self.head(vectors)  # [sentence, token, seed, feature]
         # What the head's vector weighs is the same features, seen from the head: each direction is then the other.
-        seen_from_head = of_head.roll(attention.shape[-1] // 2, dims=-1)
-        both = (attention @ torch.cat([of_dependent, seen_from_head], dim=2).mT).movedim(-1, 0)
+        seen_from_head = head.roll(attention.shape[-1] // 2, dims=-1)
+        both = (attention @ torch.cat([dependent, seen_from_head], dim=2).mT).movedim(-1, 0)
         from_dependent, from_head = both.chunk(2)  # [seed, sentence, token, token]
         return self.root(from_dependent + from_head.mT)
 
@@ -121,8 +121,8 @@ class DistanceParser(nn.Module):
         words = vectors[:, SPECIAL:]
         candidates = nn.functional.pad(self.head(words), (0, 0, 0, 0, 1, 0))
         parts = (self.distance(distances(lengths, words.shape[1])), self.dependent(words), candidates)
-        of_seeds = zip(*(part.unbind(2) for part in parts), self.score.weight[:, 0], strict=True)
-        return torch.stack([UnitScores.apply(*of_seed) for of_seed in of_seeds])
+        by_seed = zip(*(part.unbind(2) for part in parts), self.score.weight[:, 0], strict=True)
+        return torch.stack([UnitScores.apply(*seed_parts) for seed_parts in by_seed])
 
 
 NEAR = (-2, -1, 1, 2)

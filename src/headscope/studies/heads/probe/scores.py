@@ -114,10 +114,10 @@ def predict(
 
 def _add(predicted: Predicted, treebank: Treebank, part: Sequence[int], scores: np.ndarray) -> None:
     """Add the heads of the sentences of a batch."""
-    for number, of_sentence in zip(part, scores, strict=True):
+    for number, sentence_scores in zip(part, scores, strict=True):
         words = len(treebank.sentences[number])
-        of_words = of_sentence[:words, : words + 1]
-        predicted.trees[number], predicted.best[number] = tree(of_words), best_heads(of_words)
+        word_scores = sentence_scores[:words, : words + 1]
+        predicted.trees[number], predicted.best[number] = tree(word_scores), best_heads(word_scores)
 
 
 def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored feature"]:

@@ -66,10 +66,10 @@ class _Counter:
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`."""
         asked = [self.asked(encoded) for encoded in group]
-        inputs = dict(self.collate([one.encoded for one in asked]).inputs)
+        inputs = dict(self.collate([text.encoded for text in asked]).inputs)
         ids = inputs.pop("input_ids").cpu().numpy()
-        row = np.repeat(np.arange(len(asked)), [len(one.places) for one in asked])
-        token, none = np.concatenate([one.places for one in asked]), np.zeros(0, int)
+        row = np.repeat(np.arange(len(asked)), [len(text.places) for text in asked])
+        token, none = np.concatenate([text.places for text in asked]), np.zeros(0, int)
         part = PredictedPieces(ids, row, token, none, none, none, further=inputs)
         found = [self._predicted(replace(part, row=row[at], token=token[at])) for at in _slices(len(row))]
         for pieces in found:

@@ -106,9 +106,9 @@ def relinked(example: Example, kind: LinkKind, limits: Limits, dropped: Counter[
 
 def _again(corpus: Corpus, kind: LinkKind, limits: Limits, dropped: Counter[str]) -> Iterator[Example]:
     for example in corpus:
-        made = relinked(example, kind, limits, dropped)
-        if any(sentence.links for sentence in made.sentences):
-            yield made
+        linked = relinked(example, kind, limits, dropped)
+        if any(sentence.links for sentence in linked.sentences):
+            yield linked
 
 
 def _kept(sentence: Sentence, links: tuple[Link, ...], limits: Limits, dropped: Counter[str]) -> tuple[Link, ...]:

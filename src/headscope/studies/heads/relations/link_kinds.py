@@ -28,7 +28,7 @@ def with_links(example: Example, kind: LinkKind) -> Example:
     """
     if kind == "same_word":
         example = with_words(example)
-        across = tuple(Link("same word", (one,), (other,)) for one, other in copies(example))
+        across = tuple(Link("same word", (first,), (second,)) for first, second in copies(example))
         sentences = iter((across, *[()] * len(example.sentences)))
     else:
         sentences = iter([links_of(sentence, kind) for sentence in example.sentences])
@@ -110,16 +110,16 @@ def _pairs(sentence: Sentence) -> tuple[Link, ...]:
 
 def _possessives(sentence: Sentence) -> tuple[Link, ...]:
     """Two links for each owner that has a clitic."""
-    found: list[Link] = []
+    links: list[Link] = []
     for clitic, (form, owner) in enumerate(zip(sentence.forms, sentence.heads, strict=False)):
         if form in CLITICS and owner and sentence.deprel[clitic] == "case" and sentence.heads[owner - 1]:
             owned = sentence.heads[owner - 1] - 1
             if sentence.deprel[owner - 1] == "nmod:poss":
-                found += [
+                links += [
                     Link("owned and owner", (owned,), (owner - 1,)),
                     Link("owned and clitic", (owned,), (clitic,)),
                 ]
-    return tuple(found)
+    return tuple(links)
 
 
 LINKS: dict[str, Callable[[Sentence], tuple[Link, ...]]] = {

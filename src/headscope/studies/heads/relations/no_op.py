@@ -35,6 +35,6 @@ def no_op(
             for values in (rows.sink, rows.sink_others)
         )
         values = np.column_stack([applies, otherwise, otherwise - applies])
-        known = ~np.isnan(values).any(1)
-        tallies[relation] = tally_by_input(values[known], rows.input[known], draws)
+        measured = ~np.isnan(values).any(1)
+        tallies[relation] = tally_by_input(values[measured], rows.input[measured], draws)
     return tallies

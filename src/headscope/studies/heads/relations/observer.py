@@ -139,7 +139,7 @@ class LinkObserver(RowsObserver):
         by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
         read = self.batch.examples[example]
         for link, others, before in self._links(self.relink(read) if self.relink else read, tokens):
-            pairs = tuple(pairs_of(one, tokens, before, self.as_coded) for one in (link, *others))
+            pairs = tuple(pairs_of(part, tokens, before, self.as_coded) for part in (link, *others))
             if pairs[0]:
                 by_relation[link.relation].append(pairs)
             else:
@@ -166,7 +166,7 @@ def _lookers(
     """Weights of means over the tokens of the links' looking ends, and over all other words; NaN without any."""
     weights = torch.zeros(len(rows), 2, 2, real.shape[1], device=real.device)
     for number, row in enumerate(rows):
-        words = {token for of_word in tokens[row.example].values() for token in of_word}
+        words = {token for pieces in tokens[row.example].values() for token in pieces}
         for direction in range(2):
             ends = {pair[direction] for pair in row.pairs[0]}
             for kind, group in enumerate((ends, words - ends)):

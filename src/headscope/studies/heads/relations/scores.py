@@ -43,12 +43,12 @@ def score(rows: LinkAttention, draws: Draws) -> LinkScore:
     linked, elsewhere, others = map(with_either, (compared.matched, compared.elsewhere, compared.one_end_moved))
     gains = (linked - elsewhere, linked - others)
     tallies = [tally_by_input(values, compared.input, draws) for values in (elsewhere, others, *gains)]
-    of_sentences = [better((gain > 0).sum(0), (gain < 0).sum(0)) for gain in gains]
-    of_units = [gain.p_above_zero for gain in tallies[2:]]
+    by_sentence = [better((gain > 0).sum(0), (gain < 0).sum(0)) for gain in gains]
+    by_unit = [gain.p_above_zero for gain in tallies[2:]]
     return LinkScore(
         tally_by_input(with_either(rows.linked), rows.input, draws),
         *tallies,
-        p=np.maximum.reduce([*of_sentences, *of_units]),
+        p=np.maximum.reduce([*by_sentence, *by_unit]),
     )
 
 

@@ -26,13 +26,13 @@ def no_op(words: HeadPredictions, best: Mapping[str, BestHead | None], split: Sp
     Returns: for each relation with a chosen head the tally of `paired_means`: words to which it applies, and others.
     """
     held_out = words[~split.selection_half[words.input]]
-    found = {}
+    tallies = {}
     for relation, head in best.items():
         if head is not None and relation != LEFT_OUT:
             values = held_out.sink[:, head.selected.head]
             inside = applies(held_out, relation, DIRECTIONS[head.selected.direction])
-            found[relation] = paired_means(values, inside, held_out.input, split.draws)
-    return found
+            tallies[relation] = paired_means(values, inside, held_out.input, split.draws)
+    return tallies
 
 
 def applies(words: HeadPredictions, relation: str, direction: str) -> Bool[np.ndarray, " word"]:

@@ -112,14 +112,14 @@ def _equals(between: Between, candidates: Candidates, heads: Heads) -> Equals:
     counts = []
     for dim, others in ((-1, candidates & ~is_head), (-2, candidates & ~is_head.mT)):
         expanded = index.unsqueeze(dim).expand(-1, between.shape[1], *index.unsqueeze(dim).shape[2:])
-        own = between.gather(dim, expanded).squeeze(dim)  # [example, head, word]
+        chosen = between.gather(dim, expanded).squeeze(dim)  # [example, head, word]
         allowed = between.masked_fill(~others, -1)
         other = allowed.amax(dim)
-        right = (own >= other * (1 - ROUNDING)) & has_head
-        count, tied = right.to(torch.uint8), right & (other >= own * (1 - ROUNDING))
+        right = (chosen >= other * (1 - ROUNDING)) & has_head
+        count, tied = right.to(torch.uint8), right & (other >= chosen * (1 - ROUNDING))
         if tied.any():
             rows = (allowed if dim == -1 else allowed.mT)[tied]  # [tie, word]
-            least = torch.maximum(own, other)[tied] * (1 - ROUNDING)
+            least = torch.maximum(chosen, other)[tied] * (1 - ROUNDING)
             count[tied] += (rows >= least[:, None]).sum(-1).clamp_max(254).to(torch.uint8)
         counts.append(count)
     return torch.stack(counts, dim=-1)
@@ -136,6 +136,6 @@ def _candidates(batch: Batch) -> Bool[Tensor, "example word word"]:
 
 def _rows(words: list[list[Dependency]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Example and number of each word."""
-    rows = [(example, word.word) for example, of_example in enumerate(words) for word in of_example]
+    rows = [(example, word.word) for example, words_of_example in enumerate(words) for word in words_of_example]
     example, word = torch.tensor(rows, dtype=torch.long, device=device).reshape(-1, 2).unbind(-1)  # each [row]
     return example, word

@@ -85,13 +85,13 @@ def special(numbers: Numbers) -> Finding:
 
 def busiest(result: xr.Dataset) -> str:
     """A head that is special for no fewer relations than others."""
-    found = result["special"].max("direction").where(result["relation"] != "all")
-    counts = found.sum("relation")
+    special = result["special"].max("direction").where(result["relation"] != "all")
+    counts = special.sum("relation")
     if not int(counts.max()):
         return ""
     head = counts[counts.argmax(...)]
     position = {name: int(head[name]) for name in HEAD}
-    names = found["relation"].values[found.sel(position).values == 1].tolist()
+    names = special["relation"].values[special.sel(position).values == 1].tolist()
     return f" Head {head_name(**position)} is special for: {', '.join(names)}."
 
 
@@ -112,13 +112,15 @@ def clearest(numbers: Numbers) -> Iterator[Finding]:
 
 def without_function(numbers: Numbers) -> Iterator[Finding]:
     """Whether chosen heads look at special tokens where their relation does not apply."""
-    yield from no_op(numbers.result, [one for one in relations(numbers.result) if one.labels["relation"] != "all"])
+    yield from no_op(
+        numbers.result, [relation for relation in relations(numbers.result) if relation.labels["relation"] != "all"]
+    )
 
 
 def missing(numbers: Numbers) -> Iterator[Finding]:
     """The relations that no head is special for."""
-    *_, known = special_heads(numbers.result, "relation", without="all")
-    if names := [head.name for head in by_gain(relations(numbers.result)) if head.name not in known]:
+    *_, tested = special_heads(numbers.result, "relation", without="all")
+    if names := [head.name for head in by_gain(relations(numbers.result)) if head.name not in tested]:
         yield Finding(f"{several(len(names), 'relation')} without such a head", f"{first_of(names, NAMED, ', ')}.")
 
 

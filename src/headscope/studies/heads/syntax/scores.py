@@ -121,12 +121,12 @@ def score(
     accuracy = tally_by_input(shares, words.input, draws)
     of_fixed = tally_by_input(baseline[:, None], words.input, draws)
     # Shares make parts of words: they count against the head.
-    of_words = better(np.floor(alone), baseline.sum() - np.floor(both))
+    by_word = better(np.floor(alone), baseline.sum() - np.floor(both))
     return RelationScore(
         accuracy,
         fixed,
         of_fixed,
-        np.maximum(of_words, accuracy.less(of_fixed).p_above_zero),
+        np.maximum(by_word, accuracy.less(of_fixed).p_above_zero),
         _held_out_gain(words, None if as_coded else selection_half[words.input], as_coded),
     )
 

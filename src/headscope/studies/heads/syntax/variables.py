@@ -66,8 +66,8 @@ def _add_fixed_words(variables: Variables, name: str, words: list[FixedWord | No
 
 def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[int, ...]) -> None:
     add_place(variables, best, heads)
-    variables.add("chosen_direction", column(best, lambda one: DIRECTIONS[one.selected.direction], ""))
-    _add_fixed_words(variables, "chosen", column(best, lambda one: one.selected.baseline, None))
-    words = column(best, lambda one: int(one.held_out.count), 0)
+    variables.add("chosen_direction", column(best, lambda choice: DIRECTIONS[choice.selected.direction], ""))
+    _add_fixed_words(variables, "chosen", column(best, lambda choice: choice.selected.baseline, None))
+    words = column(best, lambda choice: int(choice.held_out.count), 0)
     count = Count(words, "words of each relation on the other half", "words", ("relation",))
     add_held_out(variables, best, ("chosen_accuracy", "chosen_baseline", "chosen_gain"), count, shares=2)

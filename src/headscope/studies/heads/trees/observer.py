@@ -97,10 +97,12 @@ class TreeObserver(RowsObserver):
                 (maps, noise) if kept == 0 else (without_special(maps, special), noise[..., special:, special:])
             )
             directed = np.stack([between, between.swapaxes(-1, -2)], axis=2)
-            counts, found = attachments(directed.reshape(len(maps), -1, *between.shape[2:]), random, nodes, sentences)
+            counts, attached = attachments(
+                directed.reshape(len(maps), -1, *between.shape[2:]), random, nodes, sentences
+            )
             # [root, score, sentence, unit and direction] -> [score, sentence, unit, direction, root]
             right[:, :, :, :, kept, :2] = np.moveaxis(counts, 0, -1).reshape(2, *directed.shape[:3], 2)
-            root[:, :, :, kept] = found.reshape(directed.shape[:3])
+            root[:, :, :, kept] = attached.reshape(directed.shape[:3])
             right[1, :, :, :, kept, 2] = links(between, random, nodes, sentences)[:, :, None]
 
     def _noise(self, sentence: Parsed, size: int) -> np.ndarray:

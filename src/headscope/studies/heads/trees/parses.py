@@ -115,10 +115,10 @@ def gold_phrases(sentence: Parsed, phrases: tuple[tuple[int, int], ...], before:
 def distances(rows: Float[np.ndarray, "head word node"]) -> dict[str, Distances]:
     """Distances of the attention of each word and of the next, by name; rows are divided by their sum."""
     rows = rows / np.maximum(rows.sum(-1, keepdims=True), np.finfo(np.float32).tiny)
-    one, other = rows[:, :-1], rows[:, 1:]
+    first, second = rows[:, :-1], rows[:, 1:]
     entropy = entr(rows).sum(-1)
-    divergence = entr((one + other) / 2).sum(-1) - (entropy[:, :-1] + entropy[:, 1:]) / 2
-    hellinger = np.square(np.sqrt(one) - np.sqrt(other)).sum(-1) / 2
+    divergence = entr((first + second) / 2).sum(-1) - (entropy[:, :-1] + entropy[:, 1:]) / 2
+    hellinger = np.square(np.sqrt(first) - np.sqrt(second)).sum(-1) / 2
     return {"jensen_shannon": np.sqrt(np.maximum(divergence, 0)), "hellinger": np.sqrt(hellinger)}
 
 

@@ -64,6 +64,6 @@ def between(
     """The mean over pairs of different documents, drawn so often; NaN where a resample has no such pair."""
     drawn, squared = draws.astype(np.float32), np.square(draws, dtype=np.float64)
     products = np.stack([np.square(drawn @ space).sum(1, dtype=np.float64) for space in totals], axis=1)
-    own = squared @ np.square(totals, dtype=np.float64).sum(-1).T
+    squares = squared @ np.square(totals, dtype=np.float64).sum(-1).T
     pairs = (np.square(draws @ counts) - squared @ np.square(counts))[:, None]
-    return np.divide(products - own, pairs, out=np.full(own.shape, np.nan), where=pairs > 0)
+    return np.divide(products - squares, pairs, out=np.full(squares.shape, np.nan), where=pairs > 0)

@@ -120,8 +120,8 @@ class RepeatedSample:
         return type(self)(self.bound, self.seed, rows[order], limit)
 
 
-def _joined(one: Occurrences | None, other: Occurrences | None) -> Occurrences | None:
-    parts = [rows for rows in (one, other) if rows is not None]
+def _joined(first: Occurrences | None, second: Occurrences | None) -> Occurrences | None:
+    parts = [rows for rows in (first, second) if rows is not None]
     if len(parts) < 2:
         return parts[0] if parts else None
     return Occurrences.concatenate(parts)

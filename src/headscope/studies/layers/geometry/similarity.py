@@ -79,9 +79,9 @@ def token_scores(repeated: Occurrences, random: Occurrences, seed: int) -> Token
         variance = explained(units, repeated.norm[group].T)
         chance = explained(by_space(random.unit[other]), random.norm[other].T)
         values[number] = np.column_stack([mean_cosine(units), variance, chance, cosines @ masks.T.astype(np.float64)])
-    own, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
+    itself, variance, chance = np.moveaxis(values[..., :3], -1, 0)  # each [token, space]
     gaps, segments = np.split(values[..., 3:], [len(GAPS)], axis=-1)
-    return TokenScores(own, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
+    return TokenScores(itself, variance, chance, gaps, pairs[:, : len(GAPS)], segments, pairs[:, len(GAPS) :])
 
 
 def by_space(units: Float[np.ndarray, "occurrence space width"]) -> Float[np.ndarray, "space occurrence width"]:
@@ -103,8 +103,8 @@ def _classes(rows: Occurrences, group: np.ndarray) -> list[np.ndarray]:
     gap = abs(position[:, None] - position)
     both = once & rows.paired[group, None] & rows.paired[group]
     same = segment[:, None] == segment
-    of_gaps = [once & (gap >= least) & (gap <= most) for least, most in GAPS.values()]
-    return [*of_gaps, both & same, both & ~same]
+    by_gap = [once & (gap >= least) & (gap <= most) for least, most in GAPS.values()]
+    return [*by_gap, both & same, both & ~same]
 
 
 def largest_shares(units: Units) -> tuple[Int[np.ndarray, " rank"], Float[np.ndarray, " rank"]]:
@@ -141,9 +141,9 @@ def alignments(ones: Sequence[Vectors], others: Sequence[Vectors]) -> Float[np.n
     np.float64(1.0)
     """
     ones, others = [_centred(vectors) for vectors in ones], [_centred(vectors) for vectors in others]
-    own = [np.array([np.square(vectors.T @ vectors).sum() for vectors in group]) for group in (ones, others)]
-    products = np.array([[np.square(other.T @ one).sum() for other in others] for one in ones])
-    return _divided(products, *own)
+    norms = [np.array([np.square(vectors.T @ vectors).sum() for vectors in group]) for group in (ones, others)]
+    products = np.array([[np.square(second.T @ first).sum() for second in others] for first in ones])
+    return _divided(products, *norms)
 
 
 def own_alignments(vectors: Sequence[Vectors]) -> Float[np.ndarray, "one other"]:
@@ -154,9 +154,9 @@ def own_alignments(vectors: Sequence[Vectors]) -> Float[np.ndarray, "one other"]
     """
     vectors = [_centred(vector) for vector in vectors]
     products = np.empty((len(vectors), len(vectors)))
-    for row, one in enumerate(vectors):
+    for row, first in enumerate(vectors):
         for column, other in enumerate(vectors[: row + 1]):
-            products[row, column] = products[column, row] = np.square(other.T @ one).sum()
+            products[row, column] = products[column, row] = np.square(other.T @ first).sum()
     return _divided(products, products.diagonal(), products.diagonal())
 
 
@@ -188,9 +188,9 @@ def self_similarity_score(
     """
     documents, column = np.unique(rows.document, return_inverse=True)
     draws = poisson_draws(documents.tolist(), seed, resamples)
-    of_tokens = [resampled_cosine(rows, group, draws[:, column[group]]) for group in groups]
-    there = np.isfinite(of_tokens)
-    total, number = np.where(there, of_tokens, 0.0).sum(0), there.sum(0)  # each [resample, space]
+    by_token = [resampled_cosine(rows, group, draws[:, column[group]]) for group in groups]
+    there = np.isfinite(by_token)
+    total, number = np.where(there, by_token, 0.0).sum(0), there.sum(0)  # each [resample, space]
     resampled = np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)
     counts = np.bincount(column[np.concatenate(groups)], minlength=len(documents))
     return Score(values.mean(0), resampled, len(groups), float(effective_units(draws @ counts)))
@@ -214,6 +214,6 @@ def _pairs(
     draws: Draws,
 ) -> Float[np.ndarray, "resample space"]:
     """Sums over pairs of different documents, drawn so often together, and over pairs within a document, so often."""
-    of_two = ((draws @ (values * apart)) * draws).sum(-1)  # [space, resample]
-    of_one = (values * within).sum(-1) @ draws.T
-    return (of_two + of_one).T
+    twice = ((draws @ (values * apart)) * draws).sum(-1)  # [space, resample]
+    once = (values * within).sum(-1) @ draws.T
+    return (twice + once).T

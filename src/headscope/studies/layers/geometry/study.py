@@ -78,8 +78,12 @@ def first_pass(
 
 
 def _refuse_other_tokens(model: Model, other: Model, hidden: Hidden, aligned: Hidden) -> None:
-    one, same = hidden.words, aligned.words
-    if one is None or same is None or not (np.array_equal(one.key, same.key) and np.array_equal(one.token, same.token)):
+    plain, same = hidden.words, aligned.words
+    if (
+        plain is None
+        or same is None
+        or not (np.array_equal(plain.key, same.key) and np.array_equal(plain.token, same.token))
+    ):
         raise HeadscopeError(
             f"models '{model.name}' and '{other.name}' read other tokens of the same text; name models with the same "
             "tokenizer and length"

@@ -106,10 +106,10 @@ class GeometryVariables:
 
     def _add_alignment(self, words: Occurrences, other: Hidden | None) -> None:
         vectors = [words.vectors(space) for space in range(self.spaces)]
-        own = own_alignments(vectors)
+        alignment = own_alignments(vectors)
         count = Count(len(words), "random tokens", "tokens")
-        self.variables.add("alignment", own[1:, 1:], count=count)
-        self.variables.add("embeddings_alignment", own[1:, 0])
+        self.variables.add("alignment", alignment[1:, 1:], count=count)
+        self.variables.add("embeddings_alignment", alignment[1:, 0])
         if other is not None and other.words is not None:
             others = [other.words.vectors(space) for space in range(1, other.words.norm.shape[1])]
             self.variables.add("model_alignment", alignments(vectors[1:], others))

@@ -26,13 +26,13 @@ def vectors(
     [[[1.0, 2.0, 3.0, 4.0, 3.0, 8.0]]]
     """
     width, spans = tables[0].shape[1], rows.shape[1]
-    made = torch.empty(len(spaces), len(rows), width * (3 if spans == 2 else 1))
-    for of_space, space in zip(made, spaces, strict=True):
+    joined = torch.empty(len(spaces), len(rows), width * (3 if spans == 2 else 1))
+    for space_vectors, space in zip(joined, spaces, strict=True):
         for number, column in enumerate(rows.T):
-            of_space[:, number * width : (number + 1) * width] = torch.from_numpy(tables[space][column])
+            space_vectors[:, number * width : (number + 1) * width] = torch.from_numpy(tables[space][column])
         if spans == 2:
-            torch.mul(of_space[:, :width], of_space[:, width : 2 * width], out=of_space[:, 2 * width :])
-    return made
+            torch.mul(space_vectors[:, :width], space_vectors[:, width : 2 * width], out=space_vectors[:, 2 * width :])
+    return joined
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def standard(training: Vectors) -> Standard:
     return Standard(mean, torch.where(constant, 1.0, deviation))
 
 
-def outputs(weights: Float[Tensor, "space output dim1"], given: Vectors) -> Float[Tensor, "space output case"]:
+def outputs(weights: Float[Tensor, "space output dim1"], vectors: Vectors) -> Float[Tensor, "space output case"]:
     """The values of linear functions whose last weight is the intercept."""
-    return torch.baddbmm(weights[..., -1:], weights[..., :-1], given.mT)
+    return torch.baddbmm(weights[..., -1:], weights[..., :-1], vectors.mT)
 
 
 class ClassifiedCases:
@@ -112,20 +112,20 @@ class PrincipalAxes:
         return torch.baddbmm(slope * across, along * more, self.axes.mT)
 
 
-def principal_axes(given: Vectors, most: int = MOST_AXES) -> PrincipalAxes:
+def principal_axes(vectors: Vectors, most: int = MOST_AXES) -> PrincipalAxes:
     """Find the longest principal axes of centred vectors, about, by a random sketch (Halko et al. 2011, section 4.5).
 
     >>> given = torch.tensor([[[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]]])
     >>> principal_axes(given).energy.round(decimals=3).tolist()
     [[[0.5, 4.5]]]
     """
-    cases, dims = given.shape[1:]
-    sketch = torch.randn(dims, min(most, dims), generator=torch.Generator().manual_seed(0)).to(given)
-    basis = torch.linalg.qr(given.mT @ (given @ sketch)).Q
-    along = given @ basis
+    cases, dims = vectors.shape[1:]
+    sketch = torch.randn(dims, min(most, dims), generator=torch.Generator().manual_seed(0)).to(vectors)
+    basis = torch.linalg.qr(vectors.mT @ (vectors @ sketch)).Q
+    along = vectors @ basis
     energy, turn = torch.linalg.eigh(along.mT @ along / cases)
     energy = energy.clamp_min(0)[:, None]  # [space, 1, axis]
-    total = given.square().sum((1, 2))[:, None, None] / cases
+    total = vectors.square().sum((1, 2))[:, None, None] / cases
     rest = (total - energy.sum(-1, keepdim=True)).clamp_min(0) / max(1, dims - basis.shape[-1])
     return PrincipalAxes(basis @ turn, energy, rest)
 

@@ -129,8 +129,8 @@ class LogisticSearch:
 
     def _ended(self) -> Bool[Tensor, "space task"]:
         largest = self.slope.square().mean(-1).sqrt() / self.number[self.owner]  # [space, column]
-        of_task = torch.zeros_like(self.loss).scatter_reduce(1, self.owner.expand_as(largest), largest, "amax")
-        return (of_task <= self.tolerance) | self.stuck
+        by_task = torch.zeros_like(self.loss).scatter_reduce(1, self.owner.expand_as(largest), largest, "amax")
+        return (by_task <= self.tolerance) | self.stuck
 
     def _select(self, keep: Int[Tensor, " task"]) -> None:
         """Go on with some of the tasks."""
@@ -154,11 +154,11 @@ class LogisticSearch:
             self.blocks.append((slice(task, task + some), slice(column, column + some * classes)))
             task, column = task + some, column + some * classes
 
-    def _dot(self, one: Weights, other: Weights) -> OfProblem:
-        return self._sum(torch.linalg.vecdot(one, other))
+    def _dot(self, first: Weights, second: Weights) -> OfProblem:
+        return self._sum(torch.linalg.vecdot(first, second))
 
-    def _sum(self, of_columns: Float[Tensor, "space column"]) -> OfProblem:
-        return of_columns.new_zeros(len(of_columns), len(self.classes)).index_add_(1, self.owner, of_columns)
+    def _sum(self, columns: Float[Tensor, "space column"]) -> OfProblem:
+        return columns.new_zeros(len(columns), len(self.classes)).index_add_(1, self.owner, columns)
 
-    def _spread(self, of_problem: OfProblem) -> Float[Tensor, "space column 1"]:
-        return of_problem[:, self.owner, None]
+    def _spread(self, values: OfProblem) -> Float[Tensor, "space column 1"]:
+        return values[:, self.owner, None]

@@ -128,8 +128,8 @@ def measured(
             mixed_tasks = mixes(group, tables, best, draws.seed, device)
         outcomes = list(map(_Outcome, group.answers, trained, mixed_tasks))
         for name in dict.fromkeys(answers.name for answers in group.answers):
-            own = [outcome for outcome in outcomes if outcome.answers.name == name]
-            measured[name] = _task(group, own, draws, pieces)
+            mine = [outcome for outcome in outcomes if outcome.answers.name == name]
+            measured[name] = _task(group, mine, draws, pieces)
         done(len(tables) if mixed else 0)
     return measured
 
@@ -147,9 +147,9 @@ def _task(
     group: CaseGroup, outcomes: Sequence[_Outcome], draws: UnitDraws, pieces: Int[np.ndarray, " row"] | None
 ) -> MeasuredTask:
     """The scores of a task and its control task."""
-    own = [outcome for outcome in outcomes if not outcome.answers.control]
+    mine = [outcome for outcome in outcomes if not outcome.answers.control]
     control = [outcome for outcome in outcomes if outcome.answers.control]
-    answers = own[0].answers
+    answers = mine[0].answers
     present = answers.present("report")
     scored = partial(
         score,
@@ -157,24 +157,24 @@ def _task(
         draws=draws,
         of_answers=bool(answers.classes) and not answers.label,
     )
-    trained = _joined(own)
+    trained = _joined(mine)
     scores = scored(trained.loss, trained.base)
-    of_control = None
+    control_score = None
     if control:
-        of_control = scored(_joined(control).loss, _joined(control).base)
-    mixed = [outcome.mix for outcome in own if outcome.mix]
+        control_score = scored(_joined(control).loss, _joined(control).base)
+    mixed = [outcome.mix for outcome in mine if outcome.mix]
     return MeasuredTask(
         trained,
         scores,
-        scored(*_parts(own, [_majority(outcome.answers, outcome.trained) for outcome in own])),
-        of_control,
-        None if of_control is None else scores - of_control,
-        scored(*_parts(own, [mix.loss for mix in mixed])) if mixed else None,
+        scored(*_parts(mine, [_majority(outcome.answers, outcome.trained) for outcome in mine])),
+        control_score,
+        None if control_score is None else scores - control_score,
+        scored(*_parts(mine, [mix.loss for mix in mixed])) if mixed else None,
         mixed[0].weights if mixed else None,
         int(answers.present("train").sum()),
         int(present.sum()),
         late_cases(group, answers, mixed[0].guesses) if mixed and not answers.label else (),
-        () if answers.classes or pieces is None else _by_pieces(group, own[0], pieces, draws),
+        () if answers.classes or pieces is None else _by_pieces(group, mine[0], pieces, draws),
     )
 
 
@@ -227,13 +227,13 @@ def errors_by_pieces(
     * `texts`: the number of the text of each case.
     """
     squares, spaces = np.column_stack([loss, base]), loss.shape[1] + 1
-    groups, made = np.minimum(pieces, len(PIECES)), []
+    groups, errors = np.minimum(pieces, len(PIECES)), []
     for size in range(1, len(PIECES) + 1):
         some = groups == size
         if some.any():
             share = score(squares[some], np.ones(int(some.sum())), texts[some], draws)
             roots = {name: np.sqrt(np.maximum(1 - getattr(share, name), 0)) for name in ("mean", "resampled")}
-            made.append(replace(share, **roots))
+            errors.append(replace(share, **roots))
         else:
-            made.append(Score(np.full(spaces, np.nan), np.full((1, spaces), np.nan), 0))
-    return made
+            errors.append(Score(np.full(spaces, np.nan), np.full((1, spaces), np.nan), 0))
+    return errors

@@ -60,8 +60,8 @@ class TaskCases:
     @property
     def rare(self) -> int:
         """The number of cases of the report with an answer that has too few training cases."""
-        own = set(self.classes) - {RARE}
-        return sum(not own.issuperset(self.task.classes_of(case)) for case in self.cases["report"]) if own else 0
+        common = set(self.classes) - {RARE}
+        return sum(not common.issuperset(self.task.classes_of(case)) for case in self.cases["report"]) if common else 0
 
 
 def sample(texts: Texts, tasks: Sequence[ProbingTask], most: int, seed: int) -> tuple[list[TaskCases], dict[str, str]]:

@@ -81,29 +81,29 @@ class _MixedScores(torch.autograd.Function):
     @staticmethod
     def forward(  # pyright: ignore[reportIncompatibleMethodOverride] (torch's has any arguments)
         ctx: Any,
-        given: CaseVectors,
+        vectors: CaseVectors,
         weights: Float[Tensor, "dim last column"],
         share: Float[Tensor, "last space column"],
     ) -> Float[Tensor, "case last column"]:
         """The scores; spaces behind the last one of a mix have no share."""
         products = [
-            (given[:, space] @ weights[:, space:].flatten(1)).unflatten(1, (-1, weights.shape[-1]))
+            (vectors[:, space] @ weights[:, space:].flatten(1)).unflatten(1, (-1, weights.shape[-1]))
             for space in range(len(share))
         ]  # of each space, [case, last, column]
         scores = products[0] * share[:, 0]
         for space, product in enumerate(products[1:], 1):
             scores[:, space:].addcmul_(product, share[space:, space])
-        ctx.save_for_backward(given, weights, share, *products)
+        ctx.save_for_backward(vectors, weights, share, *products)
         return scores
 
     @staticmethod
     def backward(ctx: Any, gradient: Float[Tensor, "case last column"]) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride] (torch's has any arguments)
         """The gradients of the weights and the shares."""
-        given, weights, share, *products = ctx.saved_tensors
+        vectors, weights, share, *products = ctx.saved_tensors
         at_weights, at_share = torch.zeros_like(weights), torch.zeros_like(share)
         for space, product in enumerate(products):
             at_product = (gradient[:, space:] * share[space:, space]).flatten(1)
-            at_weights[:, space:] += (given[:, space].T @ at_product).unflatten(1, product.shape[1:])
+            at_weights[:, space:] += (vectors[:, space].T @ at_product).unflatten(1, product.shape[1:])
             at_share[space:, space] = torch.linalg.vecdot(gradient[:, space:], product, dim=0)
         return None, at_weights, at_share
 
@@ -129,10 +129,10 @@ class _Mixes(nn.Module):
         """The weights of the spaces, 0 behind the last of each mix."""
         return self.mix.masked_fill(self.hidden, -torch.inf).softmax(-1)
 
-    def forward(self, given: CaseVectors) -> Float[Tensor, "case last column"]:
+    def forward(self, vectors: CaseVectors) -> Float[Tensor, "case last column"]:
         """The scores of the classes of all tasks by the mix up to each space."""
         share = self.shares()[:, self.task[self.owner]].mT  # [last, space, column]
-        return _MixedScores.apply(given, self.weights, share) + self.intercepts
+        return _MixedScores.apply(vectors, self.weights, share) + self.intercepts
 
 
 def mixes(
@@ -167,10 +167,10 @@ def mixes(
             some = vectors(tables, group.units["report"][first : first + 2048], layers).to(device)
             predicted.append(model(scale(some).transpose(0, 1)))
         scores = torch.cat(predicted).transpose(0, 1)  # [last, case, column]
-        found: list[MixedTask | None] = [None] * len(group.answers)
+        tasks: list[MixedTask | None] = [None] * len(group.answers)
         for number, (index, of_task) in enumerate(zip(mixed, answers, strict=True)):
-            found[index] = _mixed(model, scores, number, of_task)
-        return found
+            tasks[index] = _mixed(model, scores, number, of_task)
+        return tasks
 
 
 def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int, of_task: Answers) -> MixedTask:
@@ -181,9 +181,9 @@ def _mixed(model: _Mixes, scores: Float[Tensor, "space case column"], task: int,
     return MixedTask(weights, loss.astype(float), guess[:, present])
 
 
-def _whitening(given: Vectors) -> tuple[Float[Tensor, "dim axis"], Float[Tensor, " axis"]]:
+def _whitening(vectors: Vectors) -> tuple[Float[Tensor, "dim axis"], Float[Tensor, " axis"]]:
     """Axes shared by all spaces, and factors that give each about the variance 1."""
-    joined = given.flatten(0, 1)
+    joined = vectors.flatten(0, 1)
     gram = joined.T @ joined / len(joined)
     energy, axes = torch.linalg.eigh(gram)
     return axes, (energy.clamp_min(0) + DAMPING * energy.amax()).rsqrt()
@@ -220,8 +220,8 @@ def _loss(
 ) -> Float[Tensor, ""]:
     """The mean loss of each task over its cases, summed over tasks and mixes."""
     loss = scores.new_zeros(())
-    for of_task, answers in zip(scores.split(list(classes), -1), right, strict=True):
-        target = answers[:, None].expand(of_task.shape[:2]).flatten()
-        sums = nn.functional.cross_entropy(of_task.flatten(0, 1), target, ignore_index=ABSENT, reduction="sum")
+    for task_scores, answers in zip(scores.split(list(classes), -1), right, strict=True):
+        target = answers[:, None].expand(task_scores.shape[:2]).flatten()
+        sums = nn.functional.cross_entropy(task_scores.flatten(0, 1), target, ignore_index=ABSENT, reduction="sum")
         loss = loss + sums / (answers != ABSENT).sum().clamp_min(1)
     return loss

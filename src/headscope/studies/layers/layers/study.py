@@ -180,9 +180,9 @@ def _planned(
     room = model.max_tokens - model.tokenizer.num_special_tokens_to_add()
     texts.windows = windows(texts, partial(piece_counts, model.tokenizer), room, held_out, settings.seed)
     refuse_mixed_spans((*treebanks, *(trainings or ())))
-    own = own_tasks(texts)
-    chosen = named(tasks_, own)
-    if tasks_ == "all" and not own and not full:
+    made_tasks = own_tasks(texts)
+    chosen = named(tasks_, made_tasks)
+    if tasks_ == "all" and not made_tasks and not full:
         _take_two_minutes(texts, settings)
     sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
@@ -212,9 +212,11 @@ def _late(
     sampled: Sequence[TaskCases], tasks: Mapping[str, MeasuredTask], units: Units, texts: Texts
 ) -> list[dict[str, Any]]:
     """Single cases of all tasks that mixes of layers get right late."""
-    of_rows = {row: unit for unit, row in units.rows.items()}
+    unit_of_row = {row: unit for unit, row in units.rows.items()}
     return [
-        case for cases in sampled for case in described(tasks[cases.task.name].late, cases, of_rows, texts.sentences)
+        case
+        for cases in sampled
+        for case in described(tasks[cases.task.name].late, cases, unit_of_row, texts.sentences)
     ]
 
 

@@ -47,11 +47,11 @@ class Texts:
         """Add the sentences of a corpus; return their numbers."""
         first = 1 + max((number for numbers in self.examples for number in numbers), default=-1)
         numbers = []
-        for number, one in enumerate(corpus, first):
-            for sentence in one.sentences:
+        for number, example in enumerate(corpus, first):
+            for sentence in example.sentences:
                 numbers.append(self.add(sentence, examples=(number,)))
-                if corpus.by_document and one.document:
-                    self.units[-1] = number_of(one.document)
+                if corpus.by_document and example.document:
+                    self.units[-1] = number_of(example.document)
         return numbers
 
     def keep_first(self, trained: int, tested: int) -> dict[str, tuple[int, int]]:
@@ -137,7 +137,7 @@ def joined(sentences: Sequence[Sentence]) -> tuple[Sentence, list[int]]:
     words, firsts = [], []
     for sentence, start in zip(sentences, starts_of(sentences), strict=True):
         firsts.append(len(words))
-        words += [(start + one, start + other) for one, other in sentence.words]
+        words += [(start + begin, start + end) for begin, end in sentence.words]
     return Sentence(segment_text(sentences), tuple(words)), firsts
 
 

@@ -46,13 +46,13 @@ def train(
     blocks = [range(first, min(first + most, len(tables))) for first in range(0, len(tables), most)]
     trained: list[list[TrainedTask]] = []
     for spaces in blocks:
-        of_parts = {part: vectors(tables, group.units[part], spaces).to(device) for part in PARTS}
-        scale = standard(of_parts["train"])
-        given = GroupVectors(scale(of_parts.pop("train")), scale(of_parts["choose"]), scale(of_parts["report"]))
+        by_part = {part: vectors(tables, group.units[part], spaces).to(device) for part in PARTS}
+        scale = standard(by_part["train"])
+        vectors_of_group = GroupVectors(scale(by_part.pop("train")), scale(by_part["choose"]), scale(by_part["report"]))
         train_tasks = train_classes if group.answers[0].classes else train_values
-        trained.append(train_tasks(group, given, settings))
+        trained.append(train_tasks(group, vectors_of_group, settings))
         done(len(spaces))
-    return [_joined(of_task) for of_task in zip(*trained, strict=True)]
+    return [_joined(parts) for parts in zip(*trained, strict=True)]
 
 
 def _joined(blocks: Sequence[TrainedTask]) -> TrainedTask:
@@ -64,15 +64,15 @@ def _joined(blocks: Sequence[TrainedTask]) -> TrainedTask:
     return TrainedTask(base=blocks[0].base, uniform=blocks[0].uniform, **arrays)
 
 
-def train_values(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
+def train_values(group: CaseGroup, vectors: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
     """Train on the values of a group, which has one task."""
     (answers,) = group.answers
-    right = {part: torch.from_numpy(answers.numbers[part]).to(given.choose) for part in PARTS}
+    right = {part: torch.from_numpy(answers.numbers[part]).to(vectors.choose) for part in PARTS}
     centre = right["train"].mean()
-    weights = ridge(given.train, right["train"] - centre, settings.penalties)  # [space, penalty, dim]
+    weights = ridge(vectors.train, right["train"] - centre, settings.penalties)  # [space, penalty, dim]
     errors = {
         part: (outputs(weights, cases) + centre - right[part]).square()
-        for part, cases in (("choose", given.choose), ("report", given.report))
+        for part, cases in (("choose", vectors.choose), ("report", vectors.report))
     }
     base = {part: (right[part] - centre).square() for part in PARTS}
     best = errors["choose"].mean(-1).argmin(1)  # [space]
@@ -92,18 +92,18 @@ def train_values(group: CaseGroup, given: GroupVectors, settings: ClassifierSett
 
 
 def ridge(
-    given: Vectors, values: Float[Tensor, " case"], penalties: Sequence[float]
+    vectors: Vectors, values: Float[Tensor, " case"], penalties: Sequence[float]
 ) -> Float[Tensor, "space penalty dim1"]:
     """Weights of linear regressions on centred vectors; the last is the intercept, without a penalty.
 
     * `penalties`: half of each is the cost of the sum of squares of the weights, beside half of the squared errors.
     """
-    gram, products = given.mT @ given, (values @ given)[..., None]  # [space, dim, 1]
+    gram, products = vectors.mT @ vectors, (values @ vectors)[..., None]  # [space, dim, 1]
     added = torch.eye(gram.shape[-1]).to(gram)
-    found = [
+    solutions = [
         torch.cholesky_solve(products, torch.linalg.cholesky(gram + penalty * added))[..., 0] for penalty in penalties
     ]
-    weights = torch.stack(found, dim=1)  # [space, penalty, dim]
+    weights = torch.stack(solutions, dim=1)  # [space, penalty, dim]
     return torch.cat([weights, values.mean().expand(*weights.shape[:2], 1)], dim=-1)
 
 
@@ -120,8 +120,8 @@ def f1_parts(answers: Sequence[Answers], wrong: Sequence[Losses]) -> tuple[Losse
     0.8
     """
     gold = [labels.numbers["report"][labels.present("report"), None] for labels in answers]
-    given = [np.abs(right - errors) for right, errors in zip(gold, wrong, strict=True)]
-    return np.sum(wrong, axis=0), np.sum(gold, axis=0) + np.sum(given, axis=0)
+    predicted = [np.abs(right - errors) for right, errors in zip(gold, wrong, strict=True)]
+    return np.sum(wrong, axis=0), np.sum(gold, axis=0) + np.sum(predicted, axis=0)
 
 
 def joined_labels(answers: Sequence[Answers], trained: Sequence[TrainedTask]) -> TrainedTask:

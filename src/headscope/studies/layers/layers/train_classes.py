@@ -93,9 +93,9 @@ def _turned(weights: Weights, basis: Float[Tensor, "space dim other"]) -> Weight
     return torch.cat([weights[..., :-1] @ basis, weights[..., -1:]], dim=-1)
 
 
-def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
+def train_classes(group: CaseGroup, vectors: GroupVectors, settings: ClassifierSettings) -> list[TrainedTask]:
     """Train on the classes of all tasks of a group; portions of the online code lead to the whole."""
-    device = given.choose.device
+    device = vectors.choose.device
     answers = {
         part: torch.from_numpy(np.stack([task.numbers[part] for task in group.answers])).to(device) for part in PARTS
     }
@@ -104,22 +104,22 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
     ends = portions(cases) if settings.codes else [cases]
     uniform = torch.tensor(classes, device=device).log2().double()
     present = answers["train"] != ABSENT
-    bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(given.choose))
+    bits = (uniform * present[:, : ends[0]].sum(1))[:, None].repeat(1, len(vectors.choose))
     tolerance = settings.tolerance * min(1, cases / FEW_CASES)
     fitted = partial(fit_logistic, classes=classes, penalties=settings.penalties, most_steps=settings.most_steps)
-    axes, weights, chosen = principal_axes(given.train), None, None
+    axes, weights, chosen = principal_axes(vectors.train), None, None
     for end, following in zip(ends, [*ends[1:], cases], strict=True):
-        portion, of_portion = given.train[:, :end], answers["train"][:, :end]
+        portion, of_portion = vectors.train[:, :end], answers["train"][:, :end]
         if end <= SPAN_SHARE * portion.shape[-1]:
             weights = in_span(fitted, portion, of_portion, weights, tolerance)
         else:
             weights = fitted(portion, of_portion, starts=weights, axes=axes, tolerance=tolerance)
-        chosen = _chosen(weights, given.choose, answers["choose"], classes)
+        chosen = _chosen(weights, vectors.choose, answers["choose"], classes)
         if following > end:
             part = slice(end, following)
-            bits += _scores(chosen.weights, given.train[:, part], answers["train"][:, part], classes).loss / np.log(2)
+            bits += _scores(chosen.weights, vectors.train[:, part], answers["train"][:, part], classes).loss / np.log(2)
     assert chosen is not None  # there is always a last portion
-    report = _scores(chosen.weights, given.report, answers["report"], classes)
+    report = _scores(chosen.weights, vectors.report, answers["report"], classes)
     penalty = np.array(settings.penalties)[chosen.number.cpu().numpy()]
     trained = []
     for task, of_task in enumerate(group.answers):
@@ -130,7 +130,7 @@ def train_classes(group: CaseGroup, given: GroupVectors, settings: ClassifierSet
                 base=np.ones(int(some.sum())),
                 choice=chosen.accuracy[task].cpu().numpy(),
                 penalty=penalty[task],
-                code=bits[task].cpu().numpy() if settings.codes else np.full(len(given.choose), np.nan),
+                code=bits[task].cpu().numpy() if settings.codes else np.full(len(vectors.choose), np.nan),
                 uniform=float(uniform[task] * present[task].sum()),
             )
         )
@@ -155,9 +155,9 @@ class _Scores:
     right: Bool[Tensor, "task space case"]
 
 
-def _scores(weights: Weights, given: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]) -> _Scores:
+def _scores(weights: Weights, vectors: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]) -> _Scores:
     losses, right = [], []
-    for scores, of_task in zip(outputs(weights, given).split(list(classes), 1), answers, strict=True):
+    for scores, of_task in zip(outputs(weights, vectors).split(list(classes), 1), answers, strict=True):
         present = of_task != ABSENT
         index = of_task.clamp_min(0).expand(len(scores), 1, -1)
         loss = scores.logsumexp(1) - scores.gather(1, index)[:, 0]  # [space, case]
@@ -176,13 +176,13 @@ class _Chosen:
 
 
 def _chosen(
-    weights: Mapping[float, Weights], given: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]
+    weights: Mapping[float, Weights], vectors: Vectors, answers: Int[Tensor, "task case"], classes: Sequence[int]
 ) -> _Chosen:
     """Choose the penalty with the least loss."""
-    scores = [_scores(of_penalty, given, answers, classes) for of_penalty in weights.values()]
+    scores = [_scores(fitted_weights, vectors, answers, classes) for fitted_weights in weights.values()]
     lowest = torch.stack([score.loss for score in scores]).argmin(0)
     right = torch.stack([score.right.sum(-1) for score in scores])  # [penalty, task, space]
     accuracy = right.gather(0, lowest[None])[0] / (answers != ABSENT).sum(1).clamp_min(1)[:, None]
-    of_column = lowest.T.repeat_interleave(torch.tensor(classes, device=lowest.device), dim=1)  # [space, column]
+    by_column = lowest.T.repeat_interleave(torch.tensor(classes, device=lowest.device), dim=1)  # [space, column]
     best = torch.stack(list(weights.values()))
-    return _Chosen(best.gather(0, of_column[None, ..., None].expand_as(best[:1]))[0], lowest, accuracy)
+    return _Chosen(best.gather(0, by_column[None, ..., None].expand_as(best[:1]))[0], lowest, accuracy)

@@ -48,8 +48,8 @@ def tokens_of(batch: Batch, row: int, pooling: Pooling) -> "TextTokensOf":
 class TextTokensOf:
     """The tokens of a text: rows (word, token), and the tokens that stand for the whole."""
 
-    def __init__(self, pieces: Int[np.ndarray, "piece 2"], of_text: Int[np.ndarray, " token"]):
-        self.pieces, self.of_text = pieces, of_text
+    def __init__(self, pieces: Int[np.ndarray, "piece 2"], text: Int[np.ndarray, " token"]):
+        self.pieces, self.of_text = pieces, text
 
     def __getitem__(self, span: Span) -> Int[np.ndarray, " token"]:
         """The tokens of the words [start, end), or of the whole; none where they have none."""
@@ -161,16 +161,16 @@ def _unit_reader(
     forward: Forward[Any], units: Mapping[Unit, int], pooling: Pooling
 ) -> Callable[[list[Encoded]], tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]]:
     """A function that runs a batch. Returns: its units, and their vectors."""
-    of_text: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
+    by_text: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
     for (text, start, end), row in units.items():
-        of_text[text].append((row, (start, end)))
+        by_text[text].append((row, (start, end)))
 
     def observe(group: list[Encoded]) -> tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]:
         batch, states = forward.states(group)
         rows, examples, tokens, pieces = [], [], [], []
         for number, example in enumerate(batch.examples):
             tokens_of_units = tokens_of(batch, number, pooling)
-            for row, span in of_text[int(example.id)]:
+            for row, span in by_text[int(example.id)]:
                 if len(chosen := tokens_of_units[span]):
                     rows.append(row)
                     examples.append(number)

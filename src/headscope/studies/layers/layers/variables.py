@@ -33,9 +33,9 @@ def to_variables(
     variables = Variables(coords, STUDY.source, STUDY.labels)
     _add_scores(variables, measured)
     if random:
-        by_seed = [[of_seed[task.name].score[LAYERS] for task in tasks] for of_seed in random.values()]
+        by_seed = [[scores[task.name].score[LAYERS] for task in tasks] for scores in random.values()]
         _add(variables, "score_random", [mean_of(of_task) for of_task in zip(*by_seed, strict=True)])
-        variables.add("score_random_by_seed", [[score.mean for score in of_seed] for of_seed in by_seed])
+        variables.add("score_random_by_seed", [[score.mean for score in scores] for scores in by_seed])
     _add_gains(variables, measured)
     if any(task.control for task in measured):
         _add(variables, "control", [_or_nothing(task.control, spaces, LAYERS) for task in measured])

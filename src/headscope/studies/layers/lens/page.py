@@ -126,8 +126,8 @@ def ranks(numbers: Numbers) -> Iterator[Finding]:
 def examples(numbers: Numbers) -> Finding | None:
     """Right predictions that are settled last, in words."""
     texts = [
-        f"“{one['before']} ___ {one['after']}” {one['answer']} (layer {one['settled']})"
-        for one in numbers.attribute("examples")
+        f"“{example['before']} ___ {example['after']}” {example['answer']} (layer {example['settled']})"
+        for example in numbers.attribute("examples")
     ]
     return Finding("Right predictions that are settled last", f"{'; '.join(texts)}.") if texts else None
 
@@ -146,20 +146,20 @@ def limits(numbers: Numbers) -> Finding:
 
 def late(numbers: Numbers) -> Figure | None:
     """What each layer predicts for single gaps."""
-    found = numbers.attribute("examples")
-    if not found:
+    shown = numbers.attribute("examples")
+    if not shown:
         return None
     names = [
-        f"{number}. {one['before'][-CONTEXT:]} ___ {one['after'][: CONTEXT // 2]}".strip()
-        for number, one in enumerate(found, 1)
+        f"{number}. {example['before'][-CONTEXT:]} ___ {example['after'][: CONTEXT // 2]}".strip()
+        for number, example in enumerate(shown, 1)
     ]
     coords = {
         "number": names,
-        "layer": list(range(len(found[0]["pieces"]))),
-        "text": (("number", "layer"), [[piece[:LETTERS] for piece in one["pieces"]] for one in found]),
-        "chosen": ("number", [one["settled"] for one in found]),
+        "layer": list(range(len(shown[0]["pieces"]))),
+        "text": (("number", "layer"), [[piece[:LETTERS] for piece in example["pieces"]] for example in shown]),
+        "chosen": ("number", [example["settled"] for example in shown]),
     }
-    array = xr.DataArray(np.array([one["probabilities"] for one in found]), coords, ("number", "layer"))
+    array = xr.DataArray(np.array([example["probabilities"] for example in shown]), coords, ("number", "layer"))
     caption = (
         "The piece that each layer predicts for a gap (0: embeddings), the darker the more probable in its row. "
         "Framed: the layer from which on the prediction stays. Shown are right predictions that are settled last."

@@ -78,7 +78,7 @@ def layer_predictions(
     for part in parts:
         read.append(_of_part(reader, part, maps))
         done(len(part.target))
-    joined = {field.name: [getattr(one, field.name) for one in read] for field in fields(LayerPredictions)}
+    joined = {field.name: [getattr(part, field.name) for part in read] for field in fields(LayerPredictions)}
     return LayerPredictions(**{name: np.concatenate(arrays, axis=-1) for name, arrays in joined.items()})
 
 
@@ -103,11 +103,11 @@ def _numbers(
 ) -> dict[str, Tensor]:
     """The numbers of one space, from log-probabilities; `index` is the read of each prediction."""
     best = here.max(-1)
-    of_final = here.gather(-1, final.argmax(-1, keepdim=True))
+    final_score = here.gather(-1, final.argmax(-1, keepdim=True))
     of_read = {
         "divergence": (final.exp() * (final - here)).sum(-1).double(),
-        "rank": (here > of_final).sum(-1) + 1,
+        "rank": (here > final_score).sum(-1) + 1,
         "top": best.indices,
         "top_probability": best.values.exp().double(),
     }
-    return {"log_probability": here[index, target].double()} | {name: one[index] for name, one in of_read.items()}
+    return {"log_probability": here[index, target].double()} | {name: values[index] for name, values in of_read.items()}

@@ -114,22 +114,22 @@ def fit_maps(
     target = states[-1]
     held_out = torch.arange(len(target), device=target.device) % 5 == 4
     maps = []
-    for given in states[:-1]:
+    for states_of_layer in states[:-1]:
         errors = []
         for penalty in penalties:
-            fitted = _ridge(given[~held_out], target[~held_out], penalty)
-            errors.append((fitted(given[held_out]) - target[held_out]).square().sum())
+            fitted = _ridge(states_of_layer[~held_out], target[~held_out], penalty)
+            errors.append((fitted(states_of_layer[held_out]) - target[held_out]).square().sum())
         best = int(torch.stack(errors).argmin()) if held_out.any() else len(penalties) - 1
-        maps.append(_ridge(given, target, penalties[best]))
+        maps.append(_ridge(states_of_layer, target, penalties[best]))
     return maps
 
 
-def _ridge(given: States, target: States, penalty: float) -> AffineMap:
-    centre, aim = given.mean(0), target.mean(0)
-    centred = (given - centre).double()
+def _ridge(source: States, target: States, penalty: float) -> AffineMap:
+    centre, aim = source.mean(0), target.mean(0)
+    centred = (source - centre).double()
     gram = centred.T @ centred
     added = penalty * gram.diagonal().mean().clamp_min(1e-12) * torch.eye(len(gram), device=gram.device)
-    weight = torch.linalg.solve(gram + added, centred.T @ (target - aim).double()).to(given.dtype)
+    weight = torch.linalg.solve(gram + added, centred.T @ (target - aim).double()).to(source.dtype)
     return AffineMap(weight, aim - centre @ weight)
 
 

@@ -83,7 +83,7 @@ def split_texts(model: Model, corpus: Corpus, most: int, seed: int) -> tuple[Rea
 def _chosen(
     model: Model, texts: Sequence[str], units: Int[np.ndarray, " text"], most: int, random: np.random.Generator
 ) -> ReadTexts:
-    kept, of_kept, left_out, pieces = list[ScoredPieces](), list[int](), Counter[str](), 0
+    kept, numbers, left_out, pieces = list[ScoredPieces](), list[int](), Counter[str](), 0
     for start in range(0, len(texts), 256):
         window = slice(start, start + 256)
         for text, unit in zip(scored_pieces(model, [*map(sentence, texts[window])]), units[window], strict=True):
@@ -93,11 +93,11 @@ def _chosen(
                 left_out["no piece"] += 1
             elif pieces < most:
                 kept.append(_some(text, model, most - pieces, random))
-                of_kept.append(int(unit))
+                numbers.append(int(unit))
                 pieces += len(kept[-1].places)
         if pieces >= most:
             break
-    return ReadTexts(kept, np.array(of_kept, np.int64), left_out)
+    return ReadTexts(kept, np.array(numbers, np.int64), left_out)
 
 
 def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generator) -> ScoredPieces:

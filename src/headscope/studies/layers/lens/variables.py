@@ -25,25 +25,25 @@ def to_variables(
     variables = Variables(coords, STUDY.source, STUDY.labels)
     settling = predictions.settling
     settled = (settling[:, None] <= np.arange(spaces)[:, None]).astype(float)
-    of_units = units[predictions.text]
+    unit_of_case = units[predictions.text]
     values = {"right": predictions.right, "final_first": predictions.final_first, "settled": settled}
     for name, cases in values.items():
-        _add(variables, name, mean_of_cases(cases, of_units, seed, resamples, of_answers=True))
+        _add(variables, name, mean_of_cases(cases, unit_of_case, seed, resamples, of_answers=True))
     right = predictions.right
     gains = {"right_change": right - right[:, -1:]}
     if most_frequent is not None:
         constant = (predictions.target == most_frequent).astype(float)
-        share = mean_of_cases(constant, of_units, seed, resamples, of_answers=True)
+        share = mean_of_cases(constant, unit_of_case, seed, resamples, of_answers=True)
         _add(variables, "right_most_frequent", share)
         gains["right_gain"] = right[0, -1] - constant
     for name, cases in gains.items():
-        gain = mean_of_cases(cases, of_units, seed, resamples)
+        gain = mean_of_cases(cases, unit_of_case, seed, resamples)
         variables.add(name, gain.mean, interval=of_differences(gain.interval, gain.units))
-    rank = mean_of_cases(np.log(predictions.rank), of_units, seed, resamples)
+    rank = mean_of_cases(np.log(predictions.rank), unit_of_case, seed, resamples)
     bounds = np.exp(rank.interval)
     variables.add("final_rank", np.exp(rank.mean), interval=bounds)
-    _add(variables, "final_divergence", mean_of_cases(predictions.divergence, of_units, seed, resamples))
-    _add(variables, "settling_layer", mean_of_cases(settling.astype(float), of_units, seed, resamples))
+    _add(variables, "final_divergence", mean_of_cases(predictions.divergence, unit_of_case, seed, resamples))
+    _add(variables, "settling_layer", mean_of_cases(settling.astype(float), unit_of_case, seed, resamples))
     return variables
 
 
@@ -87,7 +87,9 @@ def mean_of_cases(
     """
     present, row = np.unique(units, return_inverse=True)
     flat = cases.reshape(-1, cases.shape[-1])
-    sums = np.stack([np.bincount(row, one, len(present)) for one in flat], axis=1)  # [unit, value]
+    sums = np.stack(
+        [np.bincount(row, values_of_case, len(present)) for values_of_case in flat], axis=1
+    )  # [unit, value]
     sizes, draws = np.bincount(row, minlength=len(present)), poisson_draws(present, seed, resamples)
     counts = draws @ sizes
     with np.errstate(invalid="ignore", divide="ignore"):

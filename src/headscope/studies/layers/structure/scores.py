@@ -105,8 +105,8 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
     """The mean over lengths of the means over the sentences of each length; lengths that have none do not count."""
     totals, resampled, there, drawn = [], [], [], []
     for length in LENGTHS[np.isin(LENGTHS, lengths)]:
-        of_length = lengths == length
-        sums = tally(values[of_length], np.ones(of_length.sum(), dtype=bool), draws[:, of_length])
+        alike = lengths == length
+        sums = tally(values[alike], np.ones(alike.sum(), dtype=bool), draws[:, alike])
         totals.append(sums.mean)
         there.append(int(sums.count))
         drawn.append(sums.resampled_count > 0)
@@ -146,7 +146,7 @@ def _row(treebank: TreebankStates, number: int, apart: np.ndarray, deep: np.ndar
         len(sentence),
         len(edges),
         bool(roots.any()),
-        [len(edges & of_space) for of_space in spanning_edges(apart, kept)],
+        [len(edges & edges_of_space) for edges_of_space in spanning_edges(apart, kept)],
         roots[shallowest],
         spearman(apart, distances).mean(-1),
         spearman(deep, treebank.gold.depths[number].numpy()),

@@ -123,7 +123,7 @@ def decompose(
     * `draws`: of the tested sentences; `done` receives numbers of training sentences.
     """
     fillers = _fillers([train, test])
-    given = [_padded(rows, device) for rows in (fillers[: len(train)], fillers[len(train) :])]
+    padded = [_padded(rows, device) for rows in (fillers[: len(train)], fillers[len(train) :])]
     targets = [_targets(treebank, device) for treebank in (train, test)]
     centre = targets[0].mean(1, keepdim=True)
     scale = (targets[0] - centre).square().mean((1, 2), keepdim=True).sqrt().clamp_min(1e-12)
@@ -133,16 +133,16 @@ def decompose(
         random = np.random.default_rng(seed)
         names = [[roles(sentence, scheme, random) for sentence in part.sentences] for part in (train, test)]
         index = role_numbers(names[0])
-        role_ids = [_role_ids(part, index, given[at][0].shape[1], device) for at, part in enumerate(names)]
+        role_ids = [_role_ids(part, index, padded[at][0].shape[1], device) for at, part in enumerate(names)]
         scores = []
         for begun in range(seed, seed + SEEDS):
-            model = TensorProducts(len(centre), given[0][0].shape[-1], len(index) + 1, centre.shape[-1], begun).to(
+            model = TensorProducts(len(centre), padded[0][0].shape[-1], len(index) + 1, centre.shape[-1], begun).to(
                 device
             )
-            _fit(model, given[0], role_ids[0], targets[0], begun, done)
+            _fit(model, padded[0], role_ids[0], targets[0], begun, done)
             with torch.inference_mode():
                 parts = torch.arange(len(test), device=device).split(256)
-                guesses = [model(given[1][0][part], role_ids[1][part], given[1][1][part]) for part in parts]
+                guesses = [model(padded[1][0][part], role_ids[1][part], padded[1][1][part]) for part in parts]
             errors = (torch.cat(guesses, dim=1) - targets[1]).square().sum(-1)
             scores.append(_score(errors, targets[1].square().sum(-1), draws))
             parameters[scheme] = model.size
@@ -217,7 +217,7 @@ def _targets(treebank: TreebankStates, device: torch.device) -> Float[Tensor, "s
 
 def _fit(
     model: TensorProducts,
-    given: tuple[Tensor, Tensor],
+    padded: tuple[Tensor, Tensor],
     role_ids: Int[Tensor, "sentence word"],
     targets: Float[Tensor, "space sentence width"],
     seed: int,
@@ -227,7 +227,7 @@ def _fit(
     order, sentences = np.random.default_rng(seed), len(role_ids)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS * -(-sentences // BATCH))
-    fillers, real = given
+    fillers, real = padded
     for _ in range(EPOCHS):
         for part in torch.from_numpy(order.permutation(sentences)).to(role_ids.device).split(BATCH):
             words = int(real[part].sum(1).max())

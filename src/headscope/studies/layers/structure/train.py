@@ -120,11 +120,11 @@ def _losses(maps: Tensor, batch: StateBatch, ranks: Sequence[int]) -> Float[Tens
     losses = [
         torch.stack(
             [
-                distance_loss(of_kind["distance"], batch.distances, batch.real),
-                depth_loss(of_kind["depth"], batch.depths, batch.real),
+                distance_loss(probes["distance"], batch.distances, batch.real),
+                depth_loss(probes["depth"], batch.depths, batch.real),
             ]
         )
-        for of_kind in projected.values()
+        for probes in projected.values()
     ]
     return torch.stack(losses)
 

@@ -42,9 +42,9 @@ def distances(heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, "word word"]:
     # scipy 1.14 takes indices of 32 bits alone.
     ends = (dependents.astype(np.int32), (heads[dependents] - 1).astype(np.int32))
     edges = csr_array((np.ones(len(dependents)), ends), shape=(len(heads), len(heads)))
-    found = shortest_path(edges, method="D", directed=False, unweighted=True)
+    path_lengths = shortest_path(edges, method="D", directed=False, unweighted=True)
     # Two roots, which a broken tree may have, are as far apart as a sentence is long.
-    return np.where(np.isfinite(found), found, len(heads)).astype(np.int64)
+    return np.where(np.isfinite(path_lengths), path_lengths, len(heads)).astype(np.int64)
 
 
 def depths(apart: Int[np.ndarray, "word other"], heads: Int[np.ndarray, " word"]) -> Int[np.ndarray, " word"]:
@@ -68,7 +68,7 @@ class GoldTrees:
     def __init__(self, sentences: Sequence[Parsed]):
         arrays = [distances(sentence.heads) for sentence in sentences]
         kind = np.int16 if any(len(sentence) > np.iinfo(np.uint8).max for sentence in sentences) else np.uint8
-        self.distances = [torch.from_numpy(one.astype(kind)) for one in arrays]
+        self.distances = [torch.from_numpy(distances.astype(kind)) for distances in arrays]
         self.depths = [
             torch.from_numpy(depths(apart, sentence.heads).astype(kind))
             for apart, sentence in zip(arrays, sentences, strict=True)
@@ -101,12 +101,12 @@ def states_pass(model: Model, settings: Settings, corpus: Corpus) -> TreebankPas
     def observe(group: list[Encoded]) -> tuple[list[Parsed], list[Float[np.ndarray, "space word width"]]]:
         (batch, states), lost = forward.states(group), Counter[str]()
         sentences, spaces = [], []
-        of_words = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
+        by_word = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
         for row, sentence in sentences_of(batch, lost):
             if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
                 words.counts["sentences of one word, or with a head that has no token"] += 1
                 continue
-            spaces.append(_spaces(of_words[:, row, sentence.words].numpy()))
+            spaces.append(_spaces(by_word[:, row, sentence.words].numpy()))
             sentences.append(sentence)
         if lost["sentences without a tree"]:
             words.counts["sentences without a tree"] += lost["sentences without a tree"]

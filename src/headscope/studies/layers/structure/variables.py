@@ -60,7 +60,7 @@ def to_variables(
             by_seed = [scores[name][:layers] for scores in random.values()]
             _add(variables, f"{name}_random", mean_of(by_seed))
             _add(variables, f"{name}_gain", score[:layers] - mean_of(by_seed))
-            variables.add(f"{name}_random_by_seed", np.stack([of_seed.mean for of_seed in by_seed]))
+            variables.add(f"{name}_random_by_seed", np.stack([score.mean for score in by_seed]))
     variables.add("held_out_uuas", held_out.chosen["uuas"].mean[:layers])
     if held_out.by_rank:
         _add_ranks(variables, [held_out.by_rank[rank] for rank in ranks], layers)

@@ -101,11 +101,11 @@ def _add_alterations(
 
 def _draws(copied: Sequence[Variant]) -> list[tuple[int, int, list[int]]]:
     """The numbers of the variants of each alteration and scope: 0 for all layers, then each layer."""
-    found: dict[tuple[int, int], list[int]] = {}
+    draws: dict[tuple[int, int], list[int]] = {}
     for number, variant in enumerate(copied):
         scope = 0 if variant.layer is None else 1 + variant.layer
-        found.setdefault((ALTERATIONS.index(variant.alteration), scope), []).append(number)
-    return [(*cell, numbers) for cell, numbers in found.items()]
+        draws.setdefault((ALTERATIONS.index(variant.alteration), scope), []).append(number)
+    return [(*cell, numbers) for cell, numbers in draws.items()]
 
 
 def _other(
@@ -135,7 +135,7 @@ def _other_of_heads(
     """Distance of another attention of each single head, and the change of the output; layers below stay."""
     with torch.no_grad():
         calls, _output = copies.stack.calls(copies.inputs)
-    found = [np.full((len(own), max(map(len, own))), np.nan) for _ in range(2)]
+    tables = [np.full((len(own), max(map(len, own))), np.nan) for _ in range(2)]
     for layer, (maps, states) in enumerate(zip(own, [call.states for call in calls], strict=True)):
 
         def change(attention: Maps, heads: Tensor, layer: int = layer, states: Tensor = states) -> Tensor:
@@ -145,9 +145,9 @@ def _other_of_heads(
             with torch.no_grad():
                 other = search(maps, seen[layer], _noise(maps, key, layer), change, tolerance, HEAD_STEPS)
                 moved = change(other, torch.arange(len(maps), device=maps.device))
-            found[0][layer, : len(maps)] = divergence(maps, other).mean(-1).cpu()
-            found[1][layer, : len(maps)] = moved.cpu()
-    return found[0], found[1]
+            tables[0][layer, : len(maps)] = divergence(maps, other).mean(-1).cpu()
+            tables[1][layer, : len(maps)] = moved.cpu()
+    return tables[0], tables[1]
 
 
 def _noise(maps: Maps, key: tuple[int, int], number: int) -> Maps:
@@ -157,7 +157,7 @@ def _noise(maps: Maps, key: tuple[int, int], number: int) -> Maps:
 
 def _by_head(layers: Sequence[Float[Tensor, "copy head query"]]) -> Float[np.ndarray, "copy layer head"]:
     """The mean over queries of each head; NaN where a layer has fewer heads."""
-    found = np.full((len(layers[0]), len(layers), max(layer.shape[1] for layer in layers)), np.nan)
+    table = np.full((len(layers[0]), len(layers), max(layer.shape[1] for layer in layers)), np.nan)
     for number, layer in enumerate(layers):
-        found[:, number, : layer.shape[1]] = layer.mean(-1).cpu()
-    return found
+        table[:, number, : layer.shape[1]] = layer.mean(-1).cpu()
+    return table

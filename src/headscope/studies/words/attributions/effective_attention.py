@@ -69,6 +69,6 @@ def effective_correlation(
     def centred(maps: Maps) -> Maps:
         return (maps.double() - ((maps * cells).sum((-1, -2)) / number)[..., None, None]) * cells
 
-    one, other = centred(attention), centred(part)
-    lengths = (one.square().sum((-1, -2)) * other.square().sum((-1, -2))).sqrt()
-    return torch.where(lengths > 1e-12, (one * other).sum((-1, -2)) / lengths, torch.nan)
+    first, second = centred(attention), centred(part)
+    lengths = (first.square().sum((-1, -2)) * second.square().sum((-1, -2))).sqrt()
+    return torch.where(lengths > 1e-12, (first * second).sum((-1, -2)) / lengths, torch.nan)

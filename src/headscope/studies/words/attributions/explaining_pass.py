@@ -148,8 +148,8 @@ class ExplainedAccumulator:
                 continue
             if len(tokens := candidates[example].nonzero()[:, 0]):
                 scores = self._scores(batch, example, tokens, positions[example], importance.reference[[example]])
-                of_tokens, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
-                yield faithfulness(of_tokens, scores, index, settings.seed, unit)
+                token_importance, unit = importance.tokens[example][..., tokens.cpu().numpy()], int(batch.unit[example])
+                yield faithfulness(token_importance, scores, index, settings.seed, unit)
             if not settings.in_parts:  # a worker has no bar
                 settings.on_progress(PASSES)
 

@@ -34,8 +34,8 @@ class Residual:
         moved = self._scaled(vectors)
         attention = torch.diagonal(layer.attention, dim1=-2, dim2=-1)  # [example, head, token]
         itself = torch.einsum("eht,ehtd->etd", attention, moved) + self._scaled(layer.states)
-        own = torch.linalg.vector_norm(itself, dim=-1)
-        lengths = norms(layer, moved).diagonal_scatter(own, dim1=-2, dim2=-1)
+        kept = torch.linalg.vector_norm(itself, dim=-1)
+        lengths = norms(layer, moved).diagonal_scatter(kept, dim1=-2, dim2=-1)
         return lengths / self._deviation(layer, vectors, bias)[..., None]
 
     def _scaled(self, vectors: Tensor) -> Tensor:
@@ -69,14 +69,14 @@ def _normalisation(stack: Stack, projections: Projections, layer: int, call: Cal
     would where the sum goes past the normalisation too.
     """
     attended: list[Tensor] = []
-    given: list[tuple[nn.LayerNorm, Tensor]] = []
+    normalised: list[tuple[nn.LayerNorm, Tensor]] = []
     norms = [module for module in stack.layers[layer].modules() if isinstance(module, nn.LayerNorm)]
 
     def at_output(module: nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
         attended.append(output)
 
     def at_norm(module: Any, args: tuple[Tensor, ...]) -> None:
-        given.append((module, args[0]))
+        normalised.append((module, args[0]))
 
     handles = [projections.output.register_forward_hook(at_output)]
     handles += [norm.register_forward_pre_hook(at_norm) for norm in norms]
@@ -88,4 +88,4 @@ def _normalisation(stack: Stack, projections: Projections, layer: int, call: Cal
     shifted = with_attention_output(stack, projections, layer, call.states, call, attended[0] + 1)
     if not same_states(shifted, output):
         return None
-    return next((norm for norm, states in given if torch.equal(states, attended[0] + call.states)), None)
+    return next((norm for norm, states in normalised if torch.equal(states, attended[0] + call.states)), None)

@@ -65,8 +65,8 @@ def most_frequent(items: Sequence[ClozeItem], own: ItemScores) -> Float[np.ndarr
     for number in np.flatnonzero(own.rank).tolist():
         facts[items[number].phenomenon][items[number].fact or items[number].id].append(number)
     values = np.full(len(items), np.nan)
-    for of_phenomenon in facts.values():
-        for judged, choosing in _halves(list(of_phenomenon.values())):
+    for facts_of_phenomenon in facts.values():
+        for judged, choosing in _halves(list(facts_of_phenomenon.values())):
             counts = Counter(items[numbers[0]].good.scored for numbers in choosing)
             for number in (number for numbers in judged for number in numbers if counts):
                 values[number] = items[number].good.scored == counts.most_common(1)[0][0]
@@ -90,8 +90,8 @@ def _best_wording(
         if facts[number] and own.rank[number]:
             wordings[item.phenomenon][facts[number]][item.template] = number
     best, gain = np.full(len(items), np.nan), np.full(len(items), np.nan)
-    for of_phenomenon in wordings.values():
-        worded = [numbers for numbers in of_phenomenon.values() if len(numbers) > 1]
+    for wording in wordings.values():
+        worded = [numbers for numbers in wording.values() if len(numbers) > 1]
         for judged, choosing in _halves(worded):
             chosen = _highest(choosing, own)
             for numbers in judged:

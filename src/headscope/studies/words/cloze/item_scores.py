@@ -137,11 +137,11 @@ def _ranked(
     ranks = answer_ranks(predictor, ranked, quiet, prior=values, answers=answers)
     read = {"good": ranks.good, "bad": ranks.other, "among": ranks.among, "fill": ranks.fill}
     counts = {"rank": (0, ranks.rank), "choice": (-1, ranks.choice), "pieces": (0, np.maximum(ranks.pieces, 0))}
-    made = {name: _spread(np.nan, column, numbers, len(items)) for name, column in read.items()}
-    made |= {name: _spread(missing, column, numbers, len(items)) for name, (missing, column) in counts.items()}
+    spread = {name: _spread(np.nan, column, numbers, len(items)) for name, column in read.items()}
+    spread |= {name: _spread(missing, column, numbers, len(items)) for name, (missing, column) in counts.items()}
     reasons = {-1: "long", 0: "without a scored piece"}
     left_out = Counter(reasons.get(pieces, "answer outside the vocabulary") for pieces in ranks.pieces if pieces != 1)
-    return ItemScores(**made, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
+    return ItemScores(**spread, tokens=int(ranks.tokens.sum()), left_out=left_out, counted={})
 
 
 def _spread(missing: float, column: np.ndarray, numbers: Sequence[int], items: int) -> np.ndarray:

@@ -140,5 +140,5 @@ def _resampled(tally: Tally) -> Float[np.ndarray, "resample head token_class"]:
     return np.divide(tally.resampled_total, count, out=np.full(tally.resampled_total.shape, np.nan), where=count > 0)
 
 
-def _over_heads(one: Float[np.ndarray, "*resample head token_class"], other: np.ndarray) -> np.ndarray:
-    return spearman(np.moveaxis(one, -2, -1), np.moveaxis(other, -2, -1))
+def _over_heads(first: Float[np.ndarray, "*resample head token_class"], second: np.ndarray) -> np.ndarray:
+    return spearman(np.moveaxis(first, -2, -1), np.moveaxis(second, -2, -1))

@@ -64,11 +64,11 @@ def idle_layers(relative: xr.DataArray, limit: float) -> list[int]:
 
 def use(numbers: Numbers) -> Finding:
     """Whether heads that attend more to separators depend on them."""
-    found = numbers("rank_correlation", token_class="sep")
+    correlation = numbers("rank_correlation", token_class="sep")
     return Finding.judged(
-        over_heads(found, numbers.result.sizes["layer"] * numbers.result.sizes["head"]),
-        f"The rank correlation of attention and gradient over the heads is {number(found.value)}.",
-        holds=f"Heads that attend more to [SEP] use it {'less' if found.value < 0 else 'more'}",
+        over_heads(correlation, numbers.result.sizes["layer"] * numbers.result.sizes["head"]),
+        f"The rank correlation of attention and gradient over the heads is {number(correlation.value)}.",
+        holds=f"Heads that attend more to [SEP] use it {'less' if correlation.value < 0 else 'more'}",
         fails="Attention to [SEP] and its use are not related",
         undecided="Attention to [SEP] and its use: no clear relation",
         unit="",

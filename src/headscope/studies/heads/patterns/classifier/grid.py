@@ -55,10 +55,10 @@ def pooled(
 
 
 def merged(
-    one: Float[Tensor, "example head 2 row column"], other: Float[Tensor, "example head 2 row column"]
+    first: Float[Tensor, "example head 2 row column"], second: Float[Tensor, "example head 2 row column"]
 ) -> Float[Tensor, "example head 2 row column"]:
     """Join the cells of two blocks of rows of the same maps, as if `pooled` had read both at once."""
-    return torch.stack([torch.maximum(one[:, :, 0], other[:, :, 0]), one[:, :, 1] + other[:, :, 1]], dim=2)
+    return torch.stack([torch.maximum(first[:, :, 0], second[:, :, 0]), first[:, :, 1] + second[:, :, 1]], dim=2)
 
 
 def grids(

@@ -55,17 +55,17 @@ def _shares(
     rests = (centred - row[:, :, None] - column[:, None]) * inside
     parallel = rests.flatten(1) @ member / counts.clamp(min=1)
 
-    of_columns = column.square() * (side / total)[:, None]
-    of_parallels = parallel.square() * counts / total[:, None]
-    explained = torch.stack([row.square().sum(1) * side / total, of_columns.sum(1), of_parallels.sum(1)])
+    columns = column.square() * (side / total)[:, None]
+    parallels = parallel.square() * counts / total[:, None]
+    explained = torch.stack([row.square().sum(1) * side / total, columns.sum(1), parallels.sum(1)])
     rest = (1 - explained.sum(0)).clamp(min=0)
     yield from (*explained, rest)
 
-    first, second, _, fourth = (of_columns * (column > 0)).topk(4, dim=1).values.unbind(1)
-    yield from (first, second, fourth, of_columns[:, 0] * (column[:, 0] > 0))
+    first, second, _, fourth = (columns * (column > 0)).topk(4, dim=1).values.unbind(1)
+    yield from (first, second, fourth, columns[:, 0] * (column[:, 0] > 0))
 
     near, far = _near_and_far(side)
-    dark = of_parallels * (parallel > 0)
+    dark = parallels * (parallel > 0)
     yield from ((dark * near).sum(1), (dark * near).amax(1), (dark * far).amax(1))
 
     deviation = (total / side**2).sqrt()

@@ -33,8 +33,8 @@ def coordination_inverted(texts: Texts, part: Part, random: np.random.Generator)
         if random.random() < 0.5:
             yield ProbeCase(number, WHOLE, "as written")
         else:
-            made = Sentence(inverted(sentence.text, clauses))
-            yield ProbeCase(texts.add(made, number), WHOLE, "inverted")
+            changed = Sentence(inverted(sentence.text, clauses))
+            yield ProbeCase(texts.add(changed, number), WHOLE, "inverted")
 
 
 def two_clauses(sentence: Sentence) -> Clauses | None:

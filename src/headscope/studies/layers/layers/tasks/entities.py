@@ -66,12 +66,12 @@ def _span(mention: Mention, first: int = 0) -> tuple[int, int]:
     return first + mention.start, first + mention.end
 
 
-def _overlap(one: Mention, other: Mention) -> bool:
-    return one.start < other.end and other.start < one.end
+def _overlap(first: Mention, second: Mention) -> bool:
+    return first.start < second.end and second.start < first.end
 
 
-def _spans(one: Mention, other: Mention) -> tuple[tuple[int, int], tuple[int, int]]:
-    return _span(one), _span(other)
+def _spans(first: Mention, second: Mention) -> tuple[tuple[int, int], tuple[int, int]]:
+    return _span(first), _span(second)
 
 
 TASKS = (

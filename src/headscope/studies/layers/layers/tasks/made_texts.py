@@ -24,8 +24,8 @@ def order_shifted(texts: Texts, part: Part, random: np.random.Generator) -> Iter
         if random.random() < 0.5:
             yield ProbeCase(number, WHOLE, "as written")
         else:
-            made = Sentence(swapped(sentence, int(random.choice(positions))))
-            yield ProbeCase(texts.add(made, number), WHOLE, "shifted")
+            changed = Sentence(swapped(sentence, int(random.choice(positions))))
+            yield ProbeCase(texts.add(changed, number), WHOLE, "shifted")
 
 
 def odd_word(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[ProbeCase]:
@@ -48,8 +48,8 @@ def odd_word(texts: Texts, part: Part, random: np.random.Generator) -> Iterator[
             yield ProbeCase(number, WHOLE, "as written")
         else:
             start, end = sentence.words[index]
-            made = Sentence(sentence.text[:start] + other + sentence.text[end:])
-            yield ProbeCase(texts.add(made, number), WHOLE, "replaced")
+            changed = Sentence(sentence.text[:start] + other + sentence.text[end:])
+            yield ProbeCase(texts.add(changed, number), WHOLE, "replaced")
 
 
 def swapped(sentence: Sentence, index: int) -> str:
@@ -65,9 +65,9 @@ def swapped(sentence: Sentence, index: int) -> str:
 
 def _can_swap(sentence: Sentence, index: int) -> bool:
     """Whether two neighbours have characters of their own, stand apart, are no punctuation and differ."""
-    one, other = sentence.words[index : index + 2]
+    first, second = sentence.words[index : index + 2]
     tags, forms = sentence.upos[index : index + 2], sentence.forms[index : index + 2]
-    return bool(tags) and one[1] < other[0] and "PUNCT" not in tags and forms[0].lower() != forms[1].lower()
+    return bool(tags) and first[1] < second[0] and "PUNCT" not in tags and forms[0].lower() != forms[1].lower()
 
 
 def _frequencies(texts: Texts) -> dict[Kind, list[tuple[str, int]]]:

@@ -73,8 +73,8 @@ def constituent(sentence: Sentence) -> Iterator[tuple]:
     yield from (((span,), label, sentence.forms[span[1] - 1].lower()) for span, label in labels if label)
 
 
-def _spans(one: int, other: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (one, one + 1), (other, other + 1)
+def _spans(first: int, second: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (first, first + 1), (second, second + 1)
 
 
 TASKS = (
