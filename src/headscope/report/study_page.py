@@ -85,7 +85,7 @@ class StudyPage:
         return self._made(self._page.tables)
 
     def by_layer(self, names: list[str]) -> list[str]:
-        """The variables whose means by layer the terminal prints, of `names`: those of `BY_LAYER`, else all."""
+        """The variables whose means by layer the terminal prints, of `names`: those of the page, else all."""
         chosen = self._page.by_layer
         return names if chosen is None else [name for name in names if name in chosen]
 
