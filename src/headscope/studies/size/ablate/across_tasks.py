@@ -90,4 +90,6 @@ def _shared(ones: Float[np.ndarray, "head metric"], others: Float[np.ndarray, "h
     """How many heads are among those of the largest losses in both tasks; ties go to the first head."""
     top = max(1, len(ones) // TENTH)
     firsts = (np.argsort(gains, axis=0, kind="stable")[:top] for gains in (ones, others))
-    return [len(set(one) & set(other)) for one, other in zip(*(first.T.tolist() for first in firsts), strict=True)]
+    return [
+        len(set(first) & set(second)) for first, second in zip(*(heads.T.tolist() for heads in firsts), strict=True)
+    ]
