@@ -32,7 +32,7 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 86_965,
+    "src: lines": 86_920,
     "src: files": 775,
     "src: files under 30 lines": 70,
     "functions with more than 12 arguments": 13,
@@ -41,7 +41,7 @@ LIMITS = {
     "upward imports": 0,
     "stores of vague names": 390,
     "pages: files": 25,
-    "pages: lines": 5_670,
+    "pages: lines": 5_660,
     "pages: guards": 22,
     "pages: json.loads": 0,
 }

@@ -77,10 +77,6 @@ def chart(array: xr.DataArray) -> Any:
     if {"other_layer", "other_head"} <= dims:
         return matrix(array) if dims == {"layer", "head", "other_layer", "other_head"} else None
     if {"layer", "head"} <= dims:
-        return heatmap(array, diverging=_is_difference(array) or None) if len(dims) <= 3 else None
+        may_be_negative = any(word in str(array.name) for word in SIGNED)
+        return heatmap(array, diverging=may_be_negative or None) if len(dims) <= 3 else None
     return bars(array) if len(dims) <= 3 else None
-
-
-def _is_difference(array: xr.DataArray) -> bool:
-    """True for names of variables whose values may lie on both sides of 0."""
-    return any(word in str(array.name) for word in SIGNED)

@@ -41,7 +41,7 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
     if not by_corpus:
         return None
     some = next(iter(by_corpus.values()))
-    axes = {dim: _labels(some, dim) for dim in ("layer", "head")}
+    axes = {dim: sorted({int(label) for result in some for label in result[dim].values}) for dim in ("layer", "head")}
     kind = np.stack([_main_kinds(results, axes) for results in by_corpus.values()])
     there, same = kind[0] != "", (kind == kind[0]).all(0) & (kind[0] != "")
     names = [name for name in COLOURS if (kind == name).any()]
@@ -91,10 +91,6 @@ def of_heads(result: xr.Dataset) -> bool:
     """Whether a result is of the heads of one model on one corpus."""
     dims = set(result.dims)
     return "compared" not in result.attrs and not {"task", "corpus"} & dims and {"layer", "head"} <= dims
-
-
-def _labels(results: Sequence[xr.Dataset], dim: str) -> list[int]:
-    return sorted({int(label) for result in results for label in result[dim].values})
 
 
 def _main_kinds(results: Sequence[xr.Dataset], axes: Mapping[str, list[int]]) -> np.ndarray:

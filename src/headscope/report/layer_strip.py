@@ -1,7 +1,7 @@
 """The strip of layers: what the heads of each layer do, and some numbers of each layer, one column a layer."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -106,11 +106,11 @@ def kinds_by_layer(model: MeasuredModel) -> dict[int, tuple[KindShare, ...]]:
     for layer, head in model.heads:
         counts[layer][kinds.get((layer, head), MIXED)] += 1
     names, _ = kind_words(model.sources[0].result.attrs if model.sources else {})
-    return {layer: tuple(_shares(count, names)) for layer, count in counts.items()} if kinds else {}
-
-
-def _shares(counts: Counter[str], names: Mapping[str, str]) -> Iterator[KindShare]:
-    return (KindShare(names[kind], COLOURS[kind], counts[kind]) for kind in COLOURS if counts[kind])
+    return {
+        layer: tuple(KindShare(names[kind], COLOURS[kind], count[kind]) for kind in COLOURS if count[kind])
+        for layer, count in counts.items()
+        if kinds
+    }
 
 
 def _in_turn(numbers: Iterable[LayerNumber]) -> list[LayerNumber]:

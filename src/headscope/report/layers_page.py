@@ -75,8 +75,10 @@ def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
         replace(figure, name=f"{name}-{index}-{figure.name}", variable="") for index, figure in enumerate(pictures)
     ]
     numbers = LayerPart(NUMBERS, tuple(highlights(model.layers)), (grid,), tuple(_tables(model.layers, name)))
-    titles = dict.fromkeys(figure.section for figure in pictures)
-    return [numbers, *(LayerPart(title, (), tuple(_of(pictures, title)), ()) for title in titles)]
+    sections: dict[str, list[Figure]] = {}
+    for figure in pictures:
+        sections.setdefault(figure.section, []).append(figure)
+    return [numbers, *(LayerPart(title, (), tuple(figures), ()) for title, figures in sections.items())]
 
 
 def part_fragment(part: LayerPart) -> str:
@@ -84,10 +86,6 @@ def part_fragment(part: LayerPart) -> str:
     figures = [] if missing("vl_convert") else part.figures
     images = {figure.name: _images(figure) for figure in figures}
     return fragment("layer_part.html", part=part, images=images, no_figures=not images)
-
-
-def _of(pictures: list[Figure], title: str) -> Iterator[Figure]:
-    return (figure for figure in pictures if figure.section == title)
 
 
 def _images(figure: Figure) -> dict[str, str]:

@@ -57,9 +57,12 @@ def by_layer(result: xr.Dataset) -> Table:
         array = result[name]
         tested = str(name).endswith(TESTS)
         if {"layer", "head"} <= set(array.dims) and array.size <= MOST_LABELS * n_heads and not tested:
-            rows += [((row,), _cells(values, "z.2f")) for row, values in _rows(array.mean("head"))]
+            cells = (((row,), _cells(values, "z.2f")) for row, values in _rows(array.mean("head")))
+            rows += [row for row in cells if any(row[1])]
     columns = tuple(Column(str(layer), str(layer)) for layer in result["layer"].values)
-    return Table(BY_LAYER, "Mean of heads, by layer", ("mean of heads, by layer",), columns, [*filter(_any, rows)])
+    return Table(
+        BY_LAYER, "Mean of heads, by layer", ("mean of heads, by layer",), columns, [row for row in rows if any(row[1])]
+    )
 
 
 def scores(array: xr.DataArray) -> Table:
@@ -148,10 +151,6 @@ def rounded(text: str, interval: str) -> str:
     first = floor(log10(half))
     digits = max(0, -first + (half < 2 * 10**first))
     return f"{float(number[1]):.{digits}f}{number[2]}"
-
-
-def _any(row: tuple[tuple[str], Cells]) -> bool:
-    return any(row[1])
 
 
 def _cells(values: np.ndarray, spec: str) -> Cells:

@@ -15,11 +15,10 @@ from headscope.storage.lines import line_of
 from headscope.studies.size.shrink.judging import answers_of
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget, parts_in, target
-from headscope.studies.size.shrink.prices import Prices, measure
+from headscope.studies.size.shrink.prices import Prices, measure, shapes_of
 from headscope.studies.size.shrink.record import FORMAT, SearchRecord
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.timing import shapes_of
 from support.idle_neurons import even
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 from support.tiny_families import tiny_config

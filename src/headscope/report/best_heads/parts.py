@@ -13,7 +13,7 @@ from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import first_of, number, rate
-from headscope.results import same_bounds
+from headscope.results import in_series
 from headscope.statistics.significance import LEAST_CASES, enough
 
 NAMED = 8
@@ -63,8 +63,7 @@ def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArra
 
     A relation is named with its best head.
     """
-    arrays = same_bounds([array.drop_vars("n_examples", errors="ignore") for array in parts.values()])
-    joined = xr.concat(arrays, xr.Variable("which", list(parts))).transpose("relation", "which")
+    joined = in_series(parts, "which").transpose("relation", "which")
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     order = (-rank).argsort().values
     heads = zip(*(result[name].values[order] for name in ("relation", "chosen_layer", "chosen_head")), strict=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
-import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.figures.dot_rows import among
@@ -135,7 +134,8 @@ class Card:
     @property
     def standing(self) -> Figure | None:
         """The place of the head among all heads, in the main numbers of each result."""
-        arrays = {name: array for name, array in self.model.main_numbers if self._has(array)}
+        here = {"layer": self.layer, "head": self.head}
+        arrays = {name: array for name, array in self.model.main_numbers if array.sel(here).notnull()}
         if not arrays:
             return None
         caption = (
@@ -144,9 +144,6 @@ class Card:
         )
         chart = among(arrays, self.layer, self.head)
         return Figure("standing", "Among all heads", chart, caption, "")
-
-    def _has(self, array: xr.DataArray) -> bool:
-        return bool(array.sel(layer=self.layer, head=self.head).notnull())
 
 
 def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:

@@ -100,13 +100,18 @@ def main_numbers_by_address(result: xr.Dataset, numbers: pd.DataFrame) -> dict[s
 
 def column_name(numbers: pd.DataFrame) -> str:
     """The title of the numbers of an address: the variable, and its labels where all heads have the same."""
-    variable, words = name_in_words(numbers["variable"].iloc[0]), set(numbers["words"])
-    same = words.pop() if len(words) == 1 else ", ".join(_shared([labels.split(", ") for labels in words]))
+    variable, same = name_in_words(numbers["variable"].iloc[0]), shared(dict.fromkeys(numbers["words"]))
     return f"{variable}: {same}" if same else variable
 
 
-def _shared(labels: list[list[str]]) -> list[str]:
-    return [label for label in labels[0] if all(label in others for others in labels)]
+def shared(names: Iterable[str]) -> str:
+    """The labels that all of some names have.
+
+    >>> shared(["all, head → dependent", "all"])
+    'all'
+    """
+    first, *others = (name.split(", ") for name in names)
+    return ", ".join(label for label in first if all(label in labels for labels in others))
 
 
 def _array(numbers: pd.DataFrame) -> xr.DataArray:

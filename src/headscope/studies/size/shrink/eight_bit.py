@@ -18,9 +18,9 @@ from headscope.studies.size.shrink.answers import file_answers
 from headscope.studies.size.shrink.evidence import Evidence
 from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.prices import ROUNDS, Shapes
 from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.splits import encode
-from headscope.studies.size.shrink.timing import ROUNDS, Shapes
 
 # Beside the weights in the folder of the model; other programs look for these names.
 FOLDER, WHOLE, EIGHT = "onnx", "model.onnx", "model_quantized.onnx"

@@ -15,11 +15,10 @@ from headscope.studies.size.shrink.gates import variables
 from headscope.studies.size.shrink.judging import Judging
 from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.plan import ShrinkPlan
-from headscope.studies.size.shrink.prices import measure
+from headscope.studies.size.shrink.prices import Shapes, measure
 from headscope.studies.size.shrink.record import SearchRecord, Step
 from headscope.studies.size.shrink.scores import Outputs
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
-from headscope.studies.size.shrink.timing import Shapes
 
 # Parts are measured on so many texts.
 SAMPLE = 128

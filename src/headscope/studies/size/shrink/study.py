@@ -25,9 +25,9 @@ from headscope.studies.size.shrink.judging import Judging, judging_of
 from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import ShrinkPlan, plan_of
+from headscope.studies.size.shrink.prices import shapes_of, sizes_and_times
 from headscope.studies.size.shrink.record import SearchRecord
 from headscope.studies.size.shrink.saved_folder import notes, written_folder
-from headscope.studies.size.shrink.timing import shapes_of, sizes_and_times
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 

@@ -28,10 +28,10 @@ from headscope.studies.size.shrink.answers import Answers, file_answers
 from headscope.studies.size.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
 from headscope.studies.size.shrink.judging import Judging, answers_of
+from headscope.studies.size.shrink.prices import Shapes, busy, by_round, times_as_fast
 from headscope.studies.size.shrink.pseudo_labels import judged_by, task_texts
 from headscope.studies.size.shrink.scores import Outputs, Scores
 from headscope.studies.size.shrink.splits import encode, of_dev
-from headscope.studies.size.shrink.timing import Shapes, busy, by_round, times_as_fast
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4

@@ -7,6 +7,7 @@ not mention embeddings; they are restored on request.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def restoring(model: Model, source: Model, *, embeddings: bool = False) -> Itera
 
     def restore(layer: int) -> None:
         mine, other = ours[layer - 1], theirs[layer - 1]
-        before.setdefault(layer, [_copied(module) for module in mine])
+        before.setdefault(layer, [deepcopy(module.state_dict()) for module in mine])
         _put(mine, [module.state_dict() for module in other])
 
     try:
@@ -80,10 +81,6 @@ def _embeddings(model: Model) -> list[nn.Module]:
 
 def _shapes(modules: list[nn.Module]) -> list[dict[str, torch.Size]]:
     return [{name: weight.shape for name, weight in module.state_dict().items()} for module in modules]
-
-
-def _copied(module: nn.Module) -> dict[str, Tensor]:
-    return {name: weight.clone() for name, weight in module.state_dict().items()}
 
 
 def _put(modules: list[nn.Module], weights: list[dict[str, Tensor]]) -> None:

@@ -12,7 +12,7 @@ from headscope.models import Model
 from headscope.passes import Settings
 from headscope.passes.settings import StudyResults
 from headscope.report.cards.head_numbers import numbers
-from headscope.report.cards.main_numbers import main_numbers_by_address
+from headscope.report.cards.main_numbers import main_numbers_by_address, shared
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import BOUNDS
 
@@ -57,14 +57,10 @@ class MainNumbers:
             key = f"{study} {address}"
             self.heads[-1][key] = array
             self.names.setdefault(key, []).append(f"{title}: {name}")
-            self.units[key] = str(result[_variable(result, address)].attrs.get("units", ""))
+            variable = max((str(name) for name in result if f"{address}.".startswith(f"{name}.")), key=len)
+            self.units[key] = str(result[variable].attrs.get("units", ""))
         for one in study_page(result).layer_numbers():
             self.layers[-1][f"{title}: {one.words}"] = one.array.sel(layer=one.array["layer"] > 0)
-
-
-def _variable(result: xr.Dataset, address: str) -> str:
-    """The variable of an address such as `attention_to.sep`."""
-    return max((str(name) for name in result if f"{address}.".startswith(f"{name}.")), key=len)
 
 
 def common_name(names: list[str]) -> str:
@@ -73,9 +69,7 @@ def common_name(names: list[str]) -> str:
     >>> common_name(["syntax: accuracy: all, head → dependent", "syntax: accuracy: all"])
     'syntax: accuracy: all'
     """
-    parts = [name.split(", ") for name in names]
-    shared = ", ".join(part for part in parts[0] if all(part in others for others in parts))
-    return shared or names[0].rpartition(":")[0]
+    return shared(names) or names[0].rpartition(":")[0]
 
 
 def stacked(of_steps: list[dict[str, xr.DataArray]], shape: Mapping[str, int]) -> tuple[list[str], np.ndarray]:

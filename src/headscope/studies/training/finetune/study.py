@@ -153,7 +153,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "skipped": json.dumps(_cut(rows, kept, trained)),
         "recipe": json.dumps(
             recipe.as_settings()
-            | {"frozen_rate": frozen_rate or learning_rate, "train_examples": _trained_on(tasks)}
+            | {"frozen_rate": frozen_rate or learning_rate}
+            | {"train_examples": {task.name: task.train.n_examples for task in tasks if task.train}}
             | {"train_sha256": {task.name: task.train.sha256 for task in tasks if task.train}}
             | _further(of_ways, learning_rate, pairs, options)
             | _stopped(planned, kept, epochs, stop_bad_seeds)
@@ -213,11 +214,6 @@ def _stopped(planned: list[TrainingRun], kept: list[TrainingRun], epochs: int, s
     early, stopped = early_epoch(epochs), len(planned) - len(kept)
     saved = stopped * (1 - early / epochs) / len(planned)
     return {"stopped": {"share": share, "runs": stopped, "of": len(planned), "epoch": early, "saved": round(saved, 4)}}
-
-
-def _trained_on(tasks: tuple[Task, ...]) -> dict[str, int]:
-    """Number of training examples of each task with a train split, after all limits."""
-    return {task.name: task.train.n_examples for task in tasks if task.train}
 
 
 def _attributes(rows: list[TableRow], environment: RunEnvironment, settings: Settings) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
-from headscope.figures import bars, curve, matrix, with_interval
+from headscope.figures import bars, curve, matrix
 from headscope.figures.labels import label
 from headscope.figures.token_rows import token_rows
 from headscope.report.claims import Claim, together, witness
@@ -16,7 +15,7 @@ from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.published import published_table
 from headscope.report.tables import Column, Table
 from headscope.report.wording import agree, number, rate, several
-from headscope.results import same_bounds
+from headscope.results import in_series
 from headscope.studies.words.attributions import altered_page, published
 from headscope.studies.words.attributions.card import CARD
 from headscope.studies.words.attributions.chosen_layers import NAMES, ChosenLayer, chosen, in_words, leader
@@ -232,24 +231,17 @@ def layer_chart(name: str) -> Part:
 
 def curves(numbers: Numbers) -> Iterator[Figure]:
     """The target without the most important tokens, and with them alone."""
-    methods, result = chosen(numbers)[:MOST_LINES], numbers.result
-    for name, words in (("deletion", "without"), ("insertion", "with")):
-        if methods:
-            lines = {
-                choice.name: with_interval(result, name).sel(attribution=choice.method, layer=choice.layer, drop=True)
-                for choice in methods
-            } | {"random order": with_interval(result, f"{name}_random")}
-            array = xr.concat(
-                same_bounds(list(lines.values())), "series", coords="different", compat="equals", join="outer"
-            )
-            array = array.drop_vars("n_examples", errors="ignore").assign_coords(series=list(lines)).rename(name)
-            array = array.assign_attrs(result[name].attrs)
-            caption = (
-                f"Target {words} a share of the tokens, the most important first, with 95% intervals: the most "
-                "faithful methods and random order. After DeYoung et al. (2020)."
-            )
-            chart = curve(array.transpose("token_share", "series"), "token_share", percent=True)
-            yield Figure(name, CURVES, chart, caption, name)
+    methods = chosen(numbers)[:MOST_LINES]
+    for name, words in (("deletion", "without"), ("insertion", "with")) if methods else ():
+        lines = {
+            choice.name: numbers.array(name, attribution=choice.method, layer=choice.layer) for choice in methods
+        } | {"random order": numbers.array(f"{name}_random")}
+        array = in_series(lines).assign_attrs(numbers.result[name].attrs)
+        caption = (
+            f"Target {words} a share of the tokens, the most important first, with 95% intervals: the most faithful "
+            "methods and random order. After DeYoung et al. (2020)."
+        )
+        yield Figure(name, CURVES, curve(array, "token_share", percent=True), caption, name)
 
 
 def classes_chart(numbers: Numbers) -> Figure:
