@@ -93,9 +93,7 @@ class Gates(nn.Module):
 
         A step down its gradient leads the gates down, and the multipliers up.
         """
-        linear, square = (
-            2 * weight.detach() - weight for weight in (self.linear, self.square)
-        )  # their gradients are turned
+        linear, square = (2 * w.detach() - w for w in (self.linear, self.square))  # their gradients are turned
         return (linear * excess + square * excess.square()).sum()
 
 
