@@ -40,7 +40,7 @@ def test_a_use_without_its_package_is_one_line_with_the_remedy(module, without, 
     need, package, extra = NEEDS[module]
     with pytest.raises(HeadscopeError) as error:
         USES[module](tmp_path)
-    assert str(error.value) == f"{need} {package}: pip install 'headscope[{extra}]'"
+    assert str(error.value) == f"{need} {package}: pip install 'headscope[{extra}]', in a checkout '.[{extra}]'"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -33,7 +33,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 86_920,
-    "src: files": 775,
+    "src: files": 774,
     "src: files under 30 lines": 70,
     "functions with more than 12 arguments": 13,
     "classes from BaseException": 0,

@@ -67,24 +67,25 @@ def everything() -> str:
 
 def _lines(study: Study, name: str, defined: dict[Number, str]) -> Iterator[str]:
     """The lines of a study's numbers; `defined` has the study that defines each number, whatever its dimensions."""
-    labels: dict[str, str] = {}
+    before: dict[str, Number] = {}
     for number in numbers(study):
-        what, other = _in_names(number, labels), defined.setdefault(replace(number, dims=()), name)
+        what, other = _in_names(number, [*before.values()]), defined.setdefault(replace(number, dims=()), name)
+        said = " ".join([what, *(before[name].unit for name in re.findall(r"`(\w+)`", what) if name in before)])
         if other != name:
             what = f"as in [{other}](#the-study-{other})"
-        elif not re.search(rf"\b{re.escape(number.unit)}\b", what):
+        elif not re.search(rf"\b{re.escape(number.unit)}\b", said):
             what += f" ({number.unit})"
         dims = f"[{', '.join(number.dims)}]" if number.dims else ""
         yield f"* `{number.name}{dims}`: {what}"
-        labels[number.name] = number.what
+        before[number.name] = number
 
 
-def _in_names(number: Number, labels: dict[str, str]) -> str:
+def _in_names(number: Number, before: list[Number]) -> str:
     """What a number is; words that are the label of a number before it become the name of that."""
     what = (number.definition or number.what).rstrip(".")
-    for name, label in sorted(labels.items(), key=lambda pair: -len(pair[1])):
-        if len(label.split()) > 3 and label != what:
-            what = re.sub(rf"(?:^|(?<= (?:in|of) )){re.escape(label)}", f"`{name}`", what)
+    for other in sorted(before, key=lambda other: -len(other.what)):
+        if len(other.what.split()) > 3 and other.what != what:
+            what = re.sub(rf"(?:^|(?<= (?:in|of) )){re.escape(other.what)}", f"`{other.name}`", what)
     return what
 
 

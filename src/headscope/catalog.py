@@ -26,6 +26,7 @@ NEEDS = {
     "accelerate": ("training, and a model on several devices, need", "accelerate", "train"),
     "anywidget": ("widgets in a notebook need", "anywidget", "notebook"),
     "datasets": ("data sets of the hub need", "datasets", "hub"),
+    "gguf": ("GGUF files need", "gguf", "gguf"),
     "onnx": ("ONNX files need", "onnx", "onnx"),
     "onnxruntime": ("ONNX files need", "onnxruntime", "onnx"),
     "onnxscript": ("ONNX files need", "onnxscript", "onnx"),
@@ -191,4 +192,4 @@ def missing(module: str) -> str:
     if find_spec(module):
         return ""
     need, package, extra = NEEDS[module]
-    return f"{need} {package}: pip install 'headscope[{extra}]'"
+    return f"{need} {package}: pip install 'headscope[{extra}]', in a checkout '.[{extra}]'"

@@ -68,6 +68,18 @@ class ClusterLostError(HeadscopeError):
     """A cluster whose processes ended during a run; the command line exits with status 1."""
 
 
+# What no study is to raise: the other studies of a survey run all the same.
+UNEXPECTED = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+def as_one_line(error: Exception) -> HeadscopeError:
+    """The error itself if a user can mend it; else its kind and its words, and how to see where it arose."""
+    if isinstance(error, HeadscopeError):
+        return error
+    words = " ".join(str(error).split())[:200]
+    return HeadscopeError(f"it ended with {type(error).__name__}: {words}; run it alone with --debug to see where")
+
+
 def names_full_memory(error: BaseException) -> bool:
     """Whether an error says that there is no more memory or address space.
 

@@ -35,7 +35,7 @@ def test_other_dtypes_pass_the_check(dtype):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_other_dtypes_pass_the_check_at_the_softmax(dtype):
     config = DebertaV2Config(
-        vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32
+        vocab_size=172, hidden_size=24, num_hidden_layers=2, num_attention_heads=4, intermediate_size=32
     )
     assert self_check.check(tiny_network(config).to(dtype)).method == "softmax tap"
 
@@ -141,7 +141,7 @@ def test_the_check_finds_a_window_whose_last_key_is_lost(monkeypatch):
 
 
 def test_the_check_finds_a_softmax_too_many(monkeypatch):
-    network = tiny_network(MPNetConfig(vocab_size=64, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))
+    network = tiny_network(MPNetConfig(vocab_size=172, hidden_size=24, num_hidden_layers=2, num_attention_heads=4))
     monkeypatch.setattr(softmax_tap, "SOFTMAX", softmax_tap.SOFTMAX | {torch.matmul})
     with pytest.raises(HeadscopeError, match="softmax tap: 4 attention calls, expected 2"):
         self_check.check(network)

@@ -19,6 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import torch
 
 from fuzz.bounds import BOUNDS
 from fuzz.mutations import mutate
@@ -35,6 +36,7 @@ from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.rerun import rerun
 from headscope.models.checkpoint import locate
 from headscope.models.config import load_config
+from headscope.models.gguf_model import weights_of
 from headscope.outputs.task_inputs import TaskInputs, task_inputs
 from headscope.passes import Pass, Settings, shards
 from headscope.passes.coverage import Coverage
@@ -56,9 +58,10 @@ from support.closed import without_override
 from support.killed import Killed
 from support.planted_task import planted_classifier, planted_task
 from support.profile_result import profile_result
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.tiny import byte_tokenizer, save_tiny, tiny_bert, tiny_tokenizer
 from support.unlabelled import folder as map_folder
 from support.written import parquet
+from support.written_gguf import tiny_decoder, write_gguf
 
 OCCUPATIONS = {"male_occupations.txt": b"cook\nguard\n", "female_occupations.txt": b"nurse\nbaker\n"}
 
@@ -315,6 +318,21 @@ def model_file(name: str) -> Target:
         return models.load(str(folder))
 
     return Target(lambda folder: _saved_model()[name], take)
+
+
+def gguf_file(folder: Path) -> bytes:
+    """The bytes of a GGUF file, its own tokenizer among them."""
+    folder.mkdir(exist_ok=True)
+    return write_gguf(folder / "model.gguf", "qwen3", tiny_decoder("qwen3"), byte_tokenizer()).read_bytes()
+
+
+def read_gguf(content: bytes, folder: Path) -> object:
+    """The configuration, and the weights."""
+    (folder / "model.gguf").write_bytes(content)
+    checkpoint = locate(str(folder / "model.gguf"))
+    config = load_config(checkpoint)
+    assert checkpoint.gguf
+    return weights_of(checkpoint.gguf, config, "model", torch.float32)
 
 
 @cache
@@ -576,6 +594,7 @@ TARGETS: Mapping[str, Target] = {
     "model, configuration": model_file("config.json"),
     "model, tokenizer": model_file("tokenizer.json"),
     "model, weights": model_file("model.safetensors"),
+    "model, GGUF": Target(gguf_file, read_gguf),
     "permissions": Target(closed_files, read_closed),
     "viewer, text": Target(
         lambda folder: b"POST /api/text" + HOST + b'{"first": "It rained.", "second": "We slept."}', view_request

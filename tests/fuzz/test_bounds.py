@@ -19,6 +19,7 @@ ELSEWHERE = {
     "maps of a text in the viewer": "",
     "columns of a table, fields of a JSON object": "test_columns_and_fields_have_a_bound",
     "values of an attribute of a result": "test_a_list_in_an_attribute_is_refused_before_it_is_read",
+    "keys, and weights, of a GGUF file": "test_counts_beyond_the_bounds_are_refused",
     "texts of a result": "test_short_texts_with_the_room_of_a_long_one_are_refused",
 }
 

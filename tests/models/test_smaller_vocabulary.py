@@ -15,10 +15,16 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedToken
 
 import headscope
 from headscope import HeadscopeError
-from headscope.models.bpe_merges import Merges, merges_of
 from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
-from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, needed_pieces, with_pieces
+from headscope.models.smaller_vocabulary import (
+    Merges,
+    can_lose_pieces,
+    kept_pieces,
+    merges_of,
+    needed_pieces,
+    with_pieces,
+)
 from headscope.studies.size.shrink import vocabulary
 from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.vocabulary import held_out_counts, pieces_to_keep

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 from tokenizers import Regex, normalizers
+from transformers import PreTrainedTokenizerBase
 
 import headscope
 from headscope.capture.transformers_logging import quiet
@@ -14,7 +15,7 @@ from headscope.models import load
 from headscope.models.checkpoint import locate
 from headscope.models.tokenizer import growth, load_tokenizer
 from support.loading import edit
-from support.tiny import save_tiny, tiny_bert, tiny_vocabulary
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
 
 DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
@@ -45,6 +46,39 @@ def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(fo
         f"model '{folder}': the normalizer of tokenizer.json makes a text more than 10,000 times as long; "
         "save the model's own tokenizer into the folder"
     )
+
+
+def with_token(special: bool) -> PreTrainedTokenizerBase:
+    """A tokenizer with one piece more than `tiny_bert` has rows."""
+    tokenizer = tiny_tokenizer()
+    (tokenizer.backend_tokenizer.add_special_tokens if special else tokenizer.backend_tokenizer.add_tokens)(["<image>"])
+    return tokenizer
+
+
+def test_a_special_token_beyond_the_embedding_is_refused_where_a_text_has_it(tmp_path: Path) -> None:
+    """As in Gemma 3; in a folder, and in memory."""
+    last = len(tiny_vocabulary())
+    with quiet():
+        save_tiny(tmp_path / "model")
+        with_token(special=True).save_pretrained(tmp_path / "model")
+    for model in (load(str(tmp_path / "model")), headscope.wrap(tiny_bert(), with_token(special=True))):
+        assert model.tokenizer("<image>", add_special_tokens=False)["input_ids"] == [last]
+        assert "entropy" in headscope.profile(model, ["The cat sat."] * 2, resamples=10)
+        with pytest.raises(HeadscopeError) as error:
+            headscope.profile(model, ["The cat sat.", "A dog saw <image>."], resamples=10)
+        assert str(error.value) == (
+            f"a text holds <image>, which model '{model.name}' has no embedding of; remove it from the text"
+        )
+
+
+def test_a_larger_tokenizer_is_refused_in_memory_as_in_a_folder() -> None:
+    last = len(tiny_vocabulary())
+    with pytest.raises(
+        HeadscopeError, match=f"has the token id {last}, the embedding ends at {last - 1}; give its own"
+    ):
+        headscope.wrap(tiny_bert(), with_token(special=False))
+    with pytest.raises(HeadscopeError, match=f"has the token id {last - 1}, the embedding ends at 39; "):
+        headscope.wrap(tiny_bert(vocab_size=40), tiny_tokenizer())
 
 
 def test_usual_normalizers_are_within_the_bound() -> None:

@@ -8,6 +8,7 @@
 """
 
 import string
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,10 +62,10 @@ def tiny_tokenizer(max_tokens: int = 64) -> PreTrainedTokenizerBase:
     )
 
 
-def byte_tokenizer() -> PreTrainedTokenizerBase:
-    """Every byte is a token, so that a letter may have several."""
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(BPE({letter: number for number, letter in enumerate(letters)}, []))
+def byte_tokenizer(merges: Sequence[tuple[str, str]] = ()) -> PreTrainedTokenizerBase:
+    """Every byte is a token, so that a letter may have several; and so is what is merged."""
+    pieces = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *map("".join, merges)]
+    backend = Tokenizer(BPE({piece: number for number, piece in enumerate(pieces)}, list(merges)))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(tokenizer_object=backend, model_max_length=512)

@@ -12,7 +12,7 @@ from support.tiny import tiny_network
 
 # Each configuration takes from these the names that it has.
 SIZES: dict[str, Any] = {
-    "vocab_size": 64, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "layer_norm_eps": 1e-5,
+    "vocab_size": 172, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "layer_norm_eps": 1e-5,
     "num_hidden_layers": 2, "num_layers": 2, "n_layer": 2, "n_layers": 2, "encoder_layers": 2, "decoder_layers": 1,
     "num_encoder_layers": 2, "num_decoder_layers": 1,
     "num_attention_heads": 4, "num_heads": 4, "n_head": 4, "n_heads": 4, "num_key_value_heads": 2,

@@ -16,7 +16,7 @@ from headscope.errors import HeadscopeError
 
 Given = Mapping[str, Any]
 
-LOADING = ("device", "dtype", "revision", "remote_code")
+LOADING = ("device", "dtype", "revision", "remote_code", "tokenizer")
 FLOAT32 = ("device", "revision", "remote_code")  # without dtype: weights are trained in float32
 READING = ("kind", "columns", "document", "task", "split", "segment", "limit", "skip_bad", "annotate")
 TREEBANK = tuple(name for name in READING if name != "task")
@@ -229,7 +229,7 @@ def words_model(values: Given, inputs: Given) -> Any:
 def _checkpoint(values: Given) -> Any:
     from headscope.models.checkpoint import locate
 
-    options = {"revision": values["revision"], "remote_code": values["remote_code"]}
+    options = {name: values.get(name) for name in ("revision", "remote_code", "tokenizer")}
     if "model" in values or "models" in values:
         return locate(values["model"] if "model" in values else values["models"][0], **options)
     from headscope.models.step_folder import first_checkpoint

@@ -21,13 +21,15 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     Raises `HeadscopeError` for an object that stands for no model.
     """
     from headscope.models import Model, load, wrap
+    from headscope.models.checkpoint import locate
     from headscope.models.words_head import has_words_head
 
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
     if isinstance(value, Model):
         return value
     if isinstance(value, str | os.PathLike):
-        return load(str(value), head=has_words_head(str(value)) if head is None else head)
+        checkpoint = locate(str(value), tokenizer=tokenizer if isinstance(tokenizer, str | os.PathLike) else None)
+        return load(checkpoint, head=has_words_head(checkpoint) if head is None else head)
     if "sentence_transformers.SentenceTransformer" in kinds:
         return wrap(value[0].auto_model, value.tokenizer, "SentenceTransformer")
     if "transformers.PreTrainedModel" not in kinds:

@@ -10,6 +10,7 @@ from headscope.capture.unsupported import REFUSED
 from headscope.errors import HeadscopeError, nearest, suggest
 from headscope.models.adapters import WEIGHTS as ADAPTER_WEIGHTS
 from headscope.models.adapters import adapter_files, base_of, is_adapter, refuse_adapters
+from headscope.models.gguf_file import SUFFIX, GGUFFile, gguf_file
 from headscope.models.hub import HUB_ID, download, package_folder
 from headscope.models.weights import StoredWeight, stored_weights, weight_files
 from headscope.storage.files import opening, refuse_text
@@ -28,21 +29,34 @@ class Checkpoint:
     """The name of a model, the folder of its files, and the hub's commit of a hub model.
 
     * `adapter`: the folder of an adapter that is merged into the model; `folder` is then that of its base model.
+    * `file`: a GGUF file with the weights and the configuration; `folder` is then that which holds it.
+    * `tokenizer`: the folder of another tokenizer.
     """
 
     name: str
     folder: Path
     revision: str = ""
     adapter: Path | None = None
+    file: Path | None = None
+    tokenizer: Path | None = None
 
     @property
     def tokenizer_folder(self) -> Path:
-        """The folder of the tokenizer: that of an adapter which has one of its own."""
-        return self.adapter if self.adapter and _has_tokenizer(self.adapter) else self.folder
+        """The folder of the tokenizer: the one that was named, else that of an adapter which has one of its own."""
+        return self.tokenizer or (self.adapter if self.adapter and has_tokenizer(self.adapter) else self.folder)
+
+    @property
+    def gguf(self) -> GGUFFile | None:
+        """The head of a GGUF file."""
+        return gguf_file(self.file, self.name) if self.file else None
 
     @property
     def config(self) -> dict:
         """The model's configuration as stored."""
+        if file := self.gguf:
+            from headscope.models.gguf_model import config_of
+
+            return config_of(file, self.name, self.tokenizer).to_dict()
         return json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
 
     @property
@@ -53,7 +67,7 @@ class Checkpoint:
     def weights(self) -> SourceFiles:
         """The weight files that are read, in the order of their names, an adapter's last."""
         files = adapter_files(self.adapter) if self.adapter else ()
-        return source_files((*weight_files(self.folder, self.name), *files))
+        return source_files((*([self.file] if self.file else weight_files(self.folder, self.name)), *files))
 
     def stored(self) -> dict[str, StoredWeight]:
         """The weights in the files, by name, from the headers alone.
@@ -62,6 +76,8 @@ class Checkpoint:
         """
         from safetensors import SafetensorError
 
+        if file := self.gguf:
+            return file.weights
         files = weight_files(self.folder, self.name)
         try:
             return stored_weights((*files, self.adapter / ADAPTER_WEIGHTS) if self.adapter else files)
@@ -74,24 +90,37 @@ class Checkpoint:
 
     def settings(self) -> SourceFiles:
         """The files of the configuration and the tokenizer."""
-        folders, names = {self.folder, self.tokenizer_folder}, (*SETTINGS, *TOKENIZER_FILES)
+        folders = {self.tokenizer_folder} if self.file else {self.folder, self.tokenizer_folder}
+        names = (*SETTINGS, *TOKENIZER_FILES)
         return source_files(sorted({path for folder in folders for name in names for path in folder.glob(name)}))
 
 
 @opening()
-def locate(name: str, *, revision: str | None = None, remote_code: bool = False) -> Checkpoint:
+def locate(
+    name: str, *, revision: str | None = None, remote_code: bool = False, tokenizer: str | Path | None = None
+) -> Checkpoint:
     """Find the files of a model, or of an adapter and its base model; only a hub model is downloaded.
+
+    * `tokenizer`: the folder of a tokenizer to take in the place of the model's.
 
     Raises `HeadscopeError` if there is no such model, or it cannot be used: its attention cannot be captured, its
     weights are not safetensors, an adapter lies beside them, it has no tokenizer, or it needs code of its own.
     """
+    other = None if tokenizer is None else Path(tokenizer).expanduser()
+    if other and not has_tokenizer(other):
+        raise HeadscopeError(f"tokenizer '{other}' is no folder with a tokenizer; name one that save_pretrained wrote")
+    path = Path(os.path.expanduser(name))
+    if path.suffix == SUFFIX and path.is_file():
+        checkpoint = Checkpoint(name, path.parent, file=path, tokenizer=other)
+        _ = checkpoint.config  # whatever is wrong with it is said here
+        return checkpoint
     folder, commit = _folder(name, revision)
-    checkpoint = Checkpoint(name, folder, commit)
+    checkpoint = Checkpoint(name, folder, commit, tokenizer=other)
     if is_adapter(folder):
         base, _ = _folder(*base_of(folder, name))
         if is_adapter(base):
             raise HeadscopeError(f"model '{name}' is an adapter of an adapter; merge that into its model first")
-        checkpoint = Checkpoint(name, base, commit, folder)
+        checkpoint = Checkpoint(name, base, commit, folder, tokenizer=other)
     for refuse in (_refuse_other_files, _refuse_config, _refuse_weights, _refuse_tokenizer):
         refuse(checkpoint)
     if "auto_map" in checkpoint.config and PRUNING not in checkpoint.config and not remote_code:
@@ -143,7 +172,9 @@ def _refuse_other_files(checkpoint: Checkpoint) -> None:
 def _refuse_config(checkpoint: Checkpoint) -> None:
     name = checkpoint.name
     if not (checkpoint.folder / "config.json").is_file():
-        raise HeadscopeError(f"model '{name}': the folder has no config.json; name a folder that save_pretrained wrote")
+        files = sorted(path.name for path in checkpoint.folder.glob(f"*{SUFFIX}"))
+        remedy = f"name its file {files[0]}" if files else "name a folder that save_pretrained wrote"
+        raise HeadscopeError(f"model '{name}': the folder has no config.json; {remedy}")
     try:
         kind = checkpoint.config.get("model_type", "")
     except (ValueError, AttributeError, RecursionError) as error:
@@ -173,11 +204,12 @@ def _refuse_weights(checkpoint: Checkpoint) -> None:
 
 
 def _refuse_tokenizer(checkpoint: Checkpoint) -> None:
-    if not _has_tokenizer(checkpoint.tokenizer_folder):
+    if not has_tokenizer(checkpoint.tokenizer_folder):
         raise HeadscopeError(
             f"model '{checkpoint.name}' has no tokenizer files; save its tokenizer into the folder with save_pretrained"
         )
 
 
-def _has_tokenizer(folder: Path) -> bool:
+def has_tokenizer(folder: Path) -> bool:
+    """Whether a folder holds the files of a tokenizer."""
     return any(path for pattern in TOKENIZER_FILES for path in folder.glob(pattern))

@@ -13,6 +13,7 @@ from transformers import AutoConfig, PreTrainedConfig
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint
+from headscope.models.gguf_model import config_of
 from headscope.models.weights import StoredWeight
 from headscope.storage.limits import FEW_LABELS, FEW_LAYERS, MORE_NUMBERS, MORE_WEIGHTS, TIMES
 
@@ -31,6 +32,8 @@ def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrai
     or labels than the weights.
     """
     refuse_counts(checkpoint)
+    if file := checkpoint.gguf:
+        return config_of(file, checkpoint.name, checkpoint.tokenizer)
     with (
         quiet(),
         refusing(f"model '{checkpoint.name}': its config.json cannot be used", "mend it or use another model"),

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,11 +19,11 @@ from headscope.errors import HeadscopeError
 from headscope.models.adapters import MERGE, merged, n_labels, shapes
 from headscope.models.checkpoint import PRUNING, Checkpoint, locate
 from headscope.models.config import bounded, load_config
+from headscope.models.gguf_model import weights_of
 from headscope.models.hub import verify
-from headscope.models.model import Model, without_decoder
+from headscope.models.model import Model, read_as, without_decoder
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
-from headscope.models.segment_ids import with_segment_ids
-from headscope.models.tokenizer import load_tokenizer, mask_notes
+from headscope.models.tokenizer import load_tokenizer
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.models.weights import hold_in_memory, refuse_non_finite, refuse_report, refuse_types
 from headscope.storage.files import opening
@@ -41,20 +42,23 @@ def load(
     dtype: str = "float32",
     revision: str | None = None,
     remote_code: bool = False,
+    tokenizer: str | Path | None = None,
 ) -> Model:
     """Load a model and check that its attention is captured exactly; of an encoder-decoder, its encoder.
 
-    * `name`: a Hugging Face id, a folder written by `save_pretrained`, `minilm`, or a located checkpoint. An adapter of
-      peft is merged into its base model, which its configuration names.
+    * `name`: a Hugging Face id, a folder written by `save_pretrained`, a GGUF file, `minilm`, or a located checkpoint.
+      An adapter of peft is merged into its base model, which its configuration names.
     * `head`: keep the task head of the checkpoint, so that `model.network` returns its outputs.
     * `device`: a device of torch (default: a GPU if there is one). "auto" is for a model that is larger than one GPU:
       it fills the GPUs, then memory, and leaves the rest on disk; "auto:20GiB" bounds the weights on each GPU.
     * `dtype`: format of the weights: float32, bfloat16, float16 or float64. Attention is observed in float32.
     * `revision`: the branch, tag or commit of a hub model.
     * `remote_code`: run Python code from the model's folder.
+    * `tokenizer`: the folder of another tokenizer, such as that of the model which a GGUF file was made from.
 
-    Only safetensors weights are read. Raises `HeadscopeError` if the model cannot be loaded completely, has weights
-    that are not finite, a tokenizer of another model, or attention that cannot be captured exactly.
+    Only safetensors weights are read, and those of GGUF files, dequantised. Raises `HeadscopeError` if the model cannot
+    be loaded completely, has weights that are not finite, a tokenizer of another model, or attention that cannot be
+    captured exactly.
 
     >>> model = load("minilm")
     >>> model.capture.method, len(model.capture.heads), model.capture.heads[0]
@@ -63,10 +67,11 @@ def load(
     named = None if device is None else str(device)
     devices = device_map(named) if named and is_auto(named) else device_of(named)
     kind = dtype_of(dtype)
-    checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
+    options: Any = {"revision": revision, "remote_code": remote_code, "tokenizer": tokenizer}
+    checkpoint = name if isinstance(name, Checkpoint) else locate(name, **options)
     remote_code = remote_code and PRUNING not in checkpoint.config  # the code of a pruned model is for other programs
     settings, config = checkpoint.settings(), load_config(checkpoint, remote_code=remote_code)
-    tokenizer = load_tokenizer(checkpoint, remote_code=remote_code)
+    reader = load_tokenizer(checkpoint, remote_code=remote_code)
     weights = checkpoint.weights()
     if checkpoint.name == "minilm":
         verify(weights.sha256)
@@ -77,15 +82,16 @@ def load(
         nn.Module.to(network, devices)
         hold_in_memory(network)
     capture, files = check(network), (weights, settings)
-    tokenizer, notes = with_segment_ids(checkpoint.name, network, tokenizer)
-    notes += mask_notes(tokenizer)
-    return Model(checkpoint.name, network, tokenizer, capture, checkpoint.revision, weights.sha256, files, notes)
+    reader, notes = read_as(checkpoint.name, network, reader)
+    revision, sha256 = checkpoint.revision, weights.sha256
+    return Model(checkpoint.name, network, reader, capture, revision, sha256, files, notes, checkpoint)
 
 
-def with_head(model: Model, checkpoint: Checkpoint, *, remote_code: bool = False) -> Model:
+def with_head(model: Model, *, remote_code: bool = False) -> Model:
     """A model loaded anew from its checkpoint, with its head, on the same device and in the same number format."""
+    assert model.checkpoint
     device, dtype = AUTO if is_spread(model.network) else model.device, str(model.network.dtype)
-    return load(checkpoint, head=True, device=device, dtype=dtype.removeprefix("torch."), remote_code=remote_code)
+    return load(model.checkpoint, head=True, device=device, dtype=dtype.removeprefix("torch."), remote_code=remote_code)
 
 
 def _network(
@@ -100,7 +106,8 @@ def _network(
     pruning = pruning_of(config)
     if pruning:  # the folder's own code is for other programs
         vars(config).pop("auto_map", None)
-    kind: Any = _head_class(checkpoint, config) if head else headless_class(config) if pruning else AutoModel
+    plain = headless_class(config) if pruning or checkpoint.file else AutoModel
+    kind: Any = _head_class(checkpoint, config) if head else plain
     made: Any = built(kind, pruning) if pruning else kind
     code = {"trust_remote_code": remote_code} if kind is AutoModel else {}
     failure = refusing(f"model '{checkpoint.name}' cannot be loaded", "save or download it again")
@@ -109,8 +116,10 @@ def _network(
     with quiet(), failure, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Casting complex values")  # they are refused below
         adapter_shapes = shapes(checkpoint.adapter) if head and checkpoint.adapter else {}
+        file = checkpoint.gguf
         network, report = made.from_pretrained(
-            checkpoint.folder,
+            None if file else checkpoint.folder,
+            state_dict=weights_of(file, config, checkpoint.name, dtype) if file else None,
             config=config,
             local_files_only=True,
             use_safetensors=True,
@@ -123,7 +132,8 @@ def _network(
         )
         fill_buffers(network, checkpoint.name)
     refuse_report(checkpoint.name, network, report, head=head, later=adapter_shapes)
-    refuse_types(checkpoint.name, network, checkpoint.stored())
+    if not file:
+        refuse_types(checkpoint.name, network, checkpoint.stored())
     if pruning:
         network.__class__ = kind
     if checkpoint.adapter:

@@ -12,16 +12,19 @@ from jaxtyping import Bool, Float
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from headscope.capture.eager import short_input
 from headscope.capture.fused.check import why_maps
 from headscope.capture.interventions import Mode, means_written, refuse, uniform, zero
 from headscope.capture.observer import Intervention, Observer
 from headscope.capture.projections import Projections, projections
-from headscope.capture.self_check import CAPTURES, Capture, check
+from headscope.capture.self_check import CAPTURES, CLOSE, Capture, check
 from headscope.capture.spread import home, hook_as_whole, is_spread
+from headscope.capture.transformers_logging import quiet
 from headscope.capture.watch import Watch
 from headscope.errors import HeadscopeError
-from headscope.models.later_tokens import changes_with_later_tokens
+from headscope.models.checkpoint import Checkpoint
 from headscope.models.segment_ids import with_segment_ids
+from headscope.models.tokenizer import RESIZE, mask_notes, refuse_beyond, rows_of, within
 from headscope.storage.hashes import SourceFiles
 
 
@@ -33,7 +36,7 @@ class Model:
     * `capture`: the method of capture, and the number of heads of each layer.
     * `revision`: the commit of a hub model.
     * `sha256`: the hash of its weights.
-    * `files`: the files that it was loaded from, if any.
+    * `files`: the files that it was loaded from, if any; `checkpoint`: where they lie.
     * `notes`: lines about how it is read, for people.
     """
 
@@ -45,6 +48,7 @@ class Model:
     sha256: str = ""
     files: tuple[SourceFiles, ...] = ()
     notes: tuple[str, ...] = ()
+    checkpoint: Checkpoint | None = None
 
     def __repr__(self) -> str:
         heads = self.capture.heads
@@ -90,7 +94,7 @@ class Model:
     @cached_property
     def looks_ahead(self) -> bool:
         """Whether tokens attend to later ones, or their states change with these; not in a causal model."""
-        return self.capture.looks_ahead or changes_with_later_tokens(self.network)
+        return self.capture.looks_ahead or _changes_with_later_tokens(self.network)
 
     def refuse_changed(self) -> None:
         """Raise `HeadscopeError` if a file of the model is no longer the one that was loaded."""
@@ -162,12 +166,34 @@ def wrap(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
     * `network`: a model of transformers, such as `AutoModel.from_pretrained` returns; `tokenizer`: its tokenizer.
     * `name`: as results name it.
 
-    Raises `HeadscopeError` if its attention cannot be captured exactly.
+    Raises `HeadscopeError` if its attention cannot be captured exactly, or the tokenizer has ids beyond its embedding.
     """
     network = without_decoder(network).eval()
+    tokenizer = within(tokenizer, rows_of(network), name, remedy=RESIZE)
     capture = check(network)
-    tokenizer, notes = with_segment_ids(name, network, tokenizer)
+    tokenizer, notes = read_as(name, network, tokenizer)
     return Model(name, network, tokenizer, capture, notes=notes)
+
+
+def read_as(
+    name: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> tuple[PreTrainedTokenizerBase, tuple[str, ...]]:
+    """The tokenizer as a network needs it, and lines about how it is read; see `with_segment_ids`."""
+    refuse_beyond(network, tokenizer, name)
+    tokenizer, notes = with_segment_ids(name, network, tokenizer)
+    return tokenizer, notes + mask_notes(tokenizer)
+
+
+def _changes_with_later_tokens(network: PreTrainedModel) -> bool:
+    """Whether earlier states of a short input change where later tokens are others."""
+    inputs = short_input(network)
+    ids, half = inputs["input_ids"], inputs["input_ids"].shape[1] // 2
+    others = torch.cat([ids[:, :half], ids[:, : ids.shape[1] - half]], dim=1)
+    with torch.inference_mode(), quiet():
+        # [token, width] of the first half
+        before, after = (network.base_model(**inputs | {"input_ids": read})[0][0, :half] for read in (ids, others))
+    # Experts that get other tokens round in another way.
+    return bool((after - before).abs().max() > CLOSE[network.dtype] * before.abs().max().clamp_min(1))
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:

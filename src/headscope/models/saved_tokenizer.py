@@ -6,7 +6,8 @@ know: a splitter of digits with GPT2Tokenizer, lower-casing with DebertaV2Tokeni
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,8 @@ def _backend(tokenizer: PreTrainedTokenizerFast, stored: dict[str, Any]) -> Toke
     """The tokenizer of the file, with the added tokens of a loaded one."""
     stored["model"] |= {"dropout": None} if "dropout" in stored["model"] else {}  # pieces at random, for training
     backend: Any = Tokenizer.from_str(json.dumps(stored))
-    for token in tokenizer.added_tokens_decoder.values():
-        (backend.add_special_tokens if token.special else backend.add_tokens)([token])
+    for special, tokens in groupby(tokenizer.added_tokens_decoder.values(), attrgetter("special")):  # each call is slow
+        (backend.add_special_tokens if special else backend.add_tokens)(list(tokens))
     if hasattr(tokenizer, "set_src_lang_special_tokens"):  # of the language that the settings name
         backend.post_processor = tokenizer.backend_tokenizer.post_processor
     return backend

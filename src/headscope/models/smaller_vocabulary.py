@@ -3,14 +3,15 @@
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet
-from headscope.models.bpe_merges import Merges, merges_of, with_parts
 from headscope.models.saved_tokenizer import FILE, SETTINGS, as_saved
 
 # These take the longest pieces of a text, the most probable, or those of the first merges: with fewer to choose from
@@ -18,6 +19,71 @@ from headscope.models.saved_tokenizer import FILE, SETTINGS, as_saved
 KINDS = ("WordPiece", "Unigram", "BPE")
 # A byte that no piece has, in vocabularies of SentencePiece.
 BYTE = re.compile(r"<0x[0-9A-Fa-f]{2}>")
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Merges:
+    """Merges of two pieces to one (byte pair encoding, Sennrich et al. 2016), the first that a word has goes first.
+
+    * `ranks`: the rank of each pair.
+    * `prefix`: marks pieces within a word, and is not doubled by a merge; `suffix`: marks the last piece of a word.
+
+    >>> merges = Merges({("l", "o"): 0, ("lo", "w"): 1}, "", "")
+    >>> sorted(merges.made_of("low")), merges.among({"l", "o", "lo"})
+    (['l', 'lo', 'low', 'o', 'w'], [('l', 'o')])
+    """
+
+    ranks: dict[Pair, int]
+    prefix: str
+    suffix: str
+
+    def joined(self, pair: Pair) -> str:
+        """The piece that a merge makes."""
+        return pair[0] + pair[1][len(self.prefix) :]
+
+    def among(self, pieces: Container[str]) -> list[Pair]:
+        """The merges, in order, whose result and both parts are among some pieces."""
+        ordered = sorted(self.ranks, key=self.ranks.__getitem__)
+        return [pair for pair in ordered if all(piece in pieces for piece in (*pair, self.joined(pair)))]
+
+    def made_of(self, piece: str) -> set[str]:
+        """All pieces that stand on the way from the characters of a piece to the piece, which is among them.
+
+        Where a text has the piece, no merge has crossed its ends: so it was made as from its characters alone.
+        """
+        parts = self._characters(piece)
+        seen = {piece, *parts}
+        while pairs := [pair for pair in pairwise(parts) if pair in self.ranks]:
+            parts = self._merged(parts, min(pairs, key=self.ranks.__getitem__))
+            seen.update(parts)
+        return seen
+
+    def _merged(self, parts: Sequence[str], pair: Pair) -> list[str]:
+        """The parts after the leftmost pair of this kind is one."""
+        first = next(index for index in range(len(parts) - 1) if (parts[index], parts[index + 1]) == pair)
+        return [*parts[:first], self.joined(pair), *parts[first + 2 :]]
+
+    def _characters(self, piece: str) -> list[str]:
+        inner = piece.removeprefix(self.prefix).removesuffix(self.suffix)
+        characters = [f"{self.prefix}{character}" for character in inner] or [piece]
+        if not piece.startswith(self.prefix):
+            characters[0] = characters[0].removeprefix(self.prefix)
+        if self.suffix and piece.endswith(self.suffix):
+            characters[-1] = f"{characters[-1].removesuffix(self.suffix)}{self.suffix}"
+        return characters
+
+
+def merges_of(model: dict[str, Any]) -> Merges:
+    """The merges of the model of a `tokenizer.json`, which writes a pair as a list or in one text."""
+    pairs = [tuple(merge.split(" ") if isinstance(merge, str) else merge) for merge in model["merges"]]
+    marks = (model.get(name) or "" for name in ("continuing_subword_prefix", "end_of_word_suffix"))
+    return Merges({(first, second): rank for rank, (first, second) in enumerate(pairs)}, *marks)
+
+
+def with_parts(merges: Merges | None, pieces: Iterable[str]) -> set[str]:
+    """Some pieces and those that they are made of; without merges the pieces alone."""
+    return {part for piece in pieces for part in (merges.made_of(piece) if merges else (piece,))}
 
 
 def can_lose_pieces(tokenizer: PreTrainedTokenizerBase) -> bool:

@@ -36,8 +36,10 @@ def first_checkpoint(name: str, **loading: Any) -> Checkpoint:
     )
 
 
-def located(name: str, *, revision: str | None = None, remote_code: bool = False, **_: Any) -> Checkpoint:
+def located(
+    name: str, *, revision: str | None = None, remote_code: bool = False, tokenizer: str | None = None, **_: Any
+) -> Checkpoint:
     """The files of a model; of `MODEL@REVISION`, which is no folder, those of the revision on the hub."""
     match = None if Path(name).expanduser().exists() else REVISION.fullmatch(name)
     name, revision = (match[1], match[2]) if match else (name, revision)
-    return locate(name, revision=revision, remote_code=remote_code)
+    return locate(name, revision=revision, remote_code=remote_code, tokenizer=tokenizer)

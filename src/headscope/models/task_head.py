@@ -5,7 +5,6 @@ from pathlib import Path
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
 from headscope.errors import HeadscopeError
-from headscope.models.checkpoint import locate
 from headscope.models.loading import with_head
 from headscope.models.model import Model
 
@@ -19,8 +18,8 @@ def with_task_head(model: Model) -> Model:
 
     Raises `HeadscopeError` if it has none.
     """
-    if not _with_head(model) and model.files:
-        model = with_head(model, locate(model.name, revision=model.revision or None))
+    if not _with_head(model) and model.checkpoint:
+        model = with_head(model)
     if not _with_head(model):
         raise HeadscopeError(
             f"model '{model.name}' is a {type(model.network).__name__}, without a head for classes or scores of texts; "

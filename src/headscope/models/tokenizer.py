@@ -3,15 +3,17 @@
 import copy
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.errors import HeadscopeError
-from headscope.models.checkpoint import Checkpoint
+from headscope.models.checkpoint import Checkpoint, has_tokenizer
 from headscope.models.config import load_config
 from headscope.models.saved_tokenizer import as_saved, steps
 from headscope.storage.limits import MOST_GROWTH
@@ -19,6 +21,8 @@ from headscope.storage.limits import MOST_GROWTH
 # Embeddings are padded for speed, and a few pieces are added late. A larger difference means the tokenizer of another
 # model, or an empty one that transformers builds without a vocabulary.
 LEAST_SHARE, MOST_SHARE = 0.5, 1.1
+SAVE = "save the model's own tokenizer into the folder"
+RESIZE = "give its own tokenizer, or rows to all pieces: network.resize_token_embeddings(len(tokenizer))"
 # The most characters that other steps make of one: the longest of Unicode's forms, bytes in UTF-8, blanks around it.
 FACTORS = {"NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Precompiled": 18, "Lowercase": 2, "ByteLevel": 4,
            "BertNormalizer": 4}  # fmt: skip
@@ -30,14 +34,15 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     Raises `HeadscopeError` if it cannot be loaded, gives no character offsets, has a vocabulary of another size than
     the model's, a token id beyond the model's embedding, or makes texts far longer.
     """
-    name = checkpoint.name
-    refuse_growth(checkpoint.tokenizer_folder, name)
+    name, folder = checkpoint.name, checkpoint.tokenizer_folder
+    refuse_growth(folder, name)
     config = load_config(checkpoint, remote_code=remote_code)
     with quiet(), refusing(f"model '{name}': its tokenizer cannot be loaded", "save it again with save_pretrained"):
+        file = {"gguf_file": checkpoint.file.name} if checkpoint.file and not has_tokenizer(folder) else {}
         tokenizer = AutoTokenizer.from_pretrained(
-            checkpoint.tokenizer_folder, config=config, local_files_only=True, trust_remote_code=remote_code
+            folder, config=config, local_files_only=True, trust_remote_code=remote_code, **file
         )
-        tokenizer = as_saved(tokenizer, checkpoint.folder)
+        tokenizer = as_saved(tokenizer, folder)
     if not tokenizer.is_fast:
         raise HeadscopeError(
             f"model '{name}': tokenizer {type(tokenizer).__name__} does not give character offsets; "
@@ -57,8 +62,10 @@ def load_tokenizer(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreT
     return within(tokenizer, size, name)
 
 
-def within(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> PreTrainedTokenizerBase:
-    """The tokenizer, whose ids are below the size of an embedding.
+def within(
+    tokenizer: PreTrainedTokenizerBase, size: int | None, name: str, *, remedy: str = SAVE
+) -> PreTrainedTokenizerBase:
+    """The tokenizer, whose ids are below the size of an embedding, except special tokens that it never adds itself.
 
     A mask token beyond it is left out: transformers adds one to a vocabulary that has none.
 
@@ -68,13 +75,34 @@ def within(tokenizer: PreTrainedTokenizerBase, size: int | None, name: str) -> P
         tokenizer = _without_mask(tokenizer)
     with refusing(f"model '{name}': its tokenizer reads no text", "save it again with save_pretrained"):
         single, pair = tokenizer("a", verbose=False), tokenizer("a", "b", verbose=False)
-    largest = max(*tokenizer.get_vocab().values(), *single["input_ids"], *pair["input_ids"])
+    added: set[Any] = {*single["input_ids"], *pair["input_ids"], tokenizer.pad_token_id} - {None}
+    special = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    largest = max(({*tokenizer.get_vocab().values()} - special) | added)
     if size and largest >= size:
         raise HeadscopeError(
-            f"model '{name}': its tokenizer has the token id {largest}, the embedding ends at {size - 1}; "
-            "save the model's own tokenizer into the folder"
+            f"model '{name}': its tokenizer has the token id {largest}, the embedding ends at {size - 1}; {remedy}"
         )
     return tokenizer
+
+
+def refuse_beyond(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+    """Let a network refuse, with `HeadscopeError`, a special token beyond its embedding, where a text has one.
+
+    Gemma 3 has one for pictures.
+    """
+    rows, added = rows_of(network), tokenizer.added_tokens_decoder.items()
+    if rows and (beyond := {number: token.content for number, token in added if number >= rows}):
+        network.get_input_embeddings().register_forward_pre_hook(partial(_refuse, beyond, name))
+
+
+def rows_of(network: PreTrainedModel) -> int | None:
+    """The rows of the embedding of a network; None where these are not known."""
+    return getattr(network.get_input_embeddings(), "num_embeddings", None)
+
+
+def _refuse(beyond: Mapping[int, str], name: str, table: Any, inputs: tuple[Any, ...]) -> None:
+    if inputs and not torch.compiler.is_exporting() and (token := beyond.get(int(inputs[0].max()))):
+        raise HeadscopeError(f"a text holds {token}, which model '{name}' has no embedding of; remove it from the text")
 
 
 def _without_mask(tokenizer: Any) -> PreTrainedTokenizerBase:

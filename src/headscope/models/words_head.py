@@ -83,10 +83,8 @@ def no_words(model: Model) -> str:
 
 def with_words_head(model: Model) -> Model:
     """A model with its head for masked or next words, loaded anew if it was loaded without; itself if it has none."""
-    if no_words(model) and model.files:
-        checkpoint = locate(model.name, revision=model.revision or None, remote_code=True)  # it was allowed before
-        if predicts_words(checkpoint):
-            return with_head(model, checkpoint, remote_code=True)
+    if model.checkpoint and no_words(model) and predicts_words(model.checkpoint):
+        return with_head(model, remote_code=True)  # it was allowed before
     return model
 
 

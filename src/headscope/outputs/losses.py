@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -31,19 +31,6 @@ def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor
     if kind == "classification":
         return cross_entropy(logits, targets.long(), reduction="none")
     return cross_entropy(logits.mT, targets, ignore_index=IGNORED, reduction="none").sum(-1)
-
-
-def mean_state(
-    states: Float[Tensor, "example token width"], real: Shaped[Tensor, "example token"]
-) -> Float[Tensor, "example width"]:
-    """The mean over the real tokens of each example, as sentence-transformers makes embeddings.
-
-    >>> mean_state(torch.tensor([[[1.0], [2.0], [9.0]]]), torch.tensor([[True, True, False]]))
-    tensor([[1.5000]])
-    """
-    states = states.to(torch.promote_types(states.dtype, torch.float32))
-    weights = real[..., None].to(states.dtype)
-    return (states * weights).sum(1) / weights.sum(1)
 
 
 def collated(targets: Sequence[Target], device: torch.device) -> Tensor:

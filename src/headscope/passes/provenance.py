@@ -32,7 +32,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
 
     * `drawn`: which examples of the corpus were read, where these are not all.
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
-    * `model_notes`: how the model is read, where that has to be said.
+    * `model_notes`: how the model is read, where that has to be said; `quantisation`: only of a GGUF file.
     * `special_tokens`: the tokens that begin and end inputs, of the classes cls and sep; "" where there is none.
     * `tokenizer`: only where it is not of the class that the model's folder names.
 
@@ -40,7 +40,9 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """
     model.refuse_changed()  # not every study has a pass, which notices it too
     notes = {"adapted_head": adapted_head(model.network.config), "tokenizer": tokenizer_note(model.tokenizer)}
+    file = model.checkpoint and model.checkpoint.gguf
     notes |= {"model_notes": "; ".join(model.notes), "drawn": corpus.drawn}
+    notes |= {"quantisation": file.quantisation if file else ""}
     return {
         "study": study,
         "headscope_version": __version__,

@@ -85,7 +85,12 @@ def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:
     >>> model_notes({"adapted_head": "new (encoder frozen)"})
     [('Masked-language head', 'new (encoder frozen)')]
     """
-    terms = {"adapted_head": "Masked-language head", "tokenizer": "Tokenizer", "model_notes": "How it is read"}
+    terms = {
+        "adapted_head": "Masked-language head",
+        "tokenizer": "Tokenizer",
+        "model_notes": "How it is read",
+        "quantisation": "Quantised",
+    }
     return [(term, str(attributes[name])) for name, term in terms.items() if attributes.get(name)]
 
 

@@ -65,6 +65,7 @@ MAPS_IN_MEMORY, MAPS_IN_FILE = _limits(
     "maps of a text in the viewer", "{0.size} in memory, or {1.size} in a temporary file", 1 << 26, 1 << 32
 )
 MOST_FIELDS = _limit("fields of a view's state", "{0}", 64)
+MOST_ENTRIES, MOST_SIDES = _limits("keys, and weights, of a GGUF file; sides of a weight", "{0:,}; {1}", 100_000, 4)
 # Layers may share weights, and a model without its head keeps its number of labels.
 FEW_LAYERS = _limit("layers in config.json", "the arrays in the weight files, or {0}", 100)
 FEW_LABELS = _limit("labels in config.json", "the longest side of a weight, or {0:,}", 10_000)

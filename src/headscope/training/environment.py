@@ -38,6 +38,10 @@ def run_environment(
     if dtype != "float32":
         raise HeadscopeError(f"dtype '{dtype}': weights are trained in float32; use --precision bf16 for speed")
     checkpoint = locate(name, revision=revision, remote_code=remote_code)
+    if checkpoint.file:
+        raise HeadscopeError(
+            f"model '{name}': a GGUF file is read, not trained; name the folder of the model that it was made from"
+        )
     sha256 = checkpoint.sha256
     if name == "minilm":
         verify(sha256)

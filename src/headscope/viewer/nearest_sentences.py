@@ -16,6 +16,7 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, segment_text
 from headscope.models import Model
+from headscope.models.sentence_modules import sentence_modules
 from headscope.passes.batches import batches
 from headscope.passes.settings import DEFAULTS
 
@@ -69,12 +70,11 @@ def sentence_vectors(model: Model, inputs: Sequence[Encoded]) -> SentenceVectors
 
 
 def mean_states(model: Model, batch: Batch) -> Float[np.ndarray, "example width"]:
-    """The mean of the last hidden states over the tokens of each example, as a unit vector.
+    """The embedding of each example, as a unit vector: the mean of its last hidden states, or see `sentence_modules`.
 
     Raises `HeadscopeError` if it is not finite.
     """
-    real = batch.real[..., None]
-    means = (_last_states(model, batch) * real).sum(1).to(torch.float32) / real.sum(1)
+    means = sentence_modules(model.network)(_last_states(model, batch), batch.real)
     if not torch.isfinite(means).all():
         raise HeadscopeError(f"model '{model.name}' gives outputs that are not finite; use --dtype float32")
     return torch.nn.functional.normalize(means, dim=1).cpu().numpy()

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from headscope.front.cli.survey_run import _given
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
 from headscope.passes import shared_pass
 from headscope.report.page import MARK
+from headscope.studies.words.attributions.study import run as attributions_run
 from support.cli import run_command
 from support.tiny import save_tiny
 
@@ -131,6 +133,21 @@ def test_a_study_that_refuses_is_left_out_and_said(model: Path, tmp_path: Path) 
     assert refused.exit_code == 2 and refused.stderr.startswith("headscope: no study could be run")
     unknown = run_command(*words, "--only", "profil")
     assert unknown.exit_code == 2 and "did you mean 'profile'" in unknown.stderr
+
+
+def test_a_study_that_breaks_is_said_and_the_others_run(model: Path, tmp_path: Path, monkeypatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise IndexError("index 9 is out of bounds")
+
+    monkeypatch.setattr("headscope.studies.words.attributions.study.run", wraps(attributions_run)(broken))
+    words = ("survey", model, "sample", "--only", "attributions,profile", *FEW, "-o", tmp_path / "out")
+    ended = run_command(*words)
+    assert ended.exit_code == 1
+    line = "it ended with IndexError: index 9 is out of bounds; run it alone with --debug to see where"
+    assert line in ended.output and (tmp_path / "out" / "profile" / "report.html").is_file()
+    with pytest.warns(UserWarning, match=f"leaves out attributions: {line}"):
+        made = headscope.survey(str(model), headscope.read("sample", limit=6), only=["attributions", "profile"])
+    assert list(made) == ["profile"]
 
 
 def test_in_python_the_results_come_by_name(model: Path) -> None:

@@ -1,5 +1,6 @@
 """Copying: planted circuits, and the circuit multiplied out as it is defined."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,14 @@ import pytest
 import torch
 from transformers import BertForMaskedLM, GPT2LMHeadModel, PreTrainedModel
 
+import headscope
 from headscope import Settings, read, wrap
+from headscope.studies.heads.induction import study
 from headscope.studies.heads.induction.copying import Copying, circuit, copying_of
 from headscope.studies.heads.induction.value_norms import value_norms
 from support.repeating import with_window
-from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
+from support.tiny import byte_tokenizer, tiny_bert, tiny_gpt2, tiny_tokenizer
+from support.written_gguf import tiny_decoder
 
 TOKENS = np.arange(5, 95)
 
@@ -79,6 +83,37 @@ def test_other_models_with_output_embeddings_have_a_circuit(network: PreTrainedM
     found = copying_of(wrap(network, tiny_tokenizer()), TOKENS)
     assert isinstance(found, Copying) and found.own.shape == (90, sum(wrap(network, tiny_tokenizer()).capture.heads))
     assert 0 < found.own.mean() < 1
+
+
+@pytest.mark.parametrize("width", [16, 32])
+def test_norms_of_queries_and_keys_as_wide_as_a_head_are_no_norm_of_the_layer(width: int) -> None:
+    """Qwen 3: the circuit token by token and head by head, each head with its own values of two."""
+    network: Any = tiny_decoder("qwen3", head_dim=width)
+    with torch.inference_mode():
+        found = copying_of(wrap(network, byte_tokenizer()), TOKENS)
+        assert isinstance(found, Copying)
+        output = network.lm_head.weight[TOKENS] * network.model.norm.weight
+        output = output - output.mean(0)
+        for number, layer in enumerate(network.model.layers):
+            entering = layer.input_layernorm(network.model.embed_tokens.weight[TOKENS])
+            for head in range(4):
+                at = head // 2 * width
+                values = entering @ layer.self_attn.v_proj.weight[at : at + width].T
+                written = (values - values.mean(0)) @ layer.self_attn.o_proj.weight[:, head * width :][:, :width].T
+                own = [float(written[token] @ output[token]) > 0 for token in range(len(TOKENS))]
+                np.testing.assert_array_equal(found.own[:, number * 4 + head], own)
+
+
+def test_a_part_that_cannot_be_measured_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("sizes differ")
+
+    monkeypatch.setattr(study, "value_norms", fail)
+    model = wrap(tiny_bert(0, BertForMaskedLM), tiny_tokenizer())
+    result = headscope.induction(model, ["the cat sat"] * 2, sequences=2, copy=4, contexts="8", texts=2, tokens=20)
+    assert "attention" in result and "value_norm" not in result
+    reason = "it cannot be measured in this model: sizes differ"
+    assert json.loads(result.attrs["left_out"]) == {"value norms": reason}
 
 
 def test_a_model_without_output_embeddings_has_no_circuit() -> None:

@@ -52,7 +52,8 @@ def _of_models(names: Iterable[str | None], values: Mapping[str, Any]) -> Iterat
     from headscope.models.checkpoint import locate
 
     for name in filter(None, names):
-        checkpoint = locate(name, revision=values["revision"], remote_code=values["remote_code"])
+        options = {option: values.get(option) for option in ("revision", "remote_code", "tokenizer")}
+        checkpoint = locate(name, **options)  # type: ignore[arg-type]
         yield from (checkpoint.weights().sha256, checkpoint.settings().sha256)
 
 

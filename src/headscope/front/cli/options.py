@@ -173,6 +173,11 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "resamples": (int, 1000, _run(**limits(SETTINGS["resamples"]), help="Resamples of the bootstrap.")),
     "examples": (int, 3, _run(min=0, max=20, help="Inputs whose attention maps are kept for the page; 0 for none.")),
     "revision": (str | None, None, _run(help="Branch, tag or commit of a hub model.")),
+    "tokenizer": (
+        str | None,
+        None,
+        _run(metavar="FOLDER", help="Folder of another tokenizer: that of the model that a GGUF file was made from."),
+    ),
     "remote_code": (bool, False, _run("--trust-remote-code", help="Allow Python code of the model to run.")),
     "figures": (str, "svg", Option(metavar="FORMATS", help="Formats of the figure files: svg, pdf, png, or several.")),
     "no_figures": (bool, False, Option("--no-figures", help="Write no figure files; the page has its figures.")),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FOLLOWED = {
     *("model", "models", "steps", "corpus", "corpora", "suites", "other", "training", "trainings", "training_limit"),
     *("kind", "columns", "document", "task", "data", "regression", "split", "segment", "limit", "skip_bad", "long"),
-    *("revision", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
+    *("revision", "tokenizer", "device", "dtype", "batch_tokens", "resamples", "seed", "examples"),
 }
 MODELS, CORPORA = ("model", "models", "steps"), ("corpus", "corpora", "other", "training", "trainings")
 

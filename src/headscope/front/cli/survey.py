@@ -65,6 +65,7 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     gpus_per_worker: float,
     resamples: int,
     revision: str | None,
+    tokenizer: str | None,
     remote_code: bool,
     figures: str,
     no_figures: bool,
@@ -110,5 +111,6 @@ def _estimates(plans: Sequence[PlannedStudy], values: Mapping[str, Any]) -> list
     """What each study that runs will take, from the configuration of the model."""
     from headscope.models.checkpoint import locate
 
-    checkpoint = locate(values["model"], revision=values["revision"], remote_code=values["remote_code"])
+    options = {name: values[name] for name in ("revision", "remote_code", "tokenizer")}
+    checkpoint = locate(values["model"], **options)
     return estimates(plans, shape_of(checkpoint.config), values["workers"], full=values["full"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headscope import catalog
-from headscope.errors import HeadscopeError
+from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.cli.compute import function_of, ready_inputs
 from headscope.front.cli.errors import notice
 from headscope.front.cli.options import DEFAULTS
@@ -52,8 +52,8 @@ def run_studies(
         what = f"{number} of {len(runs)}: {catalog.command_name(plan.study)}, {plan.reads}"
         try:
             run_or_keep(plan.study, words, anew, partial(_say, values["quiet"], what))
-        except HeadscopeError as error:
-            yield plan.study, error
+        except (HeadscopeError, *UNEXPECTED) as error:
+            yield plan.study, as_one_line(error)
         if budget:
             budget.end(plan.study, ran=anew is not None)
 

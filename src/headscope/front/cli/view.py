@@ -59,6 +59,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
     *,
     device: str | None,
     dtype: str,
+    tokenizer: str | None,
     remote_code: bool,
     export: Export = None,
     text: Text = None,
@@ -68,7 +69,7 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
 ) -> None:
     """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
     with user_errors(debug):
-        options = {"device": device, "dtype": dtype, "remote_code": remote_code}
+        options = {"device": device, "dtype": dtype, "tokenizer": tokenizer, "remote_code": remote_code}
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
@@ -103,7 +104,8 @@ def _session(
 
         if steps and not steps_folder(steps):
             raise HeadscopeError(f"--steps '{steps}' holds no kept steps; train with finetune --keep-steps 8")
-        checkpoints = [locate(model, remote_code=options["remote_code"]) for model in (name, with_) if model]
+        kept = {name: options[name] for name in ("remote_code", "tokenizer")}
+        checkpoints = [locate(model, **kept) for model in (name, with_) if model]
         measured, indexes = read_folders([fetch(folder) for folder in folders])
         texts = tuple(map(read, corpora))
     with loading("loading"):

@@ -9,7 +9,7 @@ from typing import Any
 import xarray as xr
 
 from headscope import catalog
-from headscope.errors import HeadscopeError
+from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.arguments import refuse_unknown
 from headscope.front.survey.plan import facts_of, planned
 from headscope.front.survey.step_results import corpora_of, read_first
@@ -65,8 +65,8 @@ def survey(
     for name, arguments in read_first(loaded, by_study, settings):
         try:
             results[name] = study(name)(**arguments, **others)
-        except HeadscopeError as error:
-            warnings.warn(f"headscope.survey leaves out {name}: {error}", stacklevel=2)
+        except (HeadscopeError, *UNEXPECTED) as error:
+            warnings.warn(f"headscope.survey leaves out {name}: {as_one_line(error)}", stacklevel=2)
     if not results:
         raise HeadscopeError("no study could be run on these corpora; name others, or other studies")
     return results

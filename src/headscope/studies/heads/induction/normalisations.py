@@ -83,7 +83,9 @@ def _between(state: Tensor, wanted: Tensor, modules: Iterable[nn.Module]) -> tup
     """The normalisation that makes one tensor of another, in a tuple: (None,) where they are equal; None for none."""
     if _same(state, wanted):
         return (None,)
-    found = [module for module in modules if _is_norm(module) and _same(module(state), wanted)]
+    width = state.shape[-1]  # norms of queries and keys may be as wide as a head
+    norms = [module for module in modules if _is_norm(module) and next(module.parameters()).shape == (width,)]
+    found = [module for module in norms if _same(module(state), wanted)]
     return (found[0],) if found else None
 
 

@@ -1,14 +1,16 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated
+from textwrap import shorten
+from typing import Annotated, Any
 
 import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
+from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
@@ -94,12 +96,12 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     arrays = of_repeats(bare, made, reach, settings, (sequences, length, repeats))
     arrays |= of_planted(bare, made, reach, settings, texts, lengths)
     left_out = {}
-    circuit = copying_of(model, made.some(tokens))
+    circuit = or_reason(copying_of, model, made.some(tokens))
     if isinstance(circuit, str):
         left_out["copying"] = circuit
     else:
         arrays |= sink_and_copy_variables.of_copying(circuit, heads)
-    norms = value_norms(bare, corpus, replace(settings.quiet, keep_interrupted=False))
+    norms = or_reason(value_norms, bare, corpus, replace(settings.quiet, keep_interrupted=False))
     if isinstance(norms, str):
         left_out["value norms"] = norms
     else:
@@ -115,6 +117,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     options = {"sequences": sequences, "copy": length, "repeats": repeats, "contexts": lengths, "texts": texts}
     attributes |= {"options": json.dumps(options | {"tokens": tokens}), "left_out": json.dumps(left_out)}
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
+
+
+def or_reason(measure: Callable[..., Any], *arguments: Any) -> Any:
+    """What a part of the study measures; why it cannot, in a model of another kind, so that the rest is measured."""
+    try:
+        return measure(*arguments)
+    except (HeadscopeError, RuntimeError) as error:
+        return shorten(f"it cannot be measured in this model: {error}", 240)
 
 
 def of_repeats(

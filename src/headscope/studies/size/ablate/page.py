@@ -67,9 +67,8 @@ def metrics_of(result: xr.Dataset) -> list[str]:
 
 
 def baseline(numbers: Numbers) -> Iterator[Finding]:
-    result = numbers.result
-    scores = numbers.array("baseline")
-    texts = [f"{label('metric', metric)} {of_array(scores.sel(metric=metric)).text}" for metric in metrics_of(result)]
+    scores, metrics = numbers.array("baseline"), metrics_of(numbers.result)
+    texts = [f"{label('metric', metric)} {of_array(scores.sel(metric=metric)).text}" for metric in metrics]
     yield Finding("With all heads", f"{', '.join(texts).capitalize()}.{examples(scores)}")
 
 
@@ -140,8 +139,7 @@ def sets(numbers: Numbers) -> Iterator[Finding]:
 
 
 def importance(numbers: Numbers) -> Iterator[Finding]:
-    result = numbers.result
-    metric = str(result["metric"].values[-1])
+    metric = metrics_of(numbers.result)[-1]
     correlation = numbers.array("rank_correlation", metric=metric)
     texts = ", ".join(
         f"{label('estimator', name)} {of_array(correlation.sel(estimator=name)).text}"
@@ -177,9 +175,8 @@ def _gains(result: xr.Dataset, name: str, metric: str) -> xr.DataArray:
 
 
 def importance_charts(numbers: Numbers) -> Iterator[Figure]:
-    result = numbers.result
+    result, metric = numbers.result, metrics_of(numbers.result)[-1]
     numbers.array("importance")
-    metric = result["metric"].values.tolist()[-1]
     gains, name = result["head_gain"].sel(metric=metric, drop=True), label("metric", metric)
     for estimator in result["estimator"].values.tolist():
         both = xr.concat([result["importance"].sel(estimator=estimator, drop=True), gains], "axis").rename("importance")

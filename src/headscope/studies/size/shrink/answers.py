@@ -20,8 +20,7 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.models.sentence_pooling import Pooling
-from headscope.outputs.losses import mean_state
+from headscope.models.sentence_modules import SentenceModules
 from headscope.outputs.onnx_outputs import first_output
 from headscope.outputs.outputs import in_order, logits
 from headscope.outputs.promise import Promise
@@ -42,12 +41,11 @@ AGREEMENT = {"classification": "class agreement", "regression": "absolute differ
 class Embeddings:
     """Embeddings of length 1.
 
-    * `pooling`: the states that an embedding is made of: of the first or the last token, their mean, or the largest
-      number of each dimension.
+    * `modules`: what makes an embedding of the states of a text.
     * `unit`: of what an input may lose; `tolerance`: what the main score may lose, unless it is given.
     """
 
-    pooling: Pooling
+    modules: SentenceModules
     task: None = None
     classes: bool = False
     unit: str = "rank correlation"
@@ -76,18 +74,7 @@ class Embeddings:
         self, output: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]
     ) -> Float[Tensor, "example width"]:
         """Embeddings from the last states, in float32 at least."""
-        states = output.to(torch.promote_types(output.dtype, torch.float32))
-        return normalize(self._pooled(states, real), dim=-1)
-
-    def _pooled(
-        self, states: Float[Tensor, "example token width"], real: Bool[Tensor, "example token"]
-    ) -> Float[Tensor, "example width"]:
-        if self.pooling == "mean":
-            return mean_state(states, real)
-        if self.pooling == "max":
-            return states.masked_fill(~real[..., None], -torch.inf).amax(1)
-        places = real.int().argmax(1) if self.pooling == "first" else real.shape[1] - 1 - real.flip(1).int().argmax(1)
-        return states[torch.arange(len(states), device=states.device), places]
+        return normalize(self.modules(output, real), dim=-1)
 
     def scores(self, outputs: Sequence[Outputs], units: Sequence[int], settings: Settings) -> Scores:
         """See `scores.of_similarities`."""

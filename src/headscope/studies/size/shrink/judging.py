@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -14,7 +13,7 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.sentence_pooling import pooling_of
+from headscope.models.sentence_modules import sentence_modules
 from headscope.passes import Settings
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
@@ -99,7 +98,7 @@ def answers_of(model: Model, task: Task | None) -> Answers:
     Raises `HeadscopeError` for a task of words or items, whose outputs are no numbers of an example.
     """
     if task is None:
-        return Embeddings(pooling_of(Path(str(model.network.name_or_path))))
+        return Embeddings(sentence_modules(model.network))
     if task.kind not in ("classification", "regression"):
         raise HeadscopeError(f"task '{task.name}' is one of words; shrink for a classification, a regression or texts")
     return TaskAnswers(task)

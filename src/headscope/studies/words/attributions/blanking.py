@@ -78,7 +78,7 @@ def fastest(
 
     * `trial`: the vectors of a few blanked copies, within `switchable`.
     """
-    reads_all = target.kind == "representation" and target.pooling == "mean"
+    reads_all = target.kind == "representation" and target.modules.pooling != ("first",)
     lasts = ("",) if reads_all else ("layer", "head", "") if target.kind == "word" else ("layer", "")
     makers = [partial(Parts, layers, projections, target, once, last) for last, once in product(lasts, (True, False))]
     with quiet():

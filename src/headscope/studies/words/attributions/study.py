@@ -38,7 +38,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     scored: Annotated[int, Range(0, 100_000)] = 50,
     flow: Annotated[int, Range(0, 100_000)] = 20,
     blank: Literal["mask", "unknown", "hidden"] = "mask",
-    pooling: Literal["mean", "first"] = "mean",
+    pooling: Literal["model", "mean", "first"] = "model",
     shown: Annotated[int, Range(0, 100)] = 3,
     altered: Annotated[int, Range(0, 100_000)] = 50,
     tolerance: Annotated[float, Range(0, 1000)] = 0.01,
@@ -84,7 +84,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
     * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
       token, tokens are hidden.
-    * `pooling`: Representation of a text for a model without a head: mean of the last states, or the first state.
+    * `pooling`: Representation of a text for a model without a head: as its modules of sentence-transformers make it,
+      else the mean of the last states; or that mean, or the first state.
     * `shown`: Number of inputs to draw, of at most 24 tokens.
     * `altered`: Most inputs whose attention is altered, of at most 128 tokens; in up to ten of them heads are searched
       one by one, too, if time is left.

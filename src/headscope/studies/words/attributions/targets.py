@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
 from headscope.models import Model
+from headscope.models.sentence_modules import MEAN, SentenceModules, sentence_modules
 from headscope.models.words_head import has_masked_lm_head, has_next_word_head, refuse_without_words_head
-from headscope.outputs.losses import mean_state
 
-Pooling = Literal["mean", "first"]
+Pooling = Literal["model", "mean", "first"]
 Kind = Literal["class", "number", "word", "representation"]
 Vectors = Float[Tensor, "example number"]
 NAMES: dict[Kind, str] = {
@@ -24,6 +24,10 @@ NAMES: dict[Kind, str] = {
     "number": "predicted number",
     "word": "probability of the word piece that is predicted at a masked token",
     "representation": "cosine of the text's representation with that of the whole input",
+}
+STATES: dict[tuple[str, ...], str] = {
+    ("mean",): "mean of the states of all tokens",
+    ("first",): "state of the first token",
 }
 # How outputs differ, in words; see `Target.distance`.
 DISTANCES: dict[Kind, str] = {
@@ -39,20 +43,21 @@ class Target:
     """A target of a model.
 
     * `kind`: a key of `NAMES`.
-    * `pooling`: of a representation: the mean of the last layer's states, or the state of the first token.
+    * `modules`: of a representation: what makes it of the last layer's states.
     * `masks`: True if one token of each input is masked, and is what the model predicts.
     """
 
     kind: Kind
-    pooling: Pooling = "mean"
+    modules: SentenceModules = MEAN
     masks: bool = False
 
     @property
     def name(self) -> str:
         """The target in words, for a result."""
         if self.kind == "representation":
-            states = "mean of the states of all tokens" if self.pooling == "mean" else "state of the first token"
-            return f"{NAMES[self.kind]} ({states})"
+            ways = STATES.get(self.modules.pooling, f"of states: {' and '.join(self.modules.pooling)}")
+            maps = f", {number} linear maps" if (number := len(self.modules.layers)) else ""
+            return f"{NAMES[self.kind]} ({ways}{maps})"
         return NAMES[self.kind] if self.masks or self.kind != "word" else "probability of the predicted next word piece"
 
     def vectors(self, output: Any, real: Float[Tensor, "example token"], positions: Int[Tensor, " example"]) -> Vectors:
@@ -62,8 +67,8 @@ class Target:
         * `positions`: of the token at which a word is predicted.
         """
         if self.kind == "representation":
-            states = output.last_hidden_state.float()
-            return mean_state(states, real) if self.pooling == "mean" else states[:, 0]
+            first = self.modules.pooling == ("first",)  # the first token's state, though it be hidden or the only one
+            return self.modules(output.last_hidden_state.float(), torch.ones_like(real) if first else real)
         logits = output.logits.float()
         if self.kind == "number":
             return logits.reshape(len(logits), -1)[:, :1]
@@ -110,8 +115,10 @@ class Target:
         return vectors.gather(1, reference.argmax(-1, keepdim=True))[:, 0]
 
 
-def target_of(model: Model, pooling: Pooling = "mean") -> Target:
+def target_of(model: Model, pooling: Pooling = "model") -> Target:
     """The target of a model, by its head.
+
+    * `pooling`: of a representation; "model" as the model's folder makes it for sentence-transformers, else the mean.
 
     Raises `HeadscopeError` for a model with a head for words that predicts none; see `words_head.no_words`.
     """
@@ -122,4 +129,6 @@ def target_of(model: Model, pooling: Pooling = "mean") -> Target:
         return Target("word", masks=masks)
     if name.endswith("ForSequenceClassification"):
         return Target("number" if model.network.config.num_labels == 1 else "class")
-    return Target("representation", pooling)
+    if pooling != "model":
+        return Target("representation", SentenceModules((pooling,)))
+    return Target("representation", sentence_modules(model.network).direction)

@@ -22,18 +22,18 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.sentence_modules import SentenceModules, sentence_modules
 from headscope.models.words_head import has_masked_lm_head
 from headscope.outputs.label_order import in_model_order
-from headscope.outputs.losses import Target, losses, mean_state
+from headscope.outputs.losses import Target, losses
 from headscope.outputs.task_inputs import refuse_other_head
 
 MaskedClass = Literal["other", "original"]
 # The loss of each example, and which examples have one.
 Loss = tuple[Float[Tensor, " example"], Bool[Tensor, " example"]]
 MASKED = "masked words: mean cross entropy of 15% of an example's tokens, which are masked (nats)"
-EMBEDDING = (
-    "sentence embedding: 1 - cosine of the mean of the last layer's states with and without 15% of the tokens masked"
-)
+EMBEDDING = "sentence embedding: 1 - cosine of {} with and without 15% of the tokens masked"
+MEAN, MODULES = "the mean of the last layer's states", "what its modules of sentence-transformers make"
 TASK = {
     "classification": "task {}: cross entropy (nats)",
     "regression": "task {}: squared difference from the score",
@@ -90,7 +90,9 @@ def objective_of(
         return Objective(MASKED, hide, _masked_loss)
     if task is not None:
         raise HeadscopeError(f"model '{model.name}' has no head for masked words; name a model that has")
-    return Objective(EMBEDDING, hide, partial(_embedding_loss, model.name))
+    modules = sentence_modules(model.network).direction
+    words = MODULES if modules.layers or modules.pooling != ("mean",) else MEAN
+    return Objective(EMBEDDING.format(words), hide, partial(_embedding_loss, model.name, modules))
 
 
 @dataclass(frozen=True)
@@ -129,14 +131,14 @@ def _masked_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
     return losses("masked", network(**batch.inputs).logits, answers) / n_answers.clamp_min(1), n_answers > 0
 
 
-def _embedding_loss(name: str, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
+def _embedding_loss(name: str, make: SentenceModules, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
     hidden = answers != IGNORED
 
     def embedding(ids: Tensor) -> Float[Tensor, "example width"]:
         states = getattr(network(**{**batch.inputs, "input_ids": ids}), "last_hidden_state", None)
         if states is None:
             raise HeadscopeError(f"model '{name}' has a task head, but no task is named; use --task NAME --data FOLDER")
-        return mean_state(states, batch.real)
+        return make(states, batch.real)
 
     with torch.no_grad():
         embedded = embedding(torch.where(hidden, answers, batch.inputs["input_ids"]))
