@@ -34,7 +34,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 LIMITS = {
     "src: lines": 86_920,
     "src: files": 774,
-    "src: files under 30 lines": 70,
+    "src: files under 30 lines": 69,
     "functions with more than 12 arguments": 13,
     "classes from BaseException": 0,
     "circles of files": 0,
