@@ -144,8 +144,9 @@ def gain(numbers: Numbers) -> Finding | None:
 
 def without(numbers: Numbers) -> Finding | None:
     """The tasks that have no score."""
-    scored = [task.name for task in tasks(numbers)]
-    names = [name for name in numbers.result["task"].values.tolist() if name not in scored]
+    score = numbers.result["score"]
+    lacking = score.isnull().all([dim for dim in score.dims if dim != "task"])
+    names = score["task"].values[lacking.values].tolist()
     return Finding("Without a score", f"The result has no score of {', '.join(names)}.") if names else None
 
 
