@@ -93,7 +93,9 @@ def pairs(numbers: Numbers) -> Table:
         ends: Cells = []
         for extreme in (np.argmin, np.argmax):
             at = int(extreme(matrix[first, second]))
-            ends.append((f"{number(matrix[first[at], second[at]])} (seeds {first[at] + 1} and {second[at] + 1})", ""))
+            ends.append(
+                (f"{number(float(matrix[first[at], second[at]]))} (seeds {first[at] + 1} and {second[at] + 1})", "")
+            )
         rows.append((words_of(name), [numbers("seed_agreement", head_number=name).cell(), *ends]))
     seeds = "; ".join(f"seed {at}: {model}" for at, model in enumerate(numbers.attribute("models"), 1))
     caption = f"Rank correlation over heads between two seeds; mean over all pairs (95% interval over seeds). {seeds}."

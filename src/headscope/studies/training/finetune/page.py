@@ -122,9 +122,9 @@ def _by_seed(task: TaskNumbers, init: str) -> np.ndarray:
     return np.atleast_1d(result.get("score_by_seed", result["score"]).sel(task.where | {"init": init}).values)
 
 
-def _difference(task: TaskNumbers, one: str, other: str) -> float:
+def _difference(task: TaskNumbers, first: str, second: str) -> float:
     """The score of one way less that of another."""
-    return task("score", init=one).value - task("score", init=other).value
+    return task("score", init=first).value - task("score", init=second).value
 
 
 def gain(numbers: Numbers) -> Finding | None:
@@ -165,9 +165,9 @@ def random(numbers: Numbers) -> Finding | None:
     return Finding("Random weights", text)
 
 
-def _is_above(task: TaskNumbers, one: str, other: str) -> bool:
+def _is_above(task: TaskNumbers, first: str, second: str) -> bool:
     """Whether one way surely scores above another."""
-    return apart(task("score", init=one), task("score", init=other), task.examples).verdict == "holds"
+    return apart(task("score", init=first), task("score", init=second), task.examples).verdict == "holds"
 
 
 def spread(numbers: Numbers) -> Iterator[Finding]:
