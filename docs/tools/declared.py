@@ -1,7 +1,7 @@
 """The parts of README, docs and mkdocs.yml that are made of what studies declare: their lists, and their numbers.
 
 `python docs/tools/declared.py` writes them anew, between `<!-- studies -->` or `<!-- numbers -->` and `<!-- end -->`
-(in mkdocs.yml after `#`).
+(in mkdocs.yml after `#`). `<!-- numbers: seeds -->` are those of joined seeds.
 """
 
 import re
@@ -11,12 +11,14 @@ from pathlib import Path
 
 from headscope import catalog
 from headscope.catalog import command_name
+from headscope.report import joined_seeds
 from headscope.storage.files import write_atomically
 from headscope.study import Number, Study
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(
-    r"(?P<start>^ *(?:<!--|#) (?P<what>studies|numbers)(?: -->)?\n).*?(?P<end>^ *(?:<!--|#) end)", re.M | re.S
+    r"(?P<start>^ *(?:<!--|#) (?P<what>studies|numbers(?:: seeds)?)(?: -->)?\n).*?(?P<end>^ *(?:<!--|#) end)",
+    re.M | re.S,
 )
 
 
@@ -35,6 +37,8 @@ def written(file: Path) -> str:
 def _block(file: Path, what: str) -> str:
     if what == "studies":
         return {"mkdocs.yml": navigation, "api.md": functions}.get(file.name, questions)(file)
+    if what == "numbers: seeds":
+        return "\n".join(["", *_lines(joined_seeds.STUDY, joined_seeds.SEEDS, {})]) + "\n\n"
     return everything()
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from headscope.passes import Settings
     from headscope.report import write as write_report
     from headscope.report.joined_corpora import join_corpora
+    from headscope.report.joined_seeds import join_seeds
     from headscope.report.kinds_by_corpus import kinds_by_corpus
     from headscope.report.notebook import plot
     from headscope.results import read as open_result
@@ -76,6 +77,7 @@ _PUBLIC = {
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "join_corpora": ("report.joined_corpora", "join_corpora"),
+    "join_seeds": ("report.joined_seeds", "join_seeds"),
     "kinds_by_corpus": ("report.kinds_by_corpus", "kinds_by_corpus"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
@@ -118,6 +120,7 @@ __all__ = [
     "gradients",
     "induction",
     "join_corpora",
+    "join_seeds",
     "kinds_by_corpus",
     "landscape",
     "layers",

@@ -386,6 +386,7 @@ MEDIUM = {
             CASES["syntax"],
             planted=heads(h12=looks_from_to({"the": "cat", "cat": "saw"})),
             data=partial(texts.treebank, scattered=True),
+            n=120,
         ),
     ),
     "a head gives links 38 points more": (

@@ -82,10 +82,10 @@ def in_documents(made: Corpus, n_documents: int) -> Corpus:
 
 
 def swapped(made: Corpus, seed: int = 0) -> Corpus:
-    """Each sentence with the tree, links and mentions of another that is as long: places are right, words not."""
+    """Each sentence with the annotations of another that is as long: places are right, words not."""
     return corpus(
-        replace(example, first=(replace(own, heads=other.heads, deprel=other.deprel, links=other.links,
-                                        mentions=other.mentions),))
+        replace(example, first=(replace(own, upos=other.upos, heads=other.heads, deprel=other.deprel,
+                                        links=other.links, mentions=other.mentions),))
         for example, own, other in _with_others(made)
     )  # fmt: skip
 

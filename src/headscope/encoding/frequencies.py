@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 
 from headscope.encoding.encoded import CLASS, Encoded
 from headscope.results.vocabulary import FREQUENCIES
@@ -21,7 +21,9 @@ class Frequencies:
 
     * `counts`: how often each piece stands in it, or is predicted, by its id.
     * `causal`: whether the tokens of the model see none that are after them.
-    * `standing`: of predictions, how often each piece stands in the corpus.
+    * `standing`: of predictions, how often each piece stands in the corpus; of a list, the frequency that it gives it.
+    * `listed`: of a list, the frequency that each number of `counts` stands for: these are the places of frequencies, 0
+      of a piece that the list lacks, which is in no class.
 
     >>> pieces = Frequencies(np.array([0, 1, 1, 2, 4]))
     >>> pieces.classes[pieces.counts].tolist()
@@ -32,13 +34,25 @@ class Frequencies:
 
     counts: Int[np.ndarray, " piece"]
     causal: bool = False
-    standing: Int[np.ndarray, " piece"] | None = None
+    standing: Int[np.ndarray, " piece"] | Float[np.ndarray, " piece"] | None = None
+    listed: Float[np.ndarray, " count"] | None = None
+
+    @classmethod
+    def of_list(cls, frequency: Float[np.ndarray, " piece"], causal: bool) -> "Frequencies":
+        """The frequencies that a list gives pieces, 0 for one that it lacks.
+
+        >>> of_list = Frequencies.of_list(np.array([0, 0.5, 3, 0.5]), causal=False)
+        >>> of_list.counts.tolist(), of_list.classes.tolist()
+        ([0, 1, 2, 1], [-1, 0, 3])
+        """
+        values, places = np.unique(np.concatenate([[0.0], frequency]), return_inverse=True)
+        return cls(places[1:], causal, frequency, values)
 
     @cached_property
-    def tokens(self) -> Int[np.ndarray, " count"]:
+    def tokens(self) -> Float[np.ndarray, " count"]:
         """How many tokens are of pieces with each count."""
         standing = self.counts if self.standing is None else self.standing
-        return np.bincount(self.counts, standing).astype(np.int64)
+        return np.bincount(self.counts, standing)
 
     @cached_property
     def classes(self) -> Int[np.ndarray, " count"]:
@@ -46,13 +60,13 @@ class Frequencies:
 
         A class has a fifth of the tokens, as nearly as pieces of the same count allow, which stay together.
         """
-        middle = (np.cumsum(self.tokens) - self.tokens / 2) / max(1, self.tokens.sum())
+        middle = (np.cumsum(self.tokens) - self.tokens / 2) / (self.tokens.sum() or 1)
         return np.where(self.tokens > 0, (middle * len(FREQUENCIES)).astype(int), -1)
 
     @cached_property
     def sha256(self) -> str:
         """The first characters of a hash of the counts."""
-        return hash_of([self.counts.tobytes()])
+        return hash_of([self.counts.tobytes(), *([] if self.listed is None else [self.listed.tobytes()])])
 
     def added_to(self, encoded: Encoded) -> Encoded:
         """The input with the count and the class of each of its counted tokens, -1 for others; what each token sees."""
@@ -68,7 +82,9 @@ class Frequencies:
     def _of_tokens(self, encoded: Encoded) -> tuple[Int[np.ndarray, " token"], Int[np.ndarray, " token"]]:
         in_text, count = counted(encoded.token_class), np.full(len(encoded), -1)
         count[in_text] = self.counts[encoded.inputs["input_ids"][in_text]]
-        return count, np.where(in_text, self.classes[count], -1)
+        if self.listed is not None:
+            count[count == 0] = -1
+        return count, np.where(count >= 0, self.classes[count], -1)
 
 
 def counted(token_class: Int[np.ndarray, " token"]) -> Bool[np.ndarray, " token"]:

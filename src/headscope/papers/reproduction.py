@@ -13,6 +13,8 @@ from headscope.papers.typed_fields import Refuse, check_fields
 
 ENTRIES = Path(__file__).with_name("reproductions")
 SCHEMA = 1
+# A run that joins the results of others, in the place of a study.
+JOIN = "join"
 FIELDS = ("schema", "paper", "title", "model", "scope", "easy", "hard", "runs", "items")
 SHOWN = ("value", "highest", "lowest", "count above")
 
@@ -26,7 +28,7 @@ class Run:
     * `tasks`: tasks of GLUE, of which those are read that the folder has; `trains`: whether it needs their train split.
     * `options`: options of the study.
     * `model`, `other`: a model that another run trains, RUN/FOLDER, in the place of the given one, or beside it.
-    * `results`: other runs whose result an option takes, such as `beside`.
+    * `results`: other runs whose result an option takes, such as `beside`; of `join` those that are joined.
     * `method`: what it does, in words; `deviations`: from the paper.
     """
 
@@ -163,7 +165,7 @@ def _run(entry: Any, bad: Refuse) -> Run:
     values = _checked(entry, Run, bad, ("name", "study"))
     run = Run(**values)
     _check_sentences(run.deviations, bad)
-    if run.study not in catalog.names("studies"):
+    if run.study not in [*catalog.names("studies"), JOIN]:
         raise bad(f"no study '{run.study}'; {suggest(run.study, catalog.names('studies'))}")
     for name in run.data.values():
         if name not in DATA_SETS:

@@ -124,5 +124,5 @@ def one_training() -> Finding:
     >>> one_training().topic
     'The importance of heads is that of one training'
     """
-    remedy = "headscope finetune --weight-seeds 5 measures it for this task; ablate --beside compares two seeds."
+    remedy = "headscope finetune --weight-seeds 5 measures it for this task; headscope join compares results of seeds."
     return Finding("The importance of heads is that of one training", f"{BETWEEN_SEEDS} {remedy}")

@@ -21,6 +21,7 @@ from headscope.figures.labels import of_model, special_tokens
 from headscope.report import default_parts
 from headscope.report.claims import Verdict
 from headscope.report.declared import Part, StudyCard, StudyParts, leaving_out, parts_of
+from headscope.report.joined_seeds import SEEDS
 from headscope.report.parts import Figure, Finding, HeadKind, LayerNumber
 from headscope.report.tables import Table
 from headscope.statistics.intervals import TOO_FEW
@@ -116,7 +117,9 @@ class StudyPage:
 
     @property
     def _page(self) -> StudyParts:
-        """The page that the study declares, or that of several corpora."""
+        """The page that the study declares, or that of several corpora or seeds."""
+        if self.result.attrs["study"] == SEEDS:
+            return importlib.import_module("headscope.report.seeds_page").PAGE
         if "corpus" in self.result.dims:
             return importlib.import_module("headscope.report.corpora_page").PAGE
         return StudyParts() if self.study is None else _declared(catalog.study_folder(self.study) / "page.py")

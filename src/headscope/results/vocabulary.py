@@ -39,6 +39,11 @@ DIMENSIONS = {
     "init": Dimension("how the model was initialised and fine-tuned"),
     "metric": Dimension("score of a task"),
     "seed": Dimension("seed of a training", "whole"),
+    "other_seed": Dimension("the other seed of a pair", "whole"),
+    "head_number": Dimension("number of a head that is compared between trainings"),
+    "subnetwork": Dimension(
+        "heads of a pruned model: all, those that stay (good), as many at random, or the worst (bad)"
+    ),
     "epoch": Dimension("pass over the training examples, from 1; 0 is before the training", "whole"),
     "step": Dimension(
         "step of a training or of a search for a smaller model, or number of a model of several; 0 is the start",

@@ -106,7 +106,10 @@ def test_every_run_is_a_command_of_its_study(paper: str, real_data: Path, tmp_pa
 
     for plan in planned(read_reproduction(paper), "minilm", real_data, tmp_path, 20):
         assert not plan.lacks
-        parsed(plan.run.study, plan.words)
+        if plan.run.study == "join":
+            assert plan.words[1:] == tuple(str(tmp_path / run) for run in plan.run.results.values())
+        else:
+            parsed(plan.run.study, plan.words)
 
 
 def test_a_model_that_was_not_trained_is_not_read(data: Path, tmp_path: Path) -> None:
@@ -124,8 +127,10 @@ def test_a_run_beside_another_reads_its_result_and_keeps_a_seed_of_its_own(data:
     plans = {one.run.name: one for one in planned(entry, "minilm", tmp_path, tmp_path / "out")}
     words = plans["heads"].words
     assert words[words.index("--beside") + 1] == str(tmp_path / "out" / "other_heads")
-    assert _options(plans["other"], {"seed": 7, "resamples": 50}) == ["--resamples", "50"]
-    assert _options(plans["seeds"], {"seed": 7}) == ["--seed", "7"]
+    assert _options(plans["seeds"], {"seed": 7, "resamples": 50}) == ["--resamples", "50"]
+    assert _options(plans["pruned"], {"seed": 7}) == ["--seed", "7"]
+    assert plans["pruned_4"].words[1] == str(tmp_path / "out" / "seeds" / "models" / "MRPC-finetuned-4-0")
+    assert plans["prunings"].words[:2] == ("join", str(tmp_path / "out" / "pruned"))
     assert "--no-baselines" in plans["seeds"].words
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from headscope import HeadscopeError
-from headscope.statistics.rank_correlation import spearman
+from headscope.statistics.rank_correlation import jackknife, spearman
 from headscope.studies.training.finetune.design import seed_pairs
-from headscope.studies.training.finetune.head_agreement import head_agreement, jackknife
+from headscope.studies.training.finetune.head_agreement import head_agreement
 from headscope.studies.training.finetune.seeds import best_of_runs, early_stopping, seed_components
 
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import headscope
 from headscope import HeadscopeError, Settings
+from headscope.outputs.outputs import logits
+from headscope.outputs.task_inputs import encode_for_task
 from headscope.report.study_page import study_page
 from headscope.studies.training.finetune.study import run
 from headscope.training import RunRecord
@@ -60,6 +63,21 @@ def test_seeds_of_new_weights_and_of_the_order_are_apart(two_ways: xr.Dataset) -
     assert float(trained.sel(init="lora")) < 0.2 * float(trained.sel(init="finetuned"))
     gain = two_ways["score"].sel(init="lora") - two_ways["score"].sel(init="finetuned")
     np.testing.assert_allclose(two_ways["way_gain"].sel(init="lora"), gain)
+
+
+def test_the_models_of_all_seeds_are_kept_where_that_is_asked_for(folder: str, tmp_path: Path) -> None:
+    made: dict[str, Any] = {"order_seeds": None, "epochs": 1}
+    table(folder, tmp_path / "first", **made)
+    assert not (tmp_path / "first" / "models").exists()
+    with pytest.raises(HeadscopeError, match="all_models"):
+        table(folder, tmp_path / "first", all_models=True, **made)
+    result = table(folder, tmp_path / "all", all_models=True, **made)
+    for name, path in (("birds-finetuned-0", "model"), ("birds-finetuned-1-0", "models/birds-finetuned-1-0")):
+        model = headscope.load(str(tmp_path / "all" / path), head=True)
+        inputs, _ = encode_for_task(model, TASKS[0].dev, 32)
+        outputs = RunRecord(tmp_path / "all" / "runs" / name).completed().outputs  # type: ignore[union-attr]
+        np.testing.assert_allclose(logits(model, inputs), outputs, atol=1e-5)
+    assert result.attrs["recipe"] == table(folder, tmp_path / "all", all_models=True, **made).attrs["recipe"]
 
 
 def test_runs_depend_on_both_seeds_alone(one_way: xr.Dataset, folder: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import errno
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ from headscope.corpora.tasks import masked, score
 from headscope.models.heads import parse
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
+from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.results.vocabulary import attribute_kinds
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.size.prune import ranking
+from headscope.studies.size.prune.page import subnetworks
 from headscope.studies.size.prune.study import run
+from headscope.studies.size.prune.subnetworks import scored_parts
 from support.findings import all_texts_of
 from support.planted_task import DECIDES, planted_classifier, planted_task
 from support.reference import levels
@@ -97,6 +101,71 @@ def test_scores_are_those_of_the_whole_model_with_the_heads_zeroed(planted, tmp_
         np.testing.assert_allclose(result["pruned_score"].sel(metric=metric), expected)
     assert len({round(float(one), 6) for one in result["pruned_score"].sel(metric="accuracy")}) > 1
     np.testing.assert_allclose(result["share_removed"], np.arange(7) / 8)
+
+
+@pytest.mark.parametrize(("lead", "least", "most"), [(0.3, 30, 40), (0.0, 0, 4)])
+def test_a_lead_of_the_good_part_is_claimed_where_it_is_planted_and_seldom_of_a_part_by_chance(lead, least, most):
+    """Parts score 60% with a deviation of 8 points; the good one of noise is another of them."""
+    targets, claimed = np.arange(200) % 2, 0
+    task = SimpleNamespace(metrics=("accuracy",), dev=SimpleNamespace(units=range(200)))
+    for trial in range(40):
+        rng = np.random.default_rng(trial)
+        shares = np.clip(0.6 + 0.08 * rng.standard_normal(23) + np.array([0, lead, *[0] * 21]), 0, 1)
+        right = rng.random((23, len(targets))) < shares[:, None]
+        outputs = np.where(right[..., None], np.eye(2)[targets], np.eye(2)[1 - targets])
+        path: Any = SimpleNamespace(task=task, targets=targets, points=[SimpleNamespace(outputs=outputs[0])])
+        numbers = scored_parts(path, outputs[1:], QUICK)
+        attributes = {"corpus": "dev", "chosen_on": "train"}
+        verdicts = [finding.verdict for finding in subnetworks(Numbers(xr.Dataset(numbers, attrs=attributes)))]
+        claimed += "holds" in verdicts
+    assert least <= claimed <= most
+
+
+@pytest.mark.parametrize("share", [0.25, 0.75])
+def test_good_bad_and_random_parts_are_scored_by_their_masks_on_the_same_examples(share, tmp_path):
+    model = headscope.wrap(tiny_bert(kind=BertForSequenceClassification), tiny_tokenizer())
+    settings = Settings(resamples=50, seed=3)
+    result = run(model, TASK, settings, directory=tmp_path, share=share, step=0.25, keep=0, subnetworks=4)
+    inputs, targets, gone = task_inputs(model, TASK, TASK.dev), TASK.targets(TASK.dev), removed(result)
+    everything, size = [(layer, head) for layer in (1, 2, 3) for head in (1, 2, 3, 4)], 12 - len(gone)
+    stay = [head for head in everything if head not in gone]
+
+    def right(part: list[tuple[int, int]]) -> np.ndarray:
+        without = ",".join(f"{layer}-{head}" for layer, head in everything if (layer, head) not in part)
+        with torch.inference_mode(), model.changed(parse(without, (4, 4, 4)), "zero"):
+            return task_outputs(inputs).argmax(1) == targets
+
+    scores, leads = (result[name].sel(metric="accuracy") for name in ("subnetwork_score", "subnetwork_lead"))
+    assert scores.sel(subnetwork="good") == right(stay).mean() == result["pruned_score"].sel(metric="accuracy")[-1]
+    random = np.random.default_rng(3)
+    drawn = [right([everything[at] for at in random.permutation(12)[:size]]) for _ in range(4)]
+    np.testing.assert_allclose(scores.sel(subnetwork="random"), np.mean(drawn))
+    as_good = sum(one.mean() >= right(stay).mean() for one in drawn)
+    assert float(result["subnetwork_p_value"].sel(metric="accuracy")) == (1 + as_good) / 5
+    lower, upper = scores["subnetwork"], result["subnetwork_score_ci"].sel(subnetwork="random", metric="accuracy")
+    assert upper[0] <= np.mean(drawn) <= upper[1] and lower.values.tolist() == ["all", "good", "bad", "random"]
+    if size <= len(gone):  # else the least important of those that stay are bad, too
+        bad, draws = right(gone[:size]), poisson_draws(range(len(targets)), 3, 50)
+        np.testing.assert_allclose(scores.sel(subnetwork="bad"), bad.mean())
+        expected = np.quantile((draws @ right(stay) - draws @ bad) / draws.sum(1), levels(len(targets)))
+        ours = result["subnetwork_lead_ci"].sel(subnetwork="bad", metric="accuracy")
+        np.testing.assert_allclose(ours, expected)
+    np.testing.assert_allclose(leads, scores.sel(subnetwork="good") - scores)
+
+
+def test_the_page_shows_parts_of_the_model_where_they_were_asked_for(planted, tmp_path):
+    result = run(planted, TASK, QUICK, directory=tmp_path, share=0.875, step=0.25, keep=0, subnetworks=24)
+    assert result["subnetwork_score"].sel(metric="accuracy", subnetwork="good") == 1.0
+    undecided = [
+        finding for finding in study_page(result).findings() if finding.topic.startswith("The heads that stay")
+    ]
+    assert [finding.verdict for finding in undecided] == ["undecided"] * 2  # an eighth of all parts has it
+    names = {table.name: table for table in study_page(result).tables()}
+    assert {keys[0] for keys, _ in names["subnetworks"].rows} == {"all", "good", "bad", "random"}
+    assert any("as many at random" in keys[0] for keys, _ in names["published"].rows)
+    plain = run(planted, TASK, QUICK, directory=tmp_path / "plain", share=0.5)
+    assert "subnetwork_score" not in plain
+    assert "subnetworks" not in [table.name for table in study_page(plain).tables()]
 
 
 def test_intervals_are_paired(tmp_path):

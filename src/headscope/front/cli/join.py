@@ -1,7 +1,8 @@
-"""The command `join`: the results of one model on several corpora as one result, with its page."""
+"""The command `join`: the results of one model on several corpora, or of several seeds, as one, with its page."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,9 @@ from headscope.front.cli.output_folder import formats, output_folder
 from headscope.front.cli.printing import print_json
 from headscope.front.progress import Clock, drawing_bar
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 def join(
     directories: Annotated[
@@ -18,7 +22,7 @@ def join(
         typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Folder of the joined result.")] = Path(
-        "out/corpora"
+        "out/joined"
     ),
     *,
     overwrite: bool,
@@ -27,25 +31,49 @@ def join(
     json: bool,
     debug: bool,
 ) -> None:
-    """Join the results of one model on several corpora, such as treebanks of languages: which heads keep their kind."""
+    """Join results of one model on several corpora, or of the seeds of one training: where their heads agree."""
     with user_errors(debug):
-        from headscope import report, results
         from headscope.front.cli import terminal
-        from headscope.report.cards.model_results import read_all
-        from headscope.report.joined_corpora import STUDY, join_corpora
-        from headscope.results.hub import fetch
 
         files, clock = formats(figures, no_figures), Clock()
-        read = read_all([fetch(folder) for folder in directories])
-        result = join_corpora([result for path, result in read.items() if path.parent.resolve() != out.resolve()])
-        with output_folder(out, STUDY, overwrite=overwrite, on_no_lock=notice):
-            results.save(result, out)
-            if not json:
-                terminal.print_result(result)
-            with drawing_bar("page", show=shown(quiet=json)) as on_figure:
-                page = report.write(result, out, formats=files, on_figure=on_figure)
+        with drawing_bar("page", show=shown(quiet=json)) as on_figure:
+            result, page = write_joined(directories, out, overwrite=overwrite, formats=files, on_figure=on_figure)
         clock.stop("page")
         if json:
             print_json(terminal.as_json(result, page))
         else:
+            terminal.print_result(result)
             terminal.print_end(result, out, page, str(clock))
+
+
+def write_joined(
+    directories: Sequence[Path], out: Path, *, overwrite: bool = False, **drawn: Any
+) -> "tuple[xr.Dataset, Path]":
+    """Write the results in some folders as one, and its page. Returns: the result, and the path of the page.
+
+    * `drawn`: options of `report.write`.
+
+    Raises `HeadscopeError` for results that cannot be joined.
+    """
+    from headscope import report, results
+
+    result = joined(directories, out)
+    with output_folder(out, result.attrs["study"], overwrite=overwrite, on_no_lock=notice):
+        results.save(result, out)
+        return result, report.write(result, out, **drawn)
+
+
+def joined(directories: Sequence[Path], out: Path) -> "xr.Dataset":
+    """The results in some folders as one, but that in `out`: of several seeds, if they are of several models.
+
+    Raises `HeadscopeError` for results that cannot be joined.
+    """
+    from headscope.report.cards.model_results import read_all
+    from headscope.report.joined_corpora import join_corpora
+    from headscope.report.joined_seeds import join_seeds
+    from headscope.results.hub import fetch
+
+    read = read_all([fetch(folder) for folder in directories])
+    measured = [result for path, result in read.items() if path.parent.resolve() != out.resolve()]
+    models = {str(result.attrs["model_sha256"] or result.attrs["model"]) for result in measured}
+    return (join_seeds if len(models) > 1 else join_corpora)(measured)

@@ -14,6 +14,7 @@ from headscope.errors import HeadscopeError, plain_name
 from headscope.front.reproduce.plan import PlannedRun
 from headscope.front.survey.costs import BATCH, BUILT_IN, LIBRARIES, shape_of
 from headscope.front.survey.plan import in_survey
+from headscope.papers.reproduction import JOIN
 from headscope.study import FORWARD, Cost
 
 # BERT-base: that of a model whose configuration is not on this machine.
@@ -56,6 +57,8 @@ def estimate(plan: PlannedRun, config: Mapping[str, Any], limit: int | None = No
     * `limit`: the largest number of examples of each corpus.
     """
     shape, study, options = shape_of(config), plan.run.study, plan.run.options
+    if study == JOIN:
+        return RunEstimate(1.0, LIBRARIES, 0)
     cost = OTHERS.get(study) or in_survey(study).cost
     heads = shape.layers * shape.heads / (BUILT_IN.layers * BUILT_IN.heads)
     weights = (shape.weights + int(config.get("vocab_size") or 0) * shape.width) * 4 / 2**20
@@ -76,7 +79,8 @@ def _trainings(plan: PlannedRun) -> tuple[int, int]:
         return 0, int(plan.run.study == "prune")
     if plan.run.options.get("table"):  # from pre-trained and from random weights; of a table all four starts are kept
         return 2, 4 * len(plan.run.tasks)
-    return int(plan.run.options.get("weight_seeds", 1)), 1
+    seeds = int(plan.run.options.get("weight_seeds", 1))
+    return seeds, seeds if plan.run.options.get("all_models") else 1
 
 
 def _files(plan: PlannedRun) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from headscope import catalog
 from headscope.corpora.readers.glue import FILES, GLUE, glue_name
 from headscope.errors import HeadscopeError, plain_name
 from headscope.papers.data_sets import DATA_SETS, Found, find
-from headscope.papers.reproduction import Reproduction, Run, needed
+from headscope.papers.reproduction import JOIN, Reproduction, Run, needed
 
 FLAGS = {"training_limit": "train-limit"}
 
@@ -61,6 +61,8 @@ def _planned(
         return PlannedRun(
             run, lacks=f"needs one of the tasks {', '.join(run.tasks)} (GLUE); name their folder with --data"
         )
+    if run.study == JOIN:
+        return PlannedRun(run, (JOIN, *(str(out / other) for other in run.results.values())))
     results = (word for name, other in run.results.items() for word in (f"--{name}", str(out / other)))
     words = (*_models(run, model, out), *_data(run, located), *results, *_options(run, tasks, limit))
     deviations = [located[name].deviation for name in run.data.values() if name in located and located[name].deviation]

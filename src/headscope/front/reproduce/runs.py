@@ -8,6 +8,7 @@ from typing import Any
 from headscope.errors import HeadscopeError, suggest
 from headscope.front.cli.parameters import flag
 from headscope.front.reproduce.plan import PlannedRun
+from headscope.papers.reproduction import JOIN
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
 
 
@@ -40,6 +41,7 @@ def make(
 def _made(
     plan: PlannedRun, before: Sequence[MadeRun], out: Path, values: Mapping[str, Any], say: Callable[[str], None]
 ) -> MadeRun:
+    from headscope.front.cli.join import write_joined
     from headscope.front.cli.saved_command import why_anew
     from headscope.front.cli.study import run_or_keep
 
@@ -48,9 +50,14 @@ def _made(
         return MadeRun(name, lacks=plan.lacks)
     if lacking := next(_failed(plan, before), ""):
         return MadeRun(name, deviations=plan.deviations, lacks=f"needs what '{lacking}' makes")
-    words = [*plan.words, *_options(plan, values), "-o", str(out / name)]
+    options = [] if plan.run.study == JOIN else _options(plan, values)
+    words = [*plan.words, *options, "-o", str(out / name)]
     command = f"headscope {shlex.join(words)}"
     try:
+        if plan.run.study == JOIN:
+            say(f"{name}: headscope {JOIN}")
+            write_joined([Path(word) for word in plan.words[1:]], out / name)
+            return MadeRun(name, command, plan.deviations)
         anew = why_anew(plan.run.study, out / name, words)
         run_or_keep(plan.run.study, words, anew, lambda done: say(f"{name}: headscope {plan.words[0]}{done}"))
     except HeadscopeError as error:

@@ -18,14 +18,19 @@ WHY = "A correlation does not say why"
 
 def by_frequency(numbers: Numbers) -> Finding:
     """The mean of the heads for each class of frequency, and how many heads look at rare or at frequent pieces."""
-    ranks = numbers.array("frequency_correlation")
+    ranks, where = numbers.array("frequency_correlation"), numbers.words.get("frequency_list")
+    fixed = (
+        "Classes are those of the list, whatever the sample; tokens whose piece it lacks are in none."
+        if where
+        else "Classes are those of this corpus: another sample has others, which the intervals do not allow for; "
+        "--frequency-list takes them from a list."
+    )
     return Finding(
         FREQUENT,
-        f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in the "
-        f"corpus: {by_class(numbers, 'frequency')}. Not counted are special tokens, '.' and ','. Below 1 the rest goes "
-        f"to these.{directions(ranks, 'frequency')} {WHY}: rare pieces also are nouns, names and parts of words, "
-        f"frequent ones function words. Classes are those of this corpus: another sample has others, which the "
-        f"intervals do not allow for.{examples(ranks)}",
+        f"As a multiple of uniform attention, the average head gives a token by the frequency of its piece in "
+        f"{where or 'the corpus'}: {by_class(numbers, 'frequency')}. Not counted are special tokens, '.' and ','. "
+        f"Below 1 the rest goes to these.{directions(ranks, 'frequency')} {WHY}: rare pieces also are nouns, names and "
+        f"parts of words, frequent ones function words. {fixed}{examples(ranks)}",
     )
 
 

@@ -1,6 +1,8 @@
 """Run the study: from its options to a labelled result."""
 
+import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,11 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure, measuring
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.settings import Measures
+from headscope.studies.heads.profile.frequency_list import piece_frequencies, word_counts
 from headscope.studies.heads.profile.predicting import predictions_of
 from headscope.studies.heads.profile.variables import frequency_variables
+
+LACKING = "tokens whose piece the frequency list lacks, in no class"
 
 
 def run(
@@ -30,6 +35,7 @@ def run(
     measures: Measures = (),
     frequency: bool = False,
     predicted_frequency: bool = False,
+    frequency_list: Path | None = None,
 ) -> xr.Dataset:
     """Every surface statistic of every head, each with its 95% interval and its number of examples.
 
@@ -44,8 +50,10 @@ def run(
       it.
     * `predicted_frequency`: The same, and by how often the model itself predicts the pieces, which takes one more pass;
       of a model with a head for masked or next words.
+    * `frequency_list`: As `frequency`, with the classes of a list: a file of words and their counts, with a tab or a
+      comma between them. Tokens whose piece it lacks are in no class, and counted.
 
-    Raises `HeadscopeError` if no example fits into the model.
+    Raises `HeadscopeError` if no example fits into the model, and for a list that cannot be read.
 
     >>> from headscope import load, read
     >>> from headscope.corpora import Options
@@ -53,9 +61,11 @@ def run(
     >>> dict(result["entropy"].sizes), result["entropy"].units
     ({'layer': 6, 'head': 12}, 'nats')
     """
-    if not (frequency or predicted_frequency):
+    if not (frequency or predicted_frequency or frequency_list):
         return measure("profile", model, corpus, SURFACE, settings, further=measures)
+    listed = {} if frequency_list is None else word_counts(frequency_list)
     counted = frequencies_of(model, corpus, settings)
+    frequencies = piece_frequencies(listed, model, counted) if listed else counted
     predicted, unmeasured = None, ""
     if predicted_frequency:
         predicting = with_words_head(model)
@@ -64,10 +74,15 @@ def run(
         else:
             settings.on_total(2 * corpus.n_examples)
             predicted = predictions_of(predicting, corpus, settings, counted)
-    words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=counted, predicted=predicted)
+    words = Words(model.tokenizer, model.max_tokens, settings.long, frequencies=frequencies, predicted=predicted)
     named = (*SURFACE, *FREQUENCY, *(PREDICTED if predicted else ()))
     result = measure("profile", model, corpus, named, settings, further=measures, words=words)
-    variables = frequency_variables(counted)
+    variables = frequency_variables(frequencies, read=counted if listed else None)
+    if listed:
+        lacking = int(counted.counts[frequencies.counts[: len(counted.counts)] == 0].sum())
+        skipped = json.loads(result.attrs["skipped"]) | ({LACKING: lacking} if lacking else {})
+        name = f"{Path(str(frequency_list)).name} ({len(listed):,} words)"
+        result.attrs |= {"frequency_list": name, "skipped": json.dumps(skipped)}
     if predicted:
         variables |= frequency_variables(predicted, "predicted")
         result.attrs["predictions"] = int(predicted.counts.sum())
@@ -77,10 +92,17 @@ def run(
 
 
 def first_pass(
-    model: Model, corpus: Corpus, settings: Settings, *, measures: Measures, frequency: bool, predicted_frequency: bool
+    model: Model,
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    measures: Measures,
+    frequency: bool,
+    predicted_frequency: bool,
+    frequency_list: Path | None = None,
 ) -> PlannedPass[dict[str, Any]] | None:
     """What other studies may read together with this one; None with frequencies, which change the inputs."""
-    if frequency or predicted_frequency:
+    if frequency or predicted_frequency or frequency_list:
         return None
     return measuring(model, corpus, SURFACE, settings, further=measures)
 

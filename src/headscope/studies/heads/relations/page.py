@@ -41,16 +41,17 @@ LINKS, BEST, LOOK = "All links", "Relations", "A look into the best heads"
 FORWARD = "source_to_target"
 DIRECTIONS = {FORWARD: "From source to target", "target_to_source": "From target to source"}
 MOST_RELATIONS = 12
-NOT_COMPARED = Finding(
-    "Nothing could be compared",
-    "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
-    "baselines need. Read longer sentences, or more of them.",
-)
 
 
 def not_compared(numbers: Numbers) -> Finding | None:
     """That the links of no relation have a baseline."""
-    return NOT_COMPARED if bool(numbers.result["gain"].sel(relation="all").isnull().all()) else None
+    if bool(numbers.result["gain"].sel(relation="all").notnull().any()):
+        return None
+    return Finding(
+        "Nothing could be compared",
+        "In no sentence can the links of any relation stand elsewhere, and other words at one of their ends, as the "
+        "baselines need. Read longer sentences, or more of them.",
+    )
 
 
 def best(numbers: Numbers) -> Iterator[Finding]:
@@ -120,14 +121,11 @@ def random_weights(numbers: Numbers) -> Finding:
     random = result["untrained_gain"].values.tolist() if "untrained_gain" in result else []
     if trained.value != trained.value:
         raise MissingNumber("gain")
-    weights = f"; with random weights {_points(sum(random) / len(random))}" if random else ""
-    text = f"The average head gives linked words {_points(trained.value)} more attention than others{weights}."
+    weights = f"; with random weights {number(100 * sum(random) / len(random), '.1f')} points" if random else ""
+    points = number(100 * trained.value, ".1f")
+    text = f"The average head gives linked words {points} points more attention than others{weights}."
     claim = above(trained, 0.0, n)
     return beside_random_seeds("Attention between linked words", trained, random, claim, text, "sentences")
-
-
-def _points(share: float) -> str:
-    return f"{number(100 * share, '.1f')} points"
 
 
 def above_percentile(numbers: Numbers) -> Finding:

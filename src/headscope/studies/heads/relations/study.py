@@ -114,9 +114,8 @@ def run(
     attributes["options"] = json.dumps({"links": kind, "limits": str(texts.limits), "as_coded": as_coded})
     attributes["filter"] = json.dumps({"read": corpus.n_examples, "dropped": dropped, "kept": kept.n_examples})
     if rare := len(np.unique(attention.relation)) + 1 - len(relations):
-        attributes["skipped"] = _with(
-            attributes["skipped"], f"relations beyond {MOST_RELATIONS}, which are in 'all' only", rare
-        )
+        beyond = f"relations beyond {MOST_RELATIONS}, which are in 'all' only"
+        attributes["skipped"] = json.dumps(json.loads(str(attributes["skipped"])) | {beyond: rare})
     return results.check(xr.Dataset(variables, attrs=attributes))
 
 
@@ -176,10 +175,6 @@ def _again(words: Words) -> Words:
 
 def _tallies(relations: Mapping[str, LinkAttention], draws: Draws) -> dict[str, Tally]:
     return {name: tally_by_input(with_either(rows.linked), rows.input, draws) for name, rows in relations.items()}
-
-
-def _with(counts: Any, reason: str, count: int) -> str:
-    return json.dumps(json.loads(counts) | {reason: count})
 
 
 def _limits(corpus: Corpus, kind: LinkKind, limits: str | None, as_coded: bool) -> Limits:

@@ -27,7 +27,7 @@ STUDY = Study(
         Number("accuracy", "words whose syntactic head the attention picks", SHARE, HEADS, definition=ACCURACY),
         Number("q_value", "false discovery rate at which the head is better than the fixed word", "rate", HEADS),
         Number("special", SPECIAL, "1 if so", HEADS),
-        Number("baseline", "words whose syntactic head is the best fixed word", SHARE, RELATIONS),
+        Number("baseline", "words for which the best fixed word is right", SHARE, RELATIONS),
         Number("baseline_offset", "offset of the best fixed word, if it has one", "words", RELATIONS),
         Number("baseline_position", f"position of the best fixed word, if it has one{FROM_ENDS}", "words", RELATIONS),
         *places("the head that is best on one half", "relation"),
@@ -38,14 +38,8 @@ STUDY = Study(
             f"position of the best fixed word on one half, if it has one{FROM_ENDS}",
             *("words", RELATIONS),
         ),
-        Number(
-            "chosen_accuracy", "words whose syntactic head the chosen head picks, on the other half", SHARE, RELATIONS
-        ),
-        Number(
-            "chosen_baseline",
-            "words whose syntactic head is the chosen fixed word, on the other half",
-            *(SHARE, RELATIONS),
-        ),
+        Number("chosen_accuracy", "words for which the chosen head is right, on the other half", SHARE, RELATIONS),
+        Number("chosen_baseline", "words for which the fixed word is right, on the other half", SHARE, RELATIONS),
         Number("chosen_gain", GAIN, SHARE, RELATIONS),
         Number("split_words", "words that the tokenizer splits", SHARE, (), SPLIT_SOURCE),
         *sinks("relation"),

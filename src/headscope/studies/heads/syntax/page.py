@@ -112,15 +112,14 @@ def clearest(numbers: Numbers) -> Iterator[Finding]:
 
 def without_function(numbers: Numbers) -> Iterator[Finding]:
     """Whether chosen heads look at special tokens where their relation does not apply."""
-    yield from no_op(
-        numbers.result, [relation for relation in relations(numbers.result) if relation.labels["relation"] != "all"]
-    )
+    heads = [head for head in relations(numbers.result) if head.labels["relation"] != "all"]
+    yield from no_op(numbers.result, heads)
 
 
 def missing(numbers: Numbers) -> Iterator[Finding]:
     """The relations that no head is special for."""
-    *_, tested = special_heads(numbers.result, "relation", without="all")
-    if names := [head.name for head in by_gain(relations(numbers.result)) if head.name not in tested]:
+    *_, special = special_heads(numbers.result, "relation", without="all")
+    if names := [head.name for head in by_gain(relations(numbers.result)) if head.name not in special]:
         yield Finding(f"{several(len(names), 'relation')} without such a head", f"{first_of(names, NAMED, ', ')}.")
 
 

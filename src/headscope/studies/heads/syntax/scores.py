@@ -66,11 +66,13 @@ class HeadPredictions(Columns):
 def hits(words: HeadPredictions, fixed: FixedWord, as_coded: bool = False) -> Bool[np.ndarray, " word"]:
     """For which words the head is the fixed word.
 
-    An offset that leads out of the sentence is wrong; the released code stops at the sentence's ends.
+    Where it lies outside of the sentence, or is the word itself, the nearest other word counts: attention, too, may be
+    to some other word always. The released code stops at the sentence's ends.
     """
-    predicted = fixed.places(words.position, words.length)
-    if as_coded:
-        predicted = np.clip(predicted, 0, words.length - 1)
+    predicted = np.clip(fixed.places(words.position, words.length), 0, words.length - 1)
+    if not as_coded:
+        beside = np.where(words.position < words.length - 1, words.position + 1, words.position - 1)
+        predicted = np.where(predicted == words.position, beside, predicted)
     return (predicted == words.head) & (words.head != ROOT)
 
 

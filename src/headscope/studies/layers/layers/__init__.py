@@ -65,9 +65,13 @@ STUDY = Study(
         ),
         Number("mix_gain", "score of a mix of all spaces less that of the last layer", SHARE, TASK, TENNEY),
         Number("mix_weight", "weight of a space in the scalar mix of all", "share", SPACE, TENNEY),
-        Number("centre_of_gravity", "centre of gravity of the scalar mix, 0 for the embeddings", "layer", TASK, TENNEY),
         Number(
-            *("mix_concentration", "divergence of the trained scalar mix from equal weights", "nats", TASK, TENNEY),
+            *("centre_of_gravity", "centre of gravity of the scalar mix, 0 for the embeddings", "layer", TASK, TENNEY),
+            definition="centre of gravity of the scalar mix where training stopped, 0 for the embeddings",
+        ),
+        Number(
+            *("mix_concentration", "divergence of the scalar mix from equal weights where training stopped", "nats"),
+            *(TASK, TENNEY),
             definition=STOPPED,
         ),
         Number(

@@ -89,5 +89,5 @@ def _correlation(
 def _shared(ones: Float[np.ndarray, "head metric"], others: Float[np.ndarray, "head metric"]) -> list[int]:
     """How many heads are among those of the largest losses in both tasks; ties go to the first head."""
     top = max(1, len(ones) // TENTH)
-    firsts = (np.argsort(gains, axis=0, kind="stable")[:top] for gains in (ones, others))
-    return [len(set(one) & set(other)) for one, other in zip(*(first.T.tolist() for first in firsts), strict=True)]
+    firsts = [np.argsort(gains, axis=0, kind="stable")[:top].T.tolist() for gains in (ones, others)]
+    return [len(set(first) & set(second)) for first, second in zip(*firsts, strict=True)]

@@ -88,7 +88,7 @@ def one_head(numbers: Numbers) -> Iterator[Finding]:
     # One head is enough in half of the layers if it is in the one at the middle of their order.
     middle = int(np.lexsort((-there["lower"].values, rates))[(total - 1) // 2])
     claim = replace(no_worse(of_array(there[middle]), POINT, n), q=float(rates[middle]))
-    texts = "; ".join(f"layer {int(one['layer'])} {of_array(one).signed}" for one in there)
+    texts = "; ".join(f"layer {int(gain['layer'])} {of_array(gain).signed}" for gain in there)
     yield Finding.judged(
         claim,
         f"Change of {name} with one head of a layer, the one that is best on the other half of the examples: {texts}. "
@@ -104,10 +104,10 @@ def skipped(numbers: Numbers) -> Iterator[Finding]:
     metric = numbers.main_metric
     gains = numbers.array("skipped_gain", metric=metric)
     for part in gains["skipped"].values.tolist():
-        own = gains.sel(skipped=part)
-        texts = "; ".join(f"layer {int(one['layer'])} {of_array(one).signed}" for one in own)
+        mine = gains.sel(skipped=part)
+        texts = "; ".join(f"layer {int(gain['layer'])} {of_array(gain).signed}" for gain in mine)
         words = SKIPPED[part]
-        yield Finding(f"Skipped {words}", f"Change of {label('metric', metric)} without it: {texts}.{examples(own)}")
+        yield Finding(f"Skipped {words}", f"Change of {label('metric', metric)} without it: {texts}.{examples(mine)}")
 
 
 def across_tasks(numbers: Numbers) -> Iterator[Finding]:

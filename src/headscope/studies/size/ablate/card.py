@@ -104,9 +104,9 @@ def _pairs(result: xr.Dataset, metric: str, layer: int, head: int) -> Iterator[F
     mine = [pair for pair in named if {head_name(layer, head), f"{layer}-*"} & set(pair.split(","))]
     if excess is None or not mine:
         return
-    own, q = excess.sel(head_pair=mine), result["pair_q_value"].sel(metric=metric, head_pair=mine)
-    sure = int(((q < RATE) & (own["lower"] > 0)).sum())
-    most = mine[int(own.fillna(float("-inf")).argmax("head_pair"))]
+    pairs, q = excess.sel(head_pair=mine), result["pair_q_value"].sel(metric=metric, head_pair=mine)
+    sure = int(((q < RATE) & (pairs["lower"] > 0)).sum())
+    most = mine[int(pairs.fillna(float("-inf")).argmax("head_pair"))]
     beyond = estimate(result, "pair_excess", head_pair=most, metric=metric)
     yield Finding(
         "Replaced by another head",

@@ -153,8 +153,8 @@ def phenomena(numbers: Numbers) -> Iterator[Finding]:
     gains, q = numbers.array("phenomenon_gain"), numbers.array("phenomenon_q_value")
     texts, sure = [], int(_lost(gains, q).any(["layer", "head"]).sum())
     for phenomenon in gains["phenomenon"].values.tolist():
-        own = gains.sel(phenomenon=phenomenon, drop=True)
-        falls = strongest(own.where((q.sel(phenomenon=phenomenon) < RATE) & (own < 0)))
+        mine = gains.sel(phenomenon=phenomenon, drop=True)
+        falls = strongest(mine.where((q.sel(phenomenon=phenomenon) < RATE) & (mine < 0)))
         heads = [reading for reading in falls[::-1] if reading.value == reading.value]
         baseline = f"{numbers('phenomenon_baseline', phenomenon=phenomenon):%}"
         texts.append(

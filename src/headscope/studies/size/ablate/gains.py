@@ -95,26 +95,26 @@ def by_phenomenon(
     * `phenomena`: that of each item.
     """
     names = list(dict.fromkeys(phenomena))
-    of_phenomena = [_gains(swept, [item == name for item in phenomena], heads, settings) for name in names]
-    counts = Count([len(gains.targets) for gains in of_phenomena], "items of each phenomenon", "items", ("phenomenon",))
+    by_name = [_gains(swept, [item == name for item in phenomena], heads, settings) for name in names]
+    counts = Count([len(gains.targets) for gains in by_name], "items of each phenomenon", "items", ("phenomenon",))
     variables = Variables({"phenomenon": names}, STUDY.source, STUDY.labels, **PAIRED)
     variables.add(
         "phenomenon_baseline",
-        [gains.scores[0, 0] for gains in of_phenomena],
+        [gains.scores[0, 0] for gains in by_name],
         interval=[
             intervals(["accuracy"], gains.scores[0, :1], gains.resampled_scores[:, 0, :1], equal_units(gains.units))[0]
-            for gains in of_phenomena
+            for gains in by_name
         ],
         count=counts,
     )
     for index, name in enumerate(METRICS.values()):
         variables.add(
             name,
-            _placed([part.gains[:, index] for part in of_phenomena], heads),
-            interval=np.moveaxis(_placed([part.interval[:, index] for part in of_phenomena], heads), -2, -1),
+            _placed([part.gains[:, index] for part in by_name], heads),
+            interval=np.moveaxis(_placed([part.interval[:, index] for part in by_name], heads), -2, -1),
             count=counts,
         )
-    return variables.arrays | _tests(of_phenomena, heads, names)
+    return variables.arrays | _tests(by_name, heads, names)
 
 
 def _gains(swept: Sweep, chosen: list[bool], heads: tuple[int, ...], settings: Settings) -> Gains:
@@ -129,9 +129,9 @@ def _placed(by_phenomenon: list[np.ndarray], heads: tuple[int, ...]) -> Float[np
     return by_layer(np.stack(by_phenomenon, axis=-1), heads)
 
 
-def _tests(of_phenomena: list[Gains], heads: tuple[int, ...], names: list[str]) -> dict[str, xr.DataArray]:
+def _tests(by_name: list[Gains], heads: tuple[int, ...], names: list[str]) -> dict[str, xr.DataArray]:
     """P-value and false discovery rate of a change of accuracy, over all heads and phenomena."""
-    p = [mcnemar(part.outputs.argmax(-1) == 1, part.before.argmax(-1) == 1) for part in of_phenomena]
+    p = [mcnemar(part.outputs.argmax(-1) == 1, part.before.argmax(-1) == 1) for part in by_name]
     values = _placed(p, heads)
     variables = Variables({"phenomenon": names}, STUDY.source, STUDY.labels)
     variables.add("phenomenon_p_value", values)

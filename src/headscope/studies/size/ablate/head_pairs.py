@@ -68,20 +68,20 @@ def variables(pairs: Sequence[Heads], both: Gains, single: Gains, counts: tuple[
     numbers = np.array([np.flatnonzero(pair[existing(counts)]) for pair in pairs])  # [pair, 2]
     excess = single.gains[numbers].sum(1) - both.gains
     draws = single.resampled_gains[:, numbers].sum(2) - both.resampled_gains
-    made = Variables(
+    added = Variables(
         {"head_pair": [name(pair, counts) for pair in pairs], "metric": both.metrics},
         STUDY.source,
         STUDY.labels,
         **PAIRED,
     )
     count = len(both.targets)
-    made.add("pair_gain", both.gains, interval=both.interval, count=count)
-    made.add("pair_excess", excess, interval=_interval(draws, both.units), count=count)
+    added.add("pair_gain", both.gains, interval=both.interval, count=count)
+    added.add("pair_excess", excess, interval=_interval(draws, both.units), count=count)
     error = draws.std(0)
     p = np.where(error > 0, norm.sf(excess / np.maximum(error, 1e-12)), 1.0)
-    made.add("pair_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
-    made.add("mean_pair_excess", excess.mean(0), interval=_interval(draws.mean(1), both.units), count=count)
-    return made.arrays
+    added.add("pair_q_value", np.stack([benjamini_hochberg(column) for column in p.T], axis=-1))
+    added.add("mean_pair_excess", excess.mean(0), interval=_interval(draws.mean(1), both.units), count=count)
+    return added.arrays
 
 
 def _interval(draws: Float[np.ndarray, "resample *dims"], units: Sequence[int]) -> Float[np.ndarray, "*dims 2"]:
@@ -113,11 +113,11 @@ class AskedSets:
 
     def variables(self, outputs: Float[np.ndarray, "set example output"], effects: Effects) -> dict[str, xr.DataArray]:
         """What the score loses without them; `outputs` are those of the sets."""
-        made: dict[str, xr.DataArray] = {}
+        arrays: dict[str, xr.DataArray] = {}
         first = len(outputs) - len(self.pairs)
         if self.special:
-            made |= special_heads.variables(self.special, effects.gains_of(outputs[:first]))
+            arrays |= special_heads.variables(self.special, effects.gains_of(outputs[:first]))
         if self.pairs:
             both = effects.gains_of(outputs[first:])
-            made |= variables(self.pairs, both, effects.single, effects.heads)
-        return made
+            arrays |= variables(self.pairs, both, effects.single, effects.heads)
+        return arrays

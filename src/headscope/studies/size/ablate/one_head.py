@@ -30,11 +30,11 @@ def variables(
     layers = [layer for layer, number in enumerate(counts) if number]
     choosing = split_in_half(np.array(gains.units), gains.seed)
     halves = [np.flatnonzero(mask) for mask in (choosing, ~choosing)]
-    of_heads = replace(gains, outputs=alone[existing(counts)])
+    alone_gains = replace(gains, outputs=alone[existing(counts)])
     first = np.concatenate([[0], np.cumsum(counts)])
     best = np.full((len(counts), len(halves), len(gains.metrics)), -1)
     for number, half in enumerate(halves):
-        scores = of_heads.part(half).gains  # [head, metric]
+        scores = alone_gains.part(half).gains  # [head, metric]
         for layer in layers:
             best[layer, number] = scores[first[layer] : first[layer + 1]].argmax(0)
     shape = (len(counts), len(gains.metrics))
@@ -45,12 +45,12 @@ def variables(
         values[layers, index], bounds[layers, index] = held_out.gains[:, 0], held_out.interval[:, 0]
         if classes and not index:
             p[layers] = mcnemar(outputs.argmax(-1) == gains.targets, gains.before.argmax(-1) == gains.targets)
-    made = Variables({"half": HALVES, "metric": gains.metrics}, STUDY.source, STUDY.labels, **PAIRED)
-    made.add("one_head_gain", values, interval=bounds, count=len(gains.targets))
-    made.add("one_head", best + 1.0)
+    added = Variables({"half": HALVES, "metric": gains.metrics}, STUDY.source, STUDY.labels, **PAIRED)
+    added.add("one_head_gain", values, interval=bounds, count=len(gains.targets))
+    added.add("one_head", best + 1.0)
     if classes:
-        made.add("one_head_q_value", benjamini_hochberg(p))
-    return made.arrays
+        added.add("one_head_q_value", benjamini_hochberg(p))
+    return added.arrays
 
 
 def _crossed(

@@ -36,9 +36,9 @@ def by_perturbation(
     for name in PERTURBATIONS:
         changed, numbers = perturbed(task.dev, name, settings.seed)
         if numbers:
-            made = task_outputs(task_inputs(model, task, changed), settings.quiet).argmax(-1)
+            answers = task_outputs(task_inputs(model, task, changed), settings.quiet).argmax(-1)
             units = [task.dev.units[number] for number in numbers]
-            rows[name] = _row(outputs[numbers].argmax(-1), made, targets[numbers], units, settings)
+            rows[name] = _row(outputs[numbers].argmax(-1), answers, targets[numbers], units, settings)
     if not rows:
         return {}
     variables = Variables({"perturbation": list(rows)}, STUDY.source, STUDY.labels)
@@ -76,8 +76,8 @@ def _row(
 ) -> list[tuple[float, np.ndarray | None, int]]:
     """The shares of predictions that stay and that are right, and of those that would stay by chance: no interval."""
     kept, right = (_share(values.astype(float), units, settings) for values in (before == after, after == targets))
-    of_classes = [np.bincount(values, minlength=max(before.max(), after.max()) + 1) for values in (before, after)]
-    by_chance = float(of_classes[0] @ of_classes[1]) / len(before) ** 2
+    counts = [np.bincount(values, minlength=max(before.max(), after.max()) + 1) for values in (before, after)]
+    by_chance = float(counts[0] @ counts[1]) / len(before) ** 2
     return [kept, right, (by_chance, None, len(before))]
 
 

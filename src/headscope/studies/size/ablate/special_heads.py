@@ -53,16 +53,16 @@ def special_heads(folders: Sequence[str], counts: tuple[int, ...], draws: int, s
     Raises `HeadscopeError` for a result that marks no head, for an unknown kind, and for a result of a model with other
     heads.
     """
-    found: list[SpecialHeads] = []
+    special: list[SpecialHeads] = []
     for number, folder in enumerate(dict.fromkeys(folders)):
         path, kind = _with_kind(folder)
         result = results.read(path)
         heads = _marked(result, folder, kind, counts)
         name = str(result.attrs["study"]) + (f": {KINDS[kind]}" if kind else "")
-        name = f"{name} ({Path(path).name})" if name in (other.name for other in found) else name
+        name = f"{name} ({Path(path).name})" if name in (other.name for other in special) else name
         random = np.random.default_rng([seed, number])
-        found.append(SpecialHeads(name, heads, tuple(_drawn(heads, counts, random) for _ in range(draws))))
-    return found
+        special.append(SpecialHeads(name, heads, tuple(_drawn(heads, counts, random) for _ in range(draws))))
+    return special
 
 
 def _with_kind(folder: str) -> tuple[str, str]:
@@ -125,21 +125,21 @@ def variables(special: Sequence[SpecialHeads], gains: Gains) -> dict[str, xr.Dat
     * `gains`: of the sets of all results, one after the other.
     """
     coords = {"head_source": [marked.name for marked in special], "metric": gains.metrics}
-    made = Variables(coords, STUDY.source, STUDY.labels, **PAIRED)
+    added = Variables(coords, STUDY.source, STUDY.labels, **PAIRED)
     size = len(special[0].sets)
     values = gains.gains.reshape(len(special), size, -1)  # [source, set, metric]
     resampled = gains.resampled_gains.reshape(len(gains.resampled_gains), len(special), size, -1)
     own, random = values[:, 0], values[:, 1:].mean(1)
     own_resampled, random_resampled = resampled[:, :, 0], resampled[:, :, 1:].mean(2)
     count = Count(np.full(own.shape, len(gains.targets)), "examples of the score", "examples", SOURCES)
-    made.add("special_heads", [int(marked.heads.sum()) for marked in special])
+    added.add("special_heads", [int(marked.heads.sum()) for marked in special])
     for name, value, draws in (
         ("special_gain", own, own_resampled),
         ("special_random_gain", random, random_resampled),
         ("special_lead", random - own, random_resampled - own_resampled),
     ):
-        made.add(name, value, interval=interval(draws, equal_units(gains.units)), count=count)
+        added.add(name, value, interval=interval(draws, equal_units(gains.units)), count=count)
     p = (1 + (values[:, 1:] <= own[:, None] + 1e-12).sum(1)) / size
-    made.add("special_p_value", p)
-    made.add("special_q_value", np.stack([benjamini_hochberg(of_metric) for of_metric in p.T], axis=-1))
-    return made.arrays
+    added.add("special_p_value", p)
+    added.add("special_q_value", np.stack([benjamini_hochberg(column) for column in p.T], axis=-1))
+    return added.arrays

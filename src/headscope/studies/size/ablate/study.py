@@ -103,10 +103,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     labels: Any = model.network.config.id2label
     task, scores = in_model_order(task, model, settings), _metrics(metrics, task)
     counts = model.capture.heads
-    sets = {name(chosen, counts): chosen for chosen in (parse(one, counts) for one in _split(heads))}
+    sets = {name(chosen, counts): chosen for chosen in (parse(text, counts) for text in _split(heads))}
     read = replace(task, kind="classification") if task.pairs else task
     inputs = item_inputs(model, task.items) if task.items else task_inputs(model, read, task.dev, settings.seed)
-    phenomena = [one.phenomenon for one in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
+    phenomena = [item.phenomenon for item in (inputs.items if isinstance(inputs, ItemInputs) else task.pairs)]
     judged = judge_of(task.pairs, labels, model.name) if task.pairs else None
     kept = _kept(directory, settings)
     asked = AskedSets.of(heads_of or [], draws, pairs, most_pairs, counts, settings.seed)
@@ -153,10 +153,10 @@ def _one_head(swept: Sweep, effects: Effects) -> dict[str, xr.DataArray]:
     )
 
 
-def _metrics(given: str, task: Task) -> tuple[str, ...]:
+def _metrics(written: str, task: Task) -> tuple[str, ...]:
     """The scores that are asked for: those named, or the task's own and its loss."""
     choices = METRICS[task.kind]
-    names = [metric.strip() for metric in given.split(",")] if given else [*task.metrics, choices[-1]]
+    names = [metric.strip() for metric in written.split(",")] if written else [*task.metrics, choices[-1]]
     for metric in names:
         if metric not in choices:
             raise HeadscopeError(f"metric '{metric}' does not score a {task.kind} task; {suggest(metric, choices)}")
@@ -164,7 +164,7 @@ def _metrics(given: str, task: Task) -> tuple[str, ...]:
 
 
 def _split(heads: list[str] | None) -> list[str]:
-    return [one for given in heads or [] for one in given.split(";") if one.strip()]
+    return [part for text in heads or [] for part in text.split(";") if part.strip()]
 
 
 def _kept(directory: Path, settings: Settings) -> Callable[[str], Settings]:

@@ -150,16 +150,16 @@ class Effects:
         order = np.random.default_rng(self.settings.seed).permutation(len(units))
         halves = [np.flatnonzero(np.isin(unit, half)) for half in np.array_split(order, 2)]
         numbers, labels = np.arange(len(self.metrics)), np.argwhere(existing(self.heads)) + 1
-        own, other, bounds, names = [], [], [], []
+        mine, other, bounds, names = [], [], [], []
         for half, rest in zip(halves, halves[::-1], strict=True):
             gains = self.gains.part(half, self.kinds[0].rows).gains
             best = gains.argmax(0)
             confirmed = self.gains.part(rest, best)
-            own.append(gains[best, numbers])
+            mine.append(gains[best, numbers])
             other.append(confirmed.gains[numbers, numbers])
             bounds.append(confirmed.interval[numbers, numbers])
             names.append(["{}-{}".format(*labels[head]) for head in best])
-        variables.add("choosing_gain", own)
+        variables.add("choosing_gain", mine)
         variables.add("chosen_gain", other, interval=bounds, count=min(map(len, halves)))
         for name in ("choosing_gain", "chosen_gain"):
             variables.arrays[name] = variables.arrays[name].assign_coords(chosen_head=(("half", "metric"), names))
@@ -174,7 +174,7 @@ def _correlation(
     ranks: Float[np.ndarray, "head estimator"], others: Float[np.ndarray, "*resample head metric"]
 ) -> Float[np.ndarray, "*resample estimator metric"]:
     """Pearson's correlation over heads; NaN where all are equal."""
-    one, other = (values - values.mean(-2, keepdims=True) for values in (ranks, others))
-    norms = np.sqrt((one**2).sum(-2)[:, None] * (other**2).sum(-2)[..., None, :])
-    products = np.einsum("he,...hm->...em", one, other)  # [..., estimator, metric]
+    first, second = (values - values.mean(-2, keepdims=True) for values in (ranks, others))
+    norms = np.sqrt((first**2).sum(-2)[:, None] * (second**2).sum(-2)[..., None, :])
+    products = np.einsum("he,...hm->...em", first, second)  # [..., estimator, metric]
     return np.divide(products, norms, out=np.full(products.shape, np.nan), where=norms > 0)

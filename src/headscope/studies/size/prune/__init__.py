@@ -13,6 +13,7 @@ GAIN, PER_TOKEN = (
     "gain of the main metric by pruning, on the",
     "multiplications per token in the layers, for 128 tokens",
 )
+PARTS, SUBNETWORKS = ("subnetwork", "metric"), "Prasanna et al. 2020"
 CHOOSING = "half of dev that chose the number of heads; with a tolerance, and without a train split"
 CHANCE = (
     "score of always the same answer (the most frequent class, or a constant number), or of a choice of items at random"
@@ -51,6 +52,19 @@ STUDY = Study(
         Number(
             *("removed_at", "place in the order of removal, least important first", "place, from 1", ("layer", "head")),
             source="heads that stay have none",
+        ),
+        Number(
+            *("subnetwork_score", "score of the whole model with a part of its heads", "score", PARTS, SUBNETWORKS),
+            definition="score of the whole model where the output of all other heads is 0: all heads; those that stay "
+            "(good); as many at random, mean over draws; as many of the least important, in the order of removal (bad)",
+        ),
+        Number(
+            *("subnetwork_lead", "score with the heads that stay, less that with as many others", "score", PARTS),
+            *(SUBNETWORKS, "score of the good part less that of another; its interval is over examples and draws"),
+        ),
+        Number(
+            *("subnetwork_p_value", "share of random parts, and of the heads that stay, that do as well or better"),
+            *("probability", METRICS, SUBNETWORKS),
         ),
         Number(
             *("reloaded_score", "score of the saved model", "score", METRICS),

@@ -1,24 +1,29 @@
 """The page of `prune`: what is promised, the heads removed, the change of the score, and the size of the model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import xarray as xr
 
+from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.errors import HeadscopeError
 from headscope.figures import heatmap
 from headscope.figures.labels import head_name, label
 from headscope.figures.tidy import tidy
-from headscope.report.declared import Chart, StudyCard, StudyParts
+from headscope.report.claims import paired
+from headscope.report.declared import Chart, NumberTable, StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import least_found, one_training, unlearned
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import estimate, examples, n_examples, number, several
+from headscope.statistics.significance import RATE
 from headscope.studies.size.prune.card import main_numbers, sentences
 from headscope.studies.size.prune.promise import promise
 from headscope.studies.size.prune.published import published
 
 COST, MODEL, FIRST = "Score after pruning", "The pruned model", 8
+OTHERS = {"random": "at random", "bad": "of the least important"}
 SIZES = {"megabytes": 1.0, "multiplications": 1e6}
 
 
@@ -141,6 +146,34 @@ def removal_order(numbers: Numbers) -> Figure:
     return Figure("removed_at", MODEL, heatmap(array, domain=(-0.2 * last, last)), caption, "removed_at")
 
 
+def subnetworks(numbers: Numbers) -> Iterator[Finding]:
+    """Whether the heads that stay do better than as many at random, and than the least important.
+
+    Nothing is claimed of heads that the same examples have chosen.
+    """
+    if numbers.words["chosen_on"] == numbers.words["corpus"]:
+        return
+    metric = str(numbers.result["metric"].values[0])
+    lower, name = metric in LOWER_IS_BETTER, label("metric", metric)
+    good, p = (
+        numbers("subnetwork_score", subnetwork="good", metric=metric),
+        numbers("subnetwork_p_value", metric=metric),
+    )
+    for part, words in OTHERS.items():
+        other = numbers("subnetwork_score", subnetwork=part, metric=metric)
+        lead = numbers("subnetwork_lead", subnetwork=part, metric=metric)
+        yield Finding.judged(
+            replace(paired(good, other, -lead if lower else lead, numbers.n("subnetwork_lead")), q=p.value),
+            f"{name.capitalize()} with the heads that stay alone, the output of all others 0: {good}; with as many "
+            f"{words}: {other}; difference {lead}, on the same examples. Random parts that do as well or better, "
+            f"the heads that stay among them: {p.value:.0%}; below {RATE:.0%}, from 20 draws on, a lead is claimed.",
+            holds=f"The heads that stay do better than as many {words}",
+            fails=f"The heads that stay do no better than as many {words}",
+            undecided=f"The heads that stay, and as many {words}: no difference could be told",
+            unit="examples",
+        )
+
+
 def shares(numbers: Numbers) -> Table:
     """A row for each share of removed heads: change of the main metric, size of the model."""
     metrics, steps = numbers.result["metric"].values.tolist(), numbers.result["share_removed"].values.tolist()
@@ -165,16 +198,24 @@ def _cells(numbers: Numbers, share: float, metrics: list[str]) -> Cells:
 
 OVER_SHARES = {"dim": "share_removed", "percent": True}
 CHANGE = "Score minus that of the unpruned model on the same examples. Band with 0: may be chance."
+PARTS = NumberTable(
+    "subnetworks",
+    "Scores of the whole model with a part of its heads, without training again: all heads; those that stay (good); as "
+    "many of the least important (bad); as many at random, with intervals over their draws too. Lead: the score with "
+    "the heads that stay, less this one.",
+    {"subnetwork": "Heads", "metric": "Score"},
+    {"subnetwork_score": ("Value", ".3f"), "subnetwork_lead": ("Lead", "")},
+)
 PAGE = StudyParts(
     highlights=(first, removed, cost, smaller),
-    findings=(not_promised, other_costs, size, order, choice),
+    findings=(not_promised, other_costs, subnetworks, size, order, choice),
     charts=(
         Chart("pruned_score", "curve", COST, "With 95% intervals over examples.", style=OVER_SHARES),
         Chart("score_change", "curve", COST, CHANGE, style=OVER_SHARES | {"reference": 0.0}),
         Chart("parameters", "curve", MODEL, "Embeddings and feed-forward layers stay.", style=OVER_SHARES),
         removal_order,
     ),
-    tables=(shares, published),
+    tables=(shares, PARTS, published),
     by_layer=(),
     card=StudyCard(main_numbers=main_numbers, sentences=sentences),
 )

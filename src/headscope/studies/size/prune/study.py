@@ -9,13 +9,14 @@ from typing import Annotated, Literal
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.tasks import Task
 from headscope.models import Model, load
+from headscope.models.heads import existing
 from headscope.models.pruned_folder import save
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
@@ -30,6 +31,7 @@ from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
 from headscope.studies.size.prune.score_curve import ScoreCurve, curve
 from headscope.studies.size.prune.size import scores_and_size
+from headscope.studies.size.prune.subnetworks import masks, scored_parts
 from headscope.training.continued import continued_training
 from headscope.training.recipe import TrainingRecipe
 
@@ -52,6 +54,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     keep: Annotated[int, Range(0, 1000)] = 1,
     finetune_epochs: Annotated[int, Range(0, 1000)] = 0,
     learning_rate: Annotated[float, Range(0, 10)] = 2e-5,
+    subnetworks: Annotated[int, Range(0, 1000)] = 0,
 ) -> xr.Dataset:
     """Remove the least important heads step by step, score each smaller model, and save the last.
 
@@ -76,6 +79,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `keep`: Keep at least this number of heads in each layer.
     * `finetune_epochs`: Train for this number of epochs after each step.
     * `learning_rate`: Set the peak of the learning rate of that training.
+    * `subnetworks`: Also score the whole model with the heads that stay alone, with as many of the least important, and
+      with as many at random, drawn this number of times.
 
     The attribute `forward_s` has the seconds of a forward pass before and after.
 
@@ -104,8 +109,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     in_order = trains and held_out
     promise, ranked = _promised(task, targets, tolerance, settings, in_order=in_order)
     steps = len(plan.counts(heads))
+    part_passes = subnetworks + 2 if subnetworks else 0
     rankings = ((steps if again else 1) - bool(from_)) * ranking.work(heads)
-    settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + 2 * len(dev.inputs))
+    settings.on_total(rankings * len(ranked.train or task.dev) + work * steps + (2 + part_passes) * len(dev.inputs))
 
     unpruned = PrunedModel(model, heads)
     path = curve(task, targets, promise, unpruned, answers(model))
@@ -120,6 +126,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))
     saved = _saved(path.kept.model, directory / "model", notes)
     variables |= {"reloaded_score": path.reloaded(answers(saved))}
+    if subnetworks:
+        parts = masks(path.kept, ranking.latest, subnetworks, settings.seed)
+        variables |= scored_parts(path, [_with(model, part, answers) for part in parts], settings)
     attributes = provenance("prune", model, task.dev, settings) | interrupted
     attributes |= {
         "task": task.name,
@@ -166,6 +175,14 @@ def _extend(
             raise
         return {"interrupted": f"after {len(path.points) - 1} of {steps} steps"}
     return {}
+
+
+def _with(
+    model: Model, part: Bool[np.ndarray, "layer head"], answers: Callable[[Model], Float[np.ndarray, "example output"]]
+) -> Float[np.ndarray, "example output"]:
+    """The answers of a model with a part of its heads, where the output of all others is 0."""
+    with model.changed(existing(model.capture.heads) & ~part, "zero"):
+        return answers(model)
 
 
 def _half(dev: Corpus, promise: Promise) -> Corpus:

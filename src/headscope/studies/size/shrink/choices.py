@@ -83,7 +83,7 @@ def variables(scores: Scores, units: Sequence[int]) -> dict[str, xr.DataArray]:
     drawn = np.concatenate([scores.drawn[:, 1:3], scores.drawn[:, 3:].mean(1, keepdims=True)], axis=1)
     gain, gain_drawn = (scores.sign * (values[..., :1, 0] - values[..., 0]) for values in (by_choice, drawn))
     gain[0], gain_drawn[:, 0] = np.nan, np.nan
-    made = Variables({"choice": CHOICES, "metric": scores.metrics}, STUDY.source, STUDY.labels)
-    made.add("choice_score", by_choice, interval=interval(drawn, few), count=len(units))
-    made.add("choice_gain", gain, interval=interval(gain_drawn, few), count=len(units))
-    return made.arrays
+    added = Variables({"choice": CHOICES, "metric": scores.metrics}, STUDY.source, STUDY.labels)
+    added.add("choice_score", by_choice, interval=interval(drawn, few), count=len(units))
+    added.add("choice_gain", gain, interval=interval(gain_drawn, few), count=len(units))
+    return added.arrays

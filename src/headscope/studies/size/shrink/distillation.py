@@ -64,16 +64,16 @@ class DistillationSet:
         Dropout is off, since the states of the whole model have none.
         """
         network.eval()
-        of_teacher = batch | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
+        teacher_batch = batch | {"input_ids": self.pieces.to(batch["input_ids"].device)[batch["input_ids"]]}
         with torch.no_grad():
-            theirs = self.teacher.network(**of_teacher, output_hidden_states=True)
+            theirs = self.teacher.network(**teacher_batch, output_hidden_states=True)
         ours, real = network(**batch, output_hidden_states=True), batch["attention_mask"].bool()
         states, wanted = ours.hidden_states, theirs.hidden_states
         # What leaves a kept layer is compared with what enters the next kept one in the whole model.
         entered = [*self.layers[1:], len(wanted) - 1]
-        one, other = (self.answers.learned(output, real) for output in (ours, theirs))
-        of_states = state_loss(states[-len(entered) :], [wanted[layer] for layer in entered], real)
-        return of_states + output_loss(one, other, classes=self.answers.classes)
+        first, second = (self.answers.learned(output, real) for output in (ours, theirs))
+        loss_of_states = state_loss(states[-len(entered) :], [wanted[layer] for layer in entered], real)
+        return loss_of_states + output_loss(first, second, classes=self.answers.classes)
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,6 @@ def output_loss(
     spread = (theirs - theirs.mean(0)).square().sum().clamp_min(1e-6)
     loss = (ours - theirs).square().sum() / spread
     if classes:
-        one, other = (log_softmax(logits, -1) for logits in (ours, theirs))
-        loss = loss + kl_div(one, other, log_target=True, reduction="batchmean")
+        first, second = (log_softmax(logits, -1) for logits in (ours, theirs))
+        loss = loss + kl_div(first, second, log_target=True, reduction="batchmean")
     return loss

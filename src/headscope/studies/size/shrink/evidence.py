@@ -46,9 +46,9 @@ class Evidence:
     def reloaded(self, judging: Judging, written: Model) -> Arrays:
         """The score of the saved model, as it was loaded from its folder."""
         scores = judging.scores([self.before, judging.outputs(written, self.inputs)])
-        made = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
-        made.add("reloaded_score", scores.values[-1])
-        return made.arrays
+        added = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
+        added.add("reloaded_score", scores.values[-1])
+        return added.arrays
 
 
 def evidence(judging: Judging, search: FoundSearch, measured: Original, untrained: Model, smaller: Model) -> Evidence:
@@ -89,29 +89,29 @@ def path_variables(judging: Judging, steps: Sequence[Step], outputs: Sequence[Ou
     shares = np.array([step.megabytes / steps[0].megabytes for step in steps])
     change = np.array([step.change for step in steps])
     stays = np.array([[layer in step.size.layers for layer in steps[0].size.layers] for step in steps])
-    made = Variables({"step": range(len(steps)), "metric": scores.metrics}, STUDY.source, STUDY.labels)
+    added = Variables({"step": range(len(steps)), "metric": scores.metrics}, STUDY.source, STUDY.labels)
     for name, models in (("path", path), ("whole", 0), ("shrunk", -1)):
         label, values = STUDY.labels[f"{name}_score"], scores.values[models]
         count = Count(np.full(values.shape, examples), f"examples behind {label.what}", dims=label.dims)
-        made.add(f"{name}_score", values, interval=scores.bounds[models], count=count)
-    made.add("path_change", scores.changes[path], interval=scores.change_bounds[path])
-    made.add("output_change", change)
-    made.add("exact_change", np.append(np.nan, np.diff(change)))
-    made.add("estimated_change", [step.estimate if step.part else np.nan for step in steps])
-    made.add("megabytes", [step.megabytes for step in steps])
-    made.add("layer_neurons", stays * np.array([step.size.neurons for step in steps]))
-    made.add("layer_heads", stays * np.array([step.size.heads for step in steps]))
-    made.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
-    made.add("shrunk_change", scores.changes[-1], interval=scores.change_bounds[-1])
-    made.add("shrunk_gain", gains[-1, 0], interval=gains[-1, 1:], count=examples)
+        added.add(f"{name}_score", values, interval=scores.bounds[models], count=count)
+    added.add("path_change", scores.changes[path], interval=scores.change_bounds[path])
+    added.add("output_change", change)
+    added.add("exact_change", np.append(np.nan, np.diff(change)))
+    added.add("estimated_change", [step.estimate if step.part else np.nan for step in steps])
+    added.add("megabytes", [step.megabytes for step in steps])
+    added.add("layer_neurons", stays * np.array([step.size.neurons for step in steps]))
+    added.add("layer_heads", stays * np.array([step.size.heads for step in steps]))
+    added.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
+    added.add("shrunk_change", scores.changes[-1], interval=scores.change_bounds[-1])
+    added.add("shrunk_gain", gains[-1, 0], interval=gains[-1, 1:], count=examples)
     needed = needed_share(gains, shares, judging.tolerance)
-    made.add("needed_share", needed[0], interval=needed[1:], count=examples)
+    added.add("needed_share", needed[0], interval=needed[1:], count=examples)
     if task is not None:
-        made.add("chance", chance(task, task.targets(task.dev)))
+        added.add("chance", chance(task, task.targets(task.dev)))
     parts = [step.part or "the whole model" for step in steps]
     return {
         name: array.assign_coords(part=("step", parts)) if "step" in array.dims else array
-        for name, array in made.arrays.items()
+        for name, array in added.arrays.items()
     }
 
 
@@ -152,11 +152,11 @@ def kept_variables(original: Original, size: Size, kept: Kept, stays: Bool[np.nd
         heads,
         share_added(original.of_heads, kept.heads) if kept.heads else heads,
     ]
-    made = Variables({"kept": KEPT}, STUDY.source, STUDY.labels)
-    made.add("kept_share", np.stack(columns, axis=1) * there[:, None])
+    added = Variables({"kept": KEPT}, STUDY.source, STUDY.labels)
+    added.add("kept_share", np.stack(columns, axis=1) * there[:, None])
     if original.fine:
-        made.add("head_stays", stays.astype(float))
-    return made.arrays
+        added.add("head_stays", stays.astype(float))
+    return added.arrays
 
 
 def heads_that_stay(original: Original, size: Size, kept: Kept) -> Bool[np.ndarray, "layer head"]:
@@ -175,5 +175,5 @@ def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> 
     array([0.75, 1.  ])
     """
     both = zip(values, kept, strict=True)
-    sums = [(float(of_layer[list(some)].sum()), float(of_layer.sum())) for of_layer, some in both]
+    sums = [(float(layer[list(some)].sum()), float(layer.sum())) for layer, some in both]
     return np.array([part / total if total else 1.0 for part, total in sums])

@@ -106,8 +106,8 @@ class ExpectedPrice:
 
     def _counts(self, stays: GateValues) -> tuple[Tensor, Tensor, Tensor]:
         """The probability that each layer stays, and its expected numbers of neurons and heads, each [layer]."""
-        known = next(values for values in (stays.layers, stays.neurons, stays.heads) if values is not None)
-        ones = known.new_ones(len(self.size.layers))
+        first = next(values for values in (stays.layers, stays.neurons, stays.heads) if values is not None)
+        ones = first.new_ones(len(self.size.layers))
         return (
             ones if stays.layers is None else stays.layers,
             ones * self.size.neurons[0] if stays.neurons is None else stays.neurons.sum(1),
@@ -115,12 +115,12 @@ class ExpectedPrice:
         )
 
     def _seconds(self, layers: Tensor, neurons: Tensor, heads: Tensor) -> Float[Tensor, " shape"]:
-        fixed, of_head = (layers.new_tensor(values) for values in (self.prices.fixed, self.prices.of_head))
+        fixed, by_head = (layers.new_tensor(values) for values in (self.prices.fixed, self.prices.of_head))
         widths = layers.new_tensor(self.prices.widths)
         at_width = interpolated(neurons, widths, layers.new_tensor(self.prices.of_width))
         layer = (at_width - fixed) / len(self.size.layers) - (self.size.heads[0] - heads)[
             :, None
-        ] * of_head  # [layer, shape]
+        ] * by_head  # [layer, shape]
         return fixed + (layers[:, None] * layer.clamp_min(0)).sum(0)
 
 

@@ -45,15 +45,15 @@ class Point(NamedTuple):
 
 def points(numbers: Numbers) -> Iterator[Point]:
     """All models of a run, the steps first."""
-    known, result, metric = facts(numbers), numbers.result, numbers.main_metric
-    sizes, speeds = result["megabytes"].values.tolist(), known["speeds"]
-    line = "by gates, trained with them" if "gates" in known else "each step, untrained"
+    saved, result, metric = facts(numbers), numbers.result, numbers.main_metric
+    sizes, speeds = result["megabytes"].values.tolist(), saved["speeds"]
+    line = "by gates, trained with them" if "gates" in saved else "each step, untrained"
     for step, (speed, size) in enumerate(zip(speeds, sizes, strict=True)):
         yield Point(line, estimate(result, "path_score", step=step, metric=metric), speed, size)
     score = estimate(result, "shrunk_score", metric=metric)
-    yield Point("saved model", score, times_as_fast(numbers), known["megabytes"][1])
-    if files := known.get("eight_bit"):
-        both = zip(known["timed"], files["milliseconds"], strict=True)
+    yield Point("saved model", score, times_as_fast(numbers), saved["megabytes"][1])
+    if files := saved.get("eight_bit"):
+        both = zip(saved["timed"], files["milliseconds"], strict=True)
         shares = [after / timed["before"] for timed, (_, after) in both]
         score = estimate(result, "eight_bit_score", metric=metric)
         yield Point("saved model in eight bits", score, len(shares) / sum(shares), files["megabytes"][1])

@@ -126,8 +126,8 @@ def trained_gates(
     recipe = replace(recipe, keep="last", weight_decay=0.0)
     steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
     record = RunRecord(folder)
-    known = {"seed": settings.seed, "target": price.target.words(), "least": least}
-    record.open(recipe.as_settings() | known, settings.on_notice)
+    begun = {"seed": settings.seed, "target": price.target.words(), "least": least}
+    record.open(recipe.as_settings() | begun, settings.on_notice)
     if record.completed() is None:
         _train(gated_examples(choosing, shapes, price, least, steps), corpus, recipe, settings, record)
     else:
@@ -177,7 +177,7 @@ def _train(
 
 def _without_gates(network: PreTrainedModel) -> PreTrainedModel:
     """A copy of a network without its gates."""
-    made = type(network)(network.config)
+    plain = type(network)(network.config)
     weights = {name: weight for name, weight in network.state_dict().items() if not name.startswith(f"{NAME}.")}
-    made.load_state_dict(weights)
-    return made.eval()
+    plain.load_state_dict(weights)
+    return plain.eval()

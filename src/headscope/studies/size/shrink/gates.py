@@ -93,7 +93,7 @@ class Gates(nn.Module):
 
         A step down its gradient leads the gates down, and the multipliers up.
         """
-        linear, square = (2 * one.detach() - one for one in (self.linear, self.square))  # their gradients are turned
+        linear, square = (2 * w.detach() - w for w in (self.linear, self.square))  # their gradients are turned
         return (linear * excess + square * excess.square()).sum()
 
 
@@ -113,15 +113,15 @@ def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
 def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: Size) -> dict[str, xr.DataArray]:
     """The probability of each gate by its kind, of neurons the mean, and which heads the size keeps."""
     stays = {kind: open_probability(torch.from_numpy(values)).double().numpy() for kind, values in log_alphas.items()}
-    made = Variables({}, STUDY.source, STUDY.labels)
+    added = Variables({}, STUDY.source, STUDY.labels)
     if "layers" in stays:
-        made.add("layer_gate", stays["layers"])
+        added.add("layer_gate", stays["layers"])
     if "neurons" in stays:
-        made.add("open_neurons", stays["neurons"].mean(1))
+        added.add("open_neurons", stays["neurons"].mean(1))
     if "heads" in stays:
-        made.add("head_gate", stays["heads"])
-        made.add("head_stays", stays_of(log_alphas["heads"], size))
-    return made.arrays
+        added.add("head_gate", stays["heads"])
+        added.add("head_stays", stays_of(log_alphas["heads"], size))
+    return added.arrays
 
 
 def stays_of(log_alpha: Float[np.ndarray, "layer head"], size: Size) -> Float[np.ndarray, "layer head"]:
@@ -132,8 +132,8 @@ def stays_of(log_alpha: Float[np.ndarray, "layer head"], size: Size) -> Float[np
     array([[0., 0.],
            [0., 1.]])
     """
-    made = np.zeros(log_alpha.shape)
+    stays = np.zeros(log_alpha.shape)
     kept = ranked_by_layer(list(log_alpha), size.heads)
     for layer in size.layers:
-        made[layer, list(kept[layer])] = 1
-    return made
+        stays[layer, list(kept[layer])] = 1
+    return stays

@@ -67,17 +67,17 @@ def no_claim(result: xr.Dataset) -> Finding:
 
 def speed(numbers: Numbers) -> Finding:
     """How many times as fast the saved model is, by shape and by rounds."""
-    known = facts(numbers)
+    saved = facts(numbers)
     shapes = [
         f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens: {number(shape['before'], '.1f')} ms and "
         f"{number(shape['after'], '.1f')} ms"
-        for shape in known["timed"]
+        for shape in saved["timed"]
     ]
     text = f"Medians of a forward pass, before and after, on the machine where it was made. {'; '.join(shapes)}."
-    rounds = " to ".join(number(times, ".2f") for times in known["times_as_fast"][1:])
+    rounds = " to ".join(number(times, ".2f") for times in saved["times_as_fast"][1:])
     text += f" By rounds it is {rounds} times as fast."
-    text += f" {known['busy']}" if known["busy"] else ""
-    text += "" if known["reached"] else f" The target, {known['target']}, is not reached."
+    text += f" {saved['busy']}" if saved["busy"] else ""
+    text += "" if saved["reached"] else f" The target, {saved['target']}, is not reached."
     return Finding(f"The model is {number(times_as_fast(numbers), '.2f')} times as fast", text)
 
 
@@ -93,17 +93,17 @@ def size(numbers: Numbers) -> Finding:
 
 def removed(numbers: Numbers) -> Finding:
     """Which parts are gone, and how the rest is loaded."""
-    known, layers = facts(numbers), removed_layers(numbers)
-    where = " of all layers" if "fine" in known else " of each layer"
+    saved, layers = facts(numbers), removed_layers(numbers)
+    where = " of all layers" if "fine" in saved else " of each layer"
     kinds = {
         "neurons": f"neurons{where}",
         "heads": f"heads{where}",
         "pieces": "pieces of the vocabulary",
         "embedding_width": "numbers of each embedding",
     }
-    sizes = {name: known.get(name, (0, 0)) for name in kinds}
+    sizes = {name: saved.get(name, (0, 0)) for name in kinds}
     words = [
-        *([f"{layers_named(layers)} of {known['layers'][0]}"] if layers else []),
+        *([f"{layers_named(layers)} of {saved['layers'][0]}"] if layers else []),
         *sublayers(numbers, layers),
         *(
             f"{sizes[name][0] - sizes[name][1]:,} of {sizes[name][0]:,} {what}"
@@ -111,7 +111,7 @@ def removed(numbers: Numbers) -> Finding:
             if sizes[name][0] > sizes[name][1]
         ),
     ]
-    text = f"Removed: {'; '.join(words)}. {rest(known)}"
+    text = f"Removed: {'; '.join(words)}. {rest(saved)}"
     return Finding(REMOVED, text if words else "Nothing was removed: the target is met without.")
 
 
@@ -136,10 +136,10 @@ def sublayers(numbers: Numbers, removed: list[int]) -> Iterator[str]:
             yield f"the {words} of {layers_named(alone)}"
 
 
-def rest(known: dict[str, Any]) -> str:
+def rest(saved: dict[str, Any]) -> str:
     """How what stays is loaded, and as which class if that is another one than before."""
-    before, after = known.get("model_class", ("", ""))
-    if "fine" in known:
+    before, after = saved.get("model_class", ("", ""))
+    if "fine" in saved:
         named = f", an {after}," if after != before else ""
         return f"Layers differ, so that other programs load the rest{named} by the code in its folder."
     if after == before:

@@ -55,21 +55,21 @@ class KindsOfHeads:
         """
         kept, rows = int(stays.sum()), []
         for heads in self.marked.values():
-            found, chances = int((stays & heads).sum()), by_chance(stays, heads, self.counts)
+            number_kept, chances = int((stays & heads).sum()), by_chance(stays, heads, self.counts)
             expected = float(chances @ np.arange(len(chances)))
             low, high = (int(np.searchsorted(chances.cumsum(), tail)) for tail in TAILS)
-            beyond = [found, expected, found - expected, found - high, found - low + 1]
-            rows.append([heads.sum(), *(number / kept for number in beyond), chances[found:].sum()])
+            beyond = [number_kept, expected, number_kept - expected, number_kept - high, number_kept - low + 1]
+            rows.append([heads.sum(), *(number / kept for number in beyond), chances[number_kept:].sum()])
         number, share, random, excess, lower, upper, p = np.array(rows).T
         bounds = "bounds by 95% of random choices of the"
-        made = Variables({"head_kind": [*self.marked]}, STUDY.source, STUDY.labels, interval=bounds)
-        made.add("kind_heads", number)
-        made.add("kept_kind_share", share)
-        made.add("random_kind_share", random)
-        made.add("kept_kind_excess", excess, interval=np.stack([lower, upper], axis=1), count=sum(self.counts))
-        made.add("kept_kind_p_value", np.minimum(p, 1))
-        made.add("kept_kind_q_value", benjamini_hochberg(np.minimum(p, 1)))
-        return made.arrays
+        added = Variables({"head_kind": [*self.marked]}, STUDY.source, STUDY.labels, interval=bounds)
+        added.add("kind_heads", number)
+        added.add("kept_kind_share", share)
+        added.add("random_kind_share", random)
+        added.add("kept_kind_excess", excess, interval=np.stack([lower, upper], axis=1), count=sum(self.counts))
+        added.add("kept_kind_p_value", np.minimum(p, 1))
+        added.add("kept_kind_q_value", benjamini_hochberg(np.minimum(p, 1)))
+        return added.arrays
 
 
 def by_chance(stays: Heads, marked: Heads, counts: Sequence[int]) -> Float[np.ndarray, " number"]:
@@ -82,9 +82,9 @@ def by_chance(stays: Heads, marked: Heads, counts: Sequence[int]) -> Float[np.nd
     array([0.5, 0.5])
     """
     chances = np.ones(1)
-    for number, kept, of_kind in zip(counts, stays.sum(1), marked.sum(1), strict=True):
-        most = min(kept, of_kind)
-        chances = np.convolve(chances, hypergeom.pmf(np.arange(most + 1), number, of_kind, kept))
+    for number, kept, number_of_kind in zip(counts, stays.sum(1), marked.sum(1), strict=True):
+        most = min(kept, number_of_kind)
+        chances = np.convolve(chances, hypergeom.pmf(np.arange(most + 1), number, number_of_kind, kept))
     return chances
 
 
@@ -104,14 +104,14 @@ def kinds_of_heads(folders: Sequence[str], original: Original) -> KindsOfHeads |
     marked: dict[str, Heads] = {}
     for folder in dict.fromkeys(folders):
         result = results.read(folder)
-        known = measured_kinds(result)
-        if not known:
+        kinds = measured_kinds(result)
+        if not kinds:
             raise HeadscopeError(
                 f"result '{folder}' of {result.attrs['study']} measures no kind of heads; "
                 "name one of profile, syntax, relations or patterns"
             )
         heads = _heads(result, folder, counts)
-        for kind in known:
+        for kind in kinds:
             marked[kind] = marked.get(kind, np.zeros_like(existing(counts))) | heads[kind]
     ordered = {kind: marked[kind] for kind in KINDS if kind in marked}
     if set(PAPER) <= set(ordered):
@@ -134,10 +134,10 @@ def measured_kinds(result: xr.Dataset) -> list[str]:
 def _heads(result: xr.Dataset, folder: str, counts: tuple[int, ...]) -> dict[str, Heads]:
     """The heads of a result by kind."""
     there = existing(counts)
-    made = {kind: np.zeros_like(there) for kind in KINDS}
+    by_kind = {kind: np.zeros_like(there) for kind in KINDS}
     if dict(result.sizes).get("layer") != len(counts) or dict(result.sizes).get("head") != max(counts):
         raise HeadscopeError(f"result '{folder}' is of a model with other heads; name a result of this model")
     for (layer, head), kinds in head_kinds([result]).items():
         for kind, names in KINDS.items():
-            made[kind][layer - 1, head - 1] |= any(one.kind in names for one in kinds)
-    return made
+            by_kind[kind][layer - 1, head - 1] |= any(kind_of_head.kind in names for kind_of_head in kinds)
+    return by_kind

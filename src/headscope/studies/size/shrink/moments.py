@@ -52,7 +52,7 @@ class Moments:
 def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], settings: Settings) -> list[Moments]:
     """The moments of each layer's neurons over the tokens of some inputs; none where neurons cannot be found."""
     maps = parts.feed_forward or ()
-    found = [
+    moments = [
         Moments(
             0,
             torch.zeros(part.width, dtype=torch.float64),
@@ -65,11 +65,11 @@ def moments_of(model: Model, parts: RemovableParts, inputs: Sequence[Encoded], s
 
         def see(layer: int, activations: Tensor, real: Bool[Tensor, "example token"] = real) -> None:
             rows = activations[real] if activations.shape[:2] == real.shape else activations.flatten(0, -2)
-            found[layer].add(rows.float().cpu())
+            moments[layer].add(rows.float().cpu())
 
         with torch.inference_mode(), fast(model.network), entering([part.output for part in maps], see):
             model.network(**batch.inputs)
-    return found
+    return moments
 
 
 def added(part: FeedForward, moments: Moments) -> Float[np.ndarray, " neuron"]:
@@ -127,7 +127,7 @@ def ranked_by_layer(values: Sequence[Float[np.ndarray, " part"]], numbers: Seque
     ((1,), (0, 1))
     """
     both = zip(values, numbers, strict=True)
-    return tuple(tuple(sorted(np.argsort(-of_layer, kind="stable")[:number].tolist())) for of_layer, number in both)
+    return tuple(tuple(sorted(np.argsort(-layer, kind="stable")[:number].tolist())) for layer, number in both)
 
 
 def added_by_heads(model: Model, inputs: Sequence[Encoded], settings: Settings) -> list[Float[np.ndarray, " head"]]:
@@ -145,7 +145,7 @@ def added_by_heads(model: Model, inputs: Sequence[Encoded], settings: Settings) 
                 added = contexts[real][:, columns].cpu().double() @ weight[:, columns].T
                 sums[layer][head] += float(added.square().sum())
 
-        with torch.inference_mode(), fast(model.network), entering([one.output for one in maps], see):
+        with torch.inference_mode(), fast(model.network), entering([part.output for part in maps], see):
             model.network(**batch.inputs)
     return sums
 

@@ -158,11 +158,11 @@ class Original:
 
     def _fitted(self, layer: int, some: tuple[int, ...]) -> Weights:
         """The fitted output map of some neurons of a layer."""
-        if some not in (known := self._fits.setdefault(layer, {})):
-            known[some] = fitted((self.parts.feed_forward or ())[layer], self.moments[layer], some, RIDGE)
-            for oldest in [*known][:-FITS]:
-                del known[oldest]
-        return known[some]
+        if some not in (fits := self._fits.setdefault(layer, {})):
+            fits[some] = fitted((self.parts.feed_forward or ())[layer], self.moments[layer], some, RIDGE)
+            for oldest in [*fits][:-FITS]:
+                del fits[oldest]
+        return fits[some]
 
     @cached_property
     def _fits(self) -> dict[int, dict[tuple[int, ...], Weights]]:

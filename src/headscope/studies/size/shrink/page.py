@@ -62,13 +62,13 @@ def own_texts(numbers: Numbers) -> Iterator[Finding]:
 
 def eight_bit(numbers: Numbers) -> Iterator[Finding]:
     """What the file of eight bits loses, its size, its speed, and how its options were chosen."""
-    gain, known, metric = numbers("eight_bit_gain"), facts(numbers), numbers.main_metric
+    gain, saved, metric = numbers("eight_bit_gain"), facts(numbers), numbers.main_metric
     if unlearned(numbers):
         return
-    limit, files, score = number(known["tolerance"]), known["eight_bit"], numbers("eight_bit_score", metric=metric)
+    limit, files, score = number(saved["tolerance"]), saved["eight_bit"], numbers("eight_bit_score", metric=metric)
     text = f"{label('metric', metric).capitalize()} is then {score}, a gain of {gain} on the whole model."
     yield Finding.judged(
-        no_worse(gain, known["tolerance"], numbers.n("eight_bit_gain")),
+        no_worse(gain, saved["tolerance"], numbers.n("eight_bit_gain")),
         text + examples(numbers.array("eight_bit_gain")),
         holds=f"In eight bits it loses less than {limit}",
         fails=f"In eight bits it loses {limit} or more",
@@ -76,7 +76,7 @@ def eight_bit(numbers: Numbers) -> Iterator[Finding]:
         unit="examples",
     )
     sizes, seconds = files["megabytes"], []
-    for shape, both in zip(known["timed"], files["milliseconds"], strict=True):
+    for shape, both in zip(saved["timed"], files["milliseconds"], strict=True):
         torch, single, eight = (number(value, ".1f") for value in (shape["after"], *both))
         words = f"{several(shape['examples'], 'input')} of {shape['tokens']} tokens"
         seconds.append(f"{words}: {torch}, {single} and {eight} ms")
@@ -106,10 +106,10 @@ def needed(numbers: Numbers) -> Finding | None:
 
 def gates(numbers: Numbers) -> Iterator[Finding]:
     """How gates chose; nothing without gates."""
-    if known := facts(numbers).get("gates"):
+    if saved := facts(numbers).get("gates"):
         text = (
-            f"Gates were trained together with the model in {several(known['epochs'], 'epoch')}, "
-            f"{several(known['steps'], 'step')}. Then their expected price was {number(known['expected_price'])} times "
+            f"Gates were trained together with the model in {several(saved['epochs'], 'epoch')}, "
+            f"{several(saved['steps'], 'step')}. Then their expected price was {number(saved['expected_price'])} times "
             "the target. Those that are most likely open stay, as many as the target allows; the others are closed for "
             "good."
         )
@@ -137,15 +137,15 @@ def kept_kinds(numbers: Numbers) -> Iterator[Finding]:
 
 def portable(numbers: Numbers) -> Finding:
     """What an ordinary model of the same target scores beside one whose layers differ."""
-    metric, known = numbers.main_metric, facts(numbers)
-    score, gain, beside = numbers("portable_score", metric=metric), numbers("fine_gain"), known["portable"]
+    metric, saved = numbers.main_metric, facts(numbers)
+    score, gain, beside = numbers("portable_score", metric=metric), numbers("fine_gain"), saved["portable"]
     name, megabytes = label("metric", metric), float(numbers.result["megabytes"][-1])
     reached = "" if beside["reached"] else " It does not reach the target."
     text = (
         f"The search for an ordinary model at the same target finds one of {number(beside['megabytes'], '.3g')} MB, "
         f"expected to be {number(beside['speed'], '.2f')} times as fast, with {name} {score}.{reached} "
         f"The model whose layers differ has {number(megabytes, '.3g')} MB and is expected to be "
-        f"{number(known['speeds'][-1], '.2f')} times as fast; its {name} differs by {gain}. Both are "
+        f"{number(saved['speeds'][-1], '.2f')} times as fast; its {name} differs by {gain}. Both are "
         f"scored before any training, with the whole vocabulary.{examples(numbers.array('fine_gain'))}"
     )
     return Finding("What an ordinary model costs", text)
@@ -189,14 +189,14 @@ def vocabulary(numbers: Numbers) -> Finding | None:
 
 def training(numbers: Numbers) -> Finding | None:
     """How the saved model was trained."""
-    known = facts(numbers)
+    saved = facts(numbers)
     text = (
-        f"{several(known['epochs'], 'epoch')} of training on states and outputs of the whole model, with "
-        f"{several(known['examples'], 'example')}; the epoch is chosen on others, which do not score."
+        f"{several(saved['epochs'], 'epoch')} of training on states and outputs of the whole model, with "
+        f"{several(saved['examples'], 'example')}; the epoch is chosen on others, which do not score."
     )
-    if not known.get("trained", True):
+    if not saved.get("trained", True):
         text += " No epoch changes the outputs of these less than none: the saved model is untrained."
-    return Finding("How it was trained", text) if known["epochs"] else None
+    return Finding("How it was trained", text) if saved["epochs"] else None
 
 
 def main_numbers(result: xr.Dataset) -> tuple[str, ...]:

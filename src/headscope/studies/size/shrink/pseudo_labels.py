@@ -87,13 +87,13 @@ def facts(corpus: Corpus, task: Task | None, texts: Splits) -> dict[str, Any]:
     """
     if task is None or corpus is task.dev:
         return {}
-    own = (*texts.training, *(() if texts.stopping == texts.training else texts.stopping))
-    own += texts.held_out if task.pseudo_labelled else ()
-    said = {"texts": len(own), "paired": bool(own[0].second), "left_out": dict(texts.left_out)}
+    labelled = (*texts.training, *(() if texts.stopping == texts.training else texts.stopping))
+    labelled += texts.held_out if task.pseudo_labelled else ()
+    said = {"texts": len(labelled), "paired": bool(labelled[0].second), "left_out": dict(texts.left_out)}
     if not task.pseudo_labelled:
         return {"own_texts": said}
     counted = Counter(str(example.label) for example in texts.held_out)
-    answered = {str(example.label) for example in own}
+    answered = {str(example.label) for example in labelled}
     said |= {"answers": {name: counted[name] for name in task.labels}}
     return {"pseudo_labels": said | {"unanswered": [name for name in task.labels if name not in answered]}}
 

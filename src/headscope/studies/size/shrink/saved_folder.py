@@ -46,8 +46,8 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
     lines += ["## Size and speed", "", *_table(["", "before", "after"], _sizes(facts))]
     if facts["busy"]:
         lines += ["", facts["busy"]]
-    if (known := facts.get("eight_bit")) is not None:
-        lines += ["", "## Eight bits", "", f"`{known['file']}` has weights of eight bits ({known['options']}).", ""]
+    if (saved := facts.get("eight_bit")) is not None:
+        lines += ["", "## Eight bits", "", f"`{saved['file']}` has weights of eight bits ({saved['options']}).", ""]
         lines += _table(["", "ONNX in float32", "ONNX in eight bits"], _eight_bit(result, facts))
     return "\n".join(lines)
 
@@ -86,13 +86,13 @@ def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
 
 
 def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
-    known, metrics = facts["eight_bit"], result["metric"].values.tolist()
+    saved, metrics = facts["eight_bit"], result["metric"].values.tolist()
     for metric, *both in zip(
         metrics, *(result[f"{name}_score"].values for name in ("shrunk", "eight_bit")), strict=True
     ):
         yield plain(metric), *(f"{score:.3f}" for score in both)
-    yield "megabytes", *(f"{size:.1f}" for size in known["megabytes"])
-    for timed, both in zip(facts["timed"], known["milliseconds"], strict=True):
+    yield "megabytes", *(f"{size:.1f}" for size in saved["megabytes"])
+    for timed, both in zip(facts["timed"], saved["milliseconds"], strict=True):
         yield _shape(timed), *(f"{time:.1f}" for time in both)
 
 

@@ -67,21 +67,19 @@ def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int,
     """
     number = len(outputs[0])
     draws = poisson_draws(units, seed, resamples)
-    one, other = pairs(number, seed)
-    ranks = [rankdata((of_model[one] * of_model[other]).sum(-1)) for of_model in outputs]
-    weights = (draws[:, one] * draws[:, other]).astype(np.float64)
-    everything = np.ones((1, len(one)))
-    near = [nearest(of_model) for of_model in outputs]
+    first, second = pairs(number, seed)
+    ranks = [rankdata((vectors[first] * vectors[second]).sum(-1)) for vectors in outputs]
+    weights = (draws[:, first] * draws[:, second]).astype(np.float64)
+    everything = np.ones((1, len(first)))
+    near = [nearest(vectors) for vectors in outputs]
     shares = np.full((len(outputs), number), np.nan)  # [model, example]
     if near[0] is not None:
-        shares = np.stack([recall(near[0], of_model) for of_model in near if of_model is not None])
-    values = np.stack(
-        [[_correlation(ranks[0], of_model, everything)[0] for of_model in ranks], shares.mean(1)], axis=-1
-    )
+        shares = np.stack([recall(near[0], neighbours) for neighbours in near if neighbours is not None])
+    values = np.stack([[_correlation(ranks[0], rank, everything)[0] for rank in ranks], shares.mean(1)], axis=-1)
     total = np.maximum(draws.sum(1), 1)
     drawn = np.stack(
         [
-            np.stack([_correlation(ranks[0], of_model, weights) for of_model in ranks], axis=1),
+            np.stack([_correlation(ranks[0], rank, weights) for rank in ranks], axis=1),
             draws @ shares.T / total[:, None],
         ],
         axis=-1,
@@ -95,11 +93,11 @@ def of_similarities(outputs: Sequence[Outputs], units: Sequence[int], seed: int,
 
 def pairs(number: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two different texts of each pair, the lower number first: all pairs, or so many drawn by the seed."""
-    one, other = np.triu_indices(number, 1)
-    if len(one) > PAIRS:
-        drawn = np.sort(np.random.default_rng(seed).permutation(len(one))[:PAIRS])
-        one, other = one[drawn], other[drawn]
-    return one, other
+    first, second = np.triu_indices(number, 1)
+    if len(first) > PAIRS:
+        drawn = np.sort(np.random.default_rng(seed).permutation(len(first))[:PAIRS])
+        first, second = first[drawn], second[drawn]
+    return first, second
 
 
 def nearest(outputs: Outputs) -> np.ndarray | None:

@@ -39,7 +39,7 @@ class Size:
             return replace(full, embeddings=self.embeddings)
         if kind.startswith("layer"):
             gone = int(kind.split()[1]) - 1
-            return replace(full, layers=tuple(one for one in full.layers if one != gone or gone in self.layers))
+            return replace(full, layers=tuple(layer for layer in full.layers if layer != gone or gone in self.layers))
         layers = (int(number) - 1,) if number else full.layers
         name = "neurons" if kind in (NEURONS, FEED_FORWARD) else "heads"
         return full.with_numbers(layers, **{name: getattr(self, name)[layers[0] if number else self.layers[0]]})

@@ -96,9 +96,9 @@ def refuse_other_segments(reader: str, texts: Iterable[Example], *, paired: bool
     """Raise `HeadscopeError` for single texts where pairs are read, and for pairs where single texts are."""
     odd = next((example for example in texts if bool(example.second) != paired), None)
     if odd is not None:
-        read, given = ("pairs of texts", "a single text") if paired else ("single texts", "a pair of texts")
+        read, expected = ("pairs of texts", "a single text") if paired else ("single texts", "a pair of texts")
         raise HeadscopeError(
-            f"{reader} reads {read}, example '{odd.id}' is {given}; name a table, such as own.tsv, and its columns, "
+            f"{reader} reads {read}, example '{odd.id}' is {expected}; name a table, such as own.tsv, and its columns, "
             f"with --columns {'FIRST,SECOND' if paired else 'TEXT'}"
         )
 

@@ -47,7 +47,7 @@ def _refuse_other_reading(
     wrong = [token for token, old in current.items() if added.get(token) != places[old]]
     for old, new in zip(_pieces(before), _pieces(after), strict=True):
         if not wrong and [places[number] for number in old] != new:
-            names = (one.tokenizer.convert_ids_to_tokens(ids) for one, ids in ((model, old), (smaller, new)))
+            names = (side.tokenizer.convert_ids_to_tokens(ids) for side, ids in ((model, old), (smaller, new)))
             wrong = [" ".join(map(str, tokens))[:80] for tokens in names]
     if wrong:
         raise HeadscopeError(
@@ -80,8 +80,8 @@ def read_otherwise(
     """Which texts have other pieces in the smaller vocabulary."""
     return np.array(
         [
-            model.tokenizer.convert_ids_to_tokens(one) != smaller.tokenizer.convert_ids_to_tokens(other)
-            for one, other in zip(_pieces(before), _pieces(after), strict=True)
+            model.tokenizer.convert_ids_to_tokens(first) != smaller.tokenizer.convert_ids_to_tokens(second)
+            for first, second in zip(_pieces(before), _pieces(after), strict=True)
         ]
     )
 

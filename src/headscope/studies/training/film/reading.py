@@ -61,8 +61,8 @@ class StepReader:
         refuse_unless_comparable([self.start, model])
         limit = min(self.start.max_tokens, model.max_tokens)
         words = Words(self.start.tokenizer, limit, self.settings.long)
-        one = Pass(self.start, self.corpus, self.settings, words)
-        result = fold_pairs(one, [model], self.measures, self.comparisons, own=True)
+        reading = Pass(self.start, self.corpus, self.settings, words)
+        result = fold_pairs(reading, [model], self.measures, self.comparisons, own=True)
         if self.first is None:
             self.first = result
             self._add(result.value, 0)
@@ -136,7 +136,7 @@ def changes_of(tally: Tally) -> Float[np.ndarray, "draw head"]:
 
 def _moved(before: list[HeadWeight], after: list[HeadWeight]) -> Float[np.ndarray, " head"]:
     """The length of the difference of each head's weights, by that of the first."""
-    mine, theirs = ([one.weight.double().cpu() for one in side] for side in (before, after))
-    difference = head_norms(before, [other - one for one, other in zip(mine, theirs, strict=True)])
+    mine, theirs = ([head.weight.double().cpu() for head in side] for side in (before, after))
+    difference = head_norms(before, [second - first for first, second in zip(mine, theirs, strict=True)])
     length = head_norms(before, mine).numpy()
     return np.divide(difference.numpy(), length, out=np.full(length.shape, np.nan), where=length > 0)

@@ -49,6 +49,6 @@ class StepScores:
         outputs, targets = task_outputs(task_inputs(model, task, task.dev), self.settings), task.targets(task.dev)
         draws = poisson_draws(task.dev.units, self.settings.seed, self.settings.resamples)
         value = np.array([float(score(metric, outputs, targets)) for metric in task.metrics])
-        of_draws = np.stack([resampled(metric, outputs, targets, draws) for metric in task.metrics], axis=-1)
+        drawn = np.stack([resampled(metric, outputs, targets, draws) for metric in task.metrics], axis=-1)
         self.values.append(value)
-        self.bounds.append(intervals(task.metrics, value, of_draws, equal_units(task.dev.units)))
+        self.bounds.append(intervals(task.metrics, value, drawn, equal_units(task.dev.units)))

@@ -46,8 +46,8 @@ def run(
     """
     opened = step_models(steps, loading, head=task is not None)
     later = range(1, len(opened.numbers))
-    own = (task.dev.n_examples if task else 0) + (corpus.n_examples if studies else 0)
-    settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * own)
+    examples = (task.dev.n_examples if task else 0) + (corpus.n_examples if studies else 0)
+    settings.on_total(len(later) * corpus.n_examples + len(opened.numbers) * examples)
     if settings.journal:  # a pass that is done stays so, until the result is written
         run_of = {**settings.journal.run, "steps": " ".join(opened.hashes)}
         settings = replace(settings, journal=replace(settings.journal, run=run_of, kept=True))

@@ -32,7 +32,6 @@ STUDY = Study(
         ),
         "trials": Dimension("number of trainings of which the best is kept", "whole", 1, 1_000_000),
         "stopped_share": Dimension("share of the trainings that are stopped early", "share"),
-        "head_number": Dimension("number of a head that is compared between trainings"),
     },
     numbers=(
         Number(

@@ -75,7 +75,7 @@ def pairs_of(texts: Texts) -> list[str]:
     ['1 a', '1 cat', '2 sat', 'a sat', 'cat sat']
     """
     first, second = (sorted(set(_words(text))) for text in (texts[0], " ".join(texts[1:])))
-    return words_of(texts) + [f"{one} {other}" for one, other in product(first, second)]
+    return words_of(texts) + [f"{left} {right}" for left, right in product(first, second)]
 
 
 def _words(text: str) -> list[str]:
@@ -107,17 +107,17 @@ def _embedded(model: Model) -> Features:
     """The mean embedding of the tokens of each sentence; of a pair also difference and product."""
     table: Any = model.network.get_input_embeddings()
     weights: Tensor = table.weight
-    known = weights.detach().float().cpu().numpy()
+    vectors_of_pieces = weights.detach().float().cpu().numpy()
 
     def mean(text: str) -> np.ndarray:
         ids = model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-        return known[ids].mean(0) if ids else np.zeros(known.shape[1], known.dtype)
+        return vectors_of_pieces[ids].mean(0) if ids else np.zeros(vectors_of_pieces.shape[1], vectors_of_pieces.dtype)
 
     def vectors(corpus: Corpus, paired: bool) -> np.ndarray:
         rows = []
         for texts in map(_texts, corpus):
-            one, other = mean(texts[0]), mean(" ".join(texts[1:]))
-            rows.append(np.concatenate([one, other, abs(one - other), one * other]) if paired else one)
+            first, second = mean(texts[0]), mean(" ".join(texts[1:]))
+            rows.append(np.concatenate([first, second, abs(first - second), first * second]) if paired else first)
         return np.array(rows)
 
     def features(train: Corpus, dev: Corpus) -> tuple[Any, Any]:
@@ -138,10 +138,12 @@ def _outputs(
         rated = [
             float(
                 score(
-                    task.metrics[0], _fit(task, one, train[~chosen], targets[~chosen], train[chosen]), targets[chosen]
+                    task.metrics[0],
+                    _fit(task, strength, train[~chosen], targets[~chosen], train[chosen]),
+                    targets[chosen],
                 )
             )
-            for one in STRENGTHS
+            for strength in STRENGTHS
         ]
         strength = STRENGTHS[int(np.argmax(rated))]
     return _fit(task, strength, train, targets, dev)

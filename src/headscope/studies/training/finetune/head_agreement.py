@@ -1,14 +1,12 @@
 """Which numbers of heads are those of all runs, and which are one run's."""
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import t
 
 from headscope.results.variables import by_layer
-from headscope.statistics.rank_correlation import spearman
+from headscope.statistics.rank_correlation import agreements, jackknife, mean_agreement
 from headscope.studies.training.finetune.seeds import Values
 
 NUMBERS = ("importance", "similarity", "kind", "entropy")
@@ -37,9 +35,7 @@ def head_agreement(runs: Sequence[Mapping[str, np.ndarray]]) -> Values:
         for name in ("importance", "similarity", "focus", "entropy")
     )
     heads, kinds = tuple(int(number) for number in measured[0]["heads"]), kinds_of(focus)
-    of_pairs = [_pairs(importance, spearman), _pairs(similarity, spearman), _pairs(kinds, _same)]
-    of_pairs.append(_pairs(entropy, spearman))
-    bounds = [jackknife(matrix) for matrix in of_pairs]
+    matrices = [agreements(importance), agreements(similarity), agreements(kinds, _same), agreements(entropy)]
     first = importance >= np.sort(importance, axis=1)[:, -max(importance.shape[1] // TOP, 1), None]
     commonest = np.max([(kinds == kind).mean(0) for kind in range(MIXED, focus.shape[-1])], axis=0)
     by_head = {
@@ -49,39 +45,14 @@ def head_agreement(runs: Sequence[Mapping[str, np.ndarray]]) -> Values:
         "same_kind_runs": commonest,
     }
     return {
-        "head_agreement": np.array([_mean(matrix) for matrix in of_pairs]),
-        "head_agreement_ci": np.array(bounds),
+        "head_agreement": np.array([mean_agreement(matrix) for matrix in matrices]),
+        "head_agreement_ci": np.array([jackknife(matrix) for matrix in matrices]),
     } | {name: by_layer(values, heads) for name, values in by_head.items()}
 
 
 def kinds_of(focus: Float[np.ndarray, "run head focus"]) -> Int[np.ndarray, "run head"]:
     """The number of what each head gives most attention to, if that is 0.4 or more; else -1."""
     return np.where(focus.max(-1) >= SHARE, focus.argmax(-1), MIXED)
-
-
-def jackknife(matrix: Float[np.ndarray, "run run"]) -> Float[np.ndarray, " bound"]:
-    """The 95% interval of the mean over pairs of runs, by leaving out one run after the other; NaN below three runs."""
-    runs = len(matrix)
-    if runs < 3:
-        return np.full(2, np.nan)
-    without = [_mean(np.delete(np.delete(matrix, run, 0), run, 1)) for run in range(runs)]
-    error = np.sqrt((runs - 1) * np.var(without))
-    return np.clip(_mean(matrix) + float(t.ppf(0.975, runs - 1)) * error * np.array([-1, 1]), -1, 1)
-
-
-def _pairs(
-    values: np.ndarray, agree: Callable[[np.ndarray, np.ndarray], float | np.ndarray]
-) -> Float[np.ndarray, "run run"]:
-    """How far each two runs agree."""
-    matrix = np.ones((len(values), len(values)))
-    for one, other in combinations(range(len(values)), 2):
-        matrix[one, other] = matrix[other, one] = agree(values[one], values[other])
-    return matrix
-
-
-def _mean(matrix: np.ndarray) -> float:
-    """The mean over pairs of different runs."""
-    return float(matrix[np.triu_indices(len(matrix), 1)].mean())
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> float:

@@ -20,10 +20,10 @@ Values = dict[str, np.ndarray]
 def layer_changes(trained: Sequence[TrainedOutputs]) -> Values:
     """The values of the trainings of one task and init, one a seed; without what was not recorded."""
     norms = [run.layer_norms for run in trained]
-    if not all(one.size for one in norms):
+    if not all(norm.size for norm in norms):
         return {}
     paths = np.stack([path_share(run.layer_norms, len(run.train_loss)) for run in trained])  # [seed, layer]
-    gradient = np.stack([one[KINDS.index("gradient")] for one in norms]).mean((0, 1))
+    gradient = np.stack([norm[KINDS.index("gradient")] for norm in norms]).mean((0, 1))
     values = {"gradient_norm": gradient, "update_path": paths.mean(0)}
     changes = np.array([run.attention_change for run in trained if run.attention_change.size == paths.shape[1]])
     if len(changes) < len(trained):

@@ -122,9 +122,9 @@ def _by_seed(task: TaskNumbers, init: str) -> np.ndarray:
     return np.atleast_1d(result.get("score_by_seed", result["score"]).sel(task.where | {"init": init}).values)
 
 
-def _difference(task: TaskNumbers, one: str, other: str) -> float:
+def _difference(task: TaskNumbers, first: str, second: str) -> float:
     """The score of one way less that of another."""
-    return task("score", init=one).value - task("score", init=other).value
+    return task("score", init=first).value - task("score", init=second).value
 
 
 def gain(numbers: Numbers) -> Finding | None:
@@ -144,8 +144,9 @@ def gain(numbers: Numbers) -> Finding | None:
 
 def without(numbers: Numbers) -> Finding | None:
     """The tasks that have no score."""
-    scored = [task.name for task in tasks(numbers)]
-    names = [name for name in numbers.result["task"].values.tolist() if name not in scored]
+    score = numbers.result["score"]
+    lacking = score.isnull().all([dim for dim in score.dims if dim != "task"])
+    names = score["task"].values[lacking.values].tolist()
     return Finding("Without a score", f"The result has no score of {', '.join(names)}.") if names else None
 
 
@@ -164,9 +165,9 @@ def random(numbers: Numbers) -> Finding | None:
     return Finding("Random weights", text)
 
 
-def _is_above(task: TaskNumbers, one: str, other: str) -> bool:
+def _is_above(task: TaskNumbers, first: str, second: str) -> bool:
     """Whether one way surely scores above another."""
-    return apart(task("score", init=one), task("score", init=other), task.examples).verdict == "holds"
+    return apart(task("score", init=first), task("score", init=second), task.examples).verdict == "holds"
 
 
 def spread(numbers: Numbers) -> Iterator[Finding]:

@@ -57,12 +57,12 @@ def do_runs(
     kept = list(planned)
     if share:
         epoch = early_epoch(planned[0].recipe.epochs)
-        done = _do(kept, lambda run, given: run.pause(environment, given, epoch), environment, settings.quiet)
+        done = _do(kept, lambda run, begun: run.pause(environment, begun, epoch), environment, settings.quiet)
         numbers = done[0] if settings.in_worker else _kept(planned, epoch, share)
         if settings.engine is not None:
             settings.engine.finish(lambda: numbers)
         kept = [planned[number] for number in numbers]
-    _do(kept, lambda run, given: run.result(environment, given), environment, settings)
+    _do(kept, lambda run, begun: run.result(environment, begun), environment, settings)
     if settings.engine is not None:
         for one in kept:
             one.record.refuse_missing()
@@ -71,13 +71,13 @@ def do_runs(
 
 def _kept(planned: Sequence[TrainingRun], epoch: int, share: float) -> list[int]:
     """The numbers of the runs that are not stopped."""
-    keys = {one.key for group in _groups(planned) for one in _best(group, epoch, share)}
-    return [number for number, one in enumerate(planned) if one.key in keys]
+    keys = {run.key for group in _groups(planned) for run in _best(group, epoch, share)}
+    return [number for number, run in enumerate(planned) if run.key in keys]
 
 
 def _groups(planned: Sequence[TrainingRun]) -> list[list[TrainingRun]]:
     """The runs of each task and way."""
-    return [list(group) for _, group in groupby(planned, lambda one: (one.row.task.name, one.init))]
+    return [list(group) for _, group in groupby(planned, lambda run: (run.row.task.name, run.init))]
 
 
 def _best(group: list[TrainingRun], epoch: int, share: float) -> list[TrainingRun]:
@@ -85,7 +85,7 @@ def _best(group: list[TrainingRun], epoch: int, share: float) -> list[TrainingRu
     if group[0].init == WITHOUT_TRAINING:
         return group
     task, targets = group[0].row.task, group[0].row.examples.targets
-    early = np.array([float(score(task.metrics[0], one.after(epoch), targets)) for one in group])
+    early = np.array([float(score(task.metrics[0], run.after(epoch), targets)) for run in group])
     order = np.argsort(-early, kind="stable")[: len(group) - stopped_number(len(group), share)]
     return [group[number] for number in sorted(order.tolist())]
 
@@ -95,19 +95,19 @@ def _do(planned: Sequence[TrainingRun], work: Work, environment: RunEnvironment,
 
     Returns: in a worker of a cluster, the total of all runs alone.
     """
-    numbers = [number for number, one in enumerate(planned) if not one.record.completed()]
+    numbers = [number for number, run in enumerate(planned) if not run.record.completed()]
     if settings.engine is None and (settings.workers == 1 or len(numbers) < 2):
         for number in numbers:
             work(planned[number], settings)
         return []
-    for one in (planned[number] for number in numbers if settings.engine is None):
-        _ = one.init != WITHOUT_TRAINING and one.row.examples  # read once, before the processes are forked
+    for run in (planned[number] for number in numbers if settings.engine is None):
+        _ = run.init != WITHOUT_TRAINING and run.row.examples  # read once, before the processes are forked
 
     def do(number: int, channel: TaskChannel) -> None:
-        one, silent = planned[number], replace(settings, on_progress=channel.progress, on_notice=lambda line: None)
-        with _alone(one, settings):
-            one.record.remove_unfinished()  # of a worker that died
-            work(one, replace(silent, workers=1, engine=None))
+        run, silent = planned[number], replace(settings, on_progress=channel.progress, on_notice=lambda line: None)
+        with _alone(run, settings):
+            run.record.remove_unfinished()  # of a worker that died
+            work(run, replace(silent, workers=1, engine=None))
 
     fingerprint = partial(_fingerprint, planned, environment)
     tasks = Tasks(do, numbers, "training", fingerprint, settings.on_progress)
@@ -124,6 +124,6 @@ def _alone(run: TrainingRun, settings: Settings) -> AbstractContextManager[None]
 
 def _fingerprint(planned: Sequence[TrainingRun], environment: RunEnvironment) -> Fingerprint:
     """What the numbers of the runs depend on, beside the machine."""
-    runs = json.dumps([one.settings(environment) for one in planned], sort_keys=True)
+    runs = json.dumps([run.settings(environment) for run in planned], sort_keys=True)
     versions: Fingerprint = {name: version(name) for name in LIBRARIES}
     return {"runs": hash_of([runs.encode()]), "headscope": __version__} | versions

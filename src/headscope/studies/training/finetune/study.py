@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +23,7 @@ from headscope.studies.training.finetune.baseline_scores import BaselineOutputs
 from headscope.studies.training.finetune.baselines import baseline_outputs
 from headscope.studies.training.finetune.design import Pairs, seed_pairs
 from headscope.studies.training.finetune.running import do_runs, early_epoch
-from headscope.studies.training.finetune.table1 import Key, TableRow, TrainingRun, runs
+from headscope.studies.training.finetune.table1 import Key, TableRow, TrainingRun, run_name, runs
 from headscope.studies.training.finetune.variables import to_variables
 from headscope.studies.training.finetune.ways import TABLE, names, recipes, without_first
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
@@ -60,6 +61,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     precision: Literal["no", "bf16", "fp16"] = "no",
     max_tokens: Annotated[int, Range(1, 1_000_000)] = 128,
     keep: Literal["best", "last"] = "best",
+    all_models: bool = False,
     keep_steps: str | None = None,
     layer_rate_decay: Annotated[float, Range(0, 1)] = 1.0,
     layer_rate_growth: Annotated[float, Range(0, 1)] = 1.0,
@@ -104,6 +106,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `precision`: Train in mixed precision: no, bf16 or fp16.
     * `max_tokens`: Shorten longer inputs to this number of tokens.
     * `keep`: Keep the model of the best epoch on dev, or of the last.
+    * `all_models`: Keep the model of every run in `models`, not of the first seeds alone: for `headscope join`.
     * `keep_steps`: Keep the weights after this number of steps, evenly spaced, or `log`: after steps 1, 2, 4, 8 and
       so on, for `headscope film`. Each costs two bytes a trained weight, and the start four.
     * `layer_rate_decay`: Multiply the learning rate by this for each layer further below: lower layers learn more
@@ -136,7 +139,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     classic = inits[-1] if inits[-1] in TABLE else "finetuned"
     start = initial(environment.checkpoint, tasks[0], classic, settings.seed, remote_code=environment.remote_code)
     rows = [TableRow(task, max_tokens, start.model) for task in tasks]
-    models = _models(environment.directory, tasks, inits)
+    models = _models(environment.directory, tasks, inits, pairs if all_models else pairs[:1])
     options = WayOptions(top_layers=top_layers, rank=rank, first_task=first)
     heads = head_examples if len(pairs) > 1 else 0
     planned = list(runs(rows, of_ways, pairs, environment.directory, models, options, heads, keep_steps))
@@ -173,11 +176,14 @@ def _baselines(
     return {task.name: baseline_outputs(task, model) for task in tasks}
 
 
-def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...]) -> dict[tuple[str, str], Path]:
-    """The folder of each model."""
-    if len(tasks) == len(inits) == 1:
-        return {(tasks[0].name, inits[0]): directory / "model"}
-    return {(task.name, init): directory / "models" / f"{task.name}-{init}" for task in tasks for init in inits}
+def _models(directory: Path, tasks: tuple[Task, ...], inits: tuple[str, ...], pairs: Pairs) -> dict[Key, Path]:
+    """The folders of the models that are kept: of the first seeds, and of others under the names of their runs."""
+    single, folder = len(tasks) == len(inits) == 1, directory / "models"
+    kept: dict[Key, Path] = {}
+    for name, init in product((task.name for task in tasks), inits):
+        kept |= {(name, init, pair): folder / run_name(name, init, pair) for pair in pairs[1:]}
+        kept[name, init, pairs[0]] = directory / "model" if single else folder / f"{name}-{init}"
+    return kept
 
 
 def _limits(given: list[str], tasks: tuple[Task, ...]) -> dict[str, int]:

@@ -128,6 +128,7 @@ class TrainingRun:
             further["first_task"] = f"{first.name}, {first.training().sha256}"
         further |= {"order": self.order} if self.order != self.seed else {}
         further |= {"keep_steps": self.spacing} if self.kept else {}
+        further |= {"all_models": True} if self.model and self.model.name == self.record.folder.name else {}
         return {
             "model": environment.sha256,
             "task": task.name,
@@ -193,28 +194,37 @@ class TrainingRun:
         return start
 
 
+def run_name(task: str, init: str, pair: tuple[int, int]) -> str:
+    """The name of a run: of the task, of the way, and of its seed, or of both where they differ.
+
+    >>> run_name("MRPC", "finetuned", (1, 1)), run_name("MRPC", "finetuned", (1, 0))
+    ('MRPC-finetuned-1', 'MRPC-finetuned-1-0')
+    """
+    seed, order = pair
+    return f"{task}-{init}-{seed}" if seed == order else f"{task}-{init}-{seed}-{order}"
+
+
 def runs(
     rows: list[TableRow],
     recipes: Mapping[str, TrainingRecipe],
     pairs: Pairs,
     directory: Path,
-    models: Mapping[tuple[str, str], Path],
+    models: Mapping[Key, Path],
     options: WayOptions,
     heads: int = 0,
     spacing: str | None = None,
 ) -> Iterator[TrainingRun]:
-    """The runs of each task, way of `recipes` and pair of seeds; the model and the steps of the first pair are kept.
+    """The runs of each task, way of `recipes` and pair of seeds.
 
-    * `spacing`: which steps are kept, see `spaced`; None for none.
+    * `models`: the folders of the models that are kept.
+    * `spacing`: which steps of the first pair are kept, see `spaced`; None for none.
     """
     for row in rows:
         for init, recipe in recipes.items():
             for seed, order in pairs:
-                seeds = str(seed) if seed == order else f"{seed}-{order}"
-                record = RunRecord(directory / "runs" / f"{row.task.name}-{init}-{seeds}")
-                first = (seed, order) == pairs[0] and init != WITHOUT_TRAINING
-                model = models[row.task.name, init] if first else None
-                kept = _steps(model) if model and spacing else None
+                record = RunRecord(directory / "runs" / run_name(row.task.name, init, (seed, order)))
+                model = models.get((row.task.name, init, (seed, order))) if init != WITHOUT_TRAINING else None
+                kept = _steps(model) if model and spacing and (seed, order) == pairs[0] else None
                 yield TrainingRun(
                     row, init, seed, order, recipe, record, model, options, heads, kept, spacing or ""
                 )  # fmt: skip

@@ -21,7 +21,7 @@ def names(text: str | None, init: str, table: bool) -> tuple[str, ...]:
     """
     if text is None:
         return TABLE if table else (init,)
-    named = tuple(dict.fromkeys(refuse_unknown(one.strip()) for one in text.split(",")))
+    named = tuple(dict.fromkeys(refuse_unknown(name.strip()) for name in text.split(",")))
     return tuple(dict.fromkeys((*TABLE, *named))) if table else named
 
 
@@ -54,6 +54,6 @@ def without_first(tasks: tuple[Task, ...], first: str | None) -> tuple[tuple[Tas
         return tasks, None
     named = [task for task in tasks if plain_name(task.name) == plain_name(first)]
     if not named or len(tasks) == 1:
-        known = ", ".join(task.name for task in tasks)
-        raise HeadscopeError(f"first task '{first}': name it and another one by --task; the tasks are {known}")
+        names = ", ".join(task.name for task in tasks)
+        raise HeadscopeError(f"first task '{first}': name it and another one by --task; the tasks are {names}")
     return tuple(task for task in tasks if task is not named[0]), named[0]

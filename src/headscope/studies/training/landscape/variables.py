@@ -71,11 +71,11 @@ def to_variables(measured: Mapping[str, Landscape], grid: Grid, corpus: Corpus, 
     drawn = draws.sum(1, keepdims=True)
     shares = np.divide(draws, drawn, out=np.full(draws.shape, np.nan), where=drawn > 0)
     units = equal_units(corpus.units)
-    bounds = [interval(shares @ one.line.T, units) for one in landscapes]
+    bounds = [interval(shares @ landscape.line.T, units) for landscape in landscapes]
     count = corpus.n_examples
-    variables.add("line_loss", [one.line.mean(1) for one in landscapes], interval=bounds, count=count)
-    variables.add("plane_loss", [one.plane for one in landscapes])
-    widths = [mean_interval(one.widths) for one in landscapes]
-    variables.add("width", [one.widths.mean() for one in landscapes], interval=widths)
-    variables.add("direction_width", [one.widths for one in landscapes])
+    variables.add("line_loss", [landscape.line.mean(1) for landscape in landscapes], interval=bounds, count=count)
+    variables.add("plane_loss", [landscape.plane for landscape in landscapes])
+    widths = [mean_interval(landscape.widths) for landscape in landscapes]
+    variables.add("width", [landscape.widths.mean() for landscape in landscapes], interval=widths)
+    variables.add("direction_width", [landscape.widths for landscape in landscapes])
     return xr.Dataset(variables.arrays)

@@ -35,8 +35,8 @@ class Walk:
 
     def plane(self, seeds: tuple[int, int], steps: Float[np.ndarray, " step"]) -> Float[np.ndarray, "step step"]:
         """The mean loss over the plane of two random directions through the end."""
-        one, other = (filter_direction(self.end, seed) for seed in seeds)
-        return np.array([[self._at((a, one), (b, other)).mean() for b in steps.tolist()] for a in steps.tolist()])
+        first, second = (filter_direction(self.end, seed) for seed in seeds)
+        return np.array([[self._at((a, first), (b, second)).mean() for b in steps.tolist()] for a in steps.tolist()])
 
     def width(self, seed: int, rise: float, distances: Float[np.ndarray, " step"]) -> float:
         """How far both ways together one may go along a random direction before the mean loss has risen by `rise`."""

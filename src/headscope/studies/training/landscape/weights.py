@@ -59,15 +59,15 @@ def _lengths(weight: Tensor) -> Tensor:
 @contextmanager
 def at(network: nn.Module, point: Weights, *moves: tuple[float, Weights]) -> Iterator[None]:
     """Within this context the network has the weights of a point and some moves from it: steps along directions."""
-    own = dict(network.named_parameters())
+    weights = dict(network.named_parameters())
     try:
         with torch.no_grad():
             for name, weight in point.items():
-                own[name].copy_(weight)
+                weights[name].copy_(weight)
                 for step, direction in moves:
-                    own[name].add_(direction[name], alpha=step)
+                    weights[name].add_(direction[name], alpha=step)
         yield
     finally:
         with torch.no_grad():
             for name, weight in point.items():
-                own[name].copy_(weight)
+                weights[name].copy_(weight)
