@@ -33,7 +33,7 @@ from headscope.studies.size.shrink.verification import verified
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
 from support.killed import Killed, kill
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
 QUICK = Settings(resamples=20)
 PRICES = Prices(((1, 8),), 3, 4, (0.3,), (32, 16, 0), ((3.0,), (2.4,), (2.1,)), (0.05,))
@@ -231,3 +231,10 @@ def test_a_class_that_can_lose_heads_loses_them_in_single_layers_too() -> None:
     found = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUICK, fine=True)
     smaller = found.cut(Size((0, 1, 2), (32, 0, 5), (3, 0, 4)))
     assert smaller.capture.heads == (3, 0, 4)
+
+
+def test_a_model_that_takes_no_empty_states_keeps_a_neuron_in_each_layer() -> None:
+    model = headscope.wrap(tiny_gpt2(), tiny_tokenizer())
+    found = original_of(model, encode(model, tuple(headscope.read(TEXTS[:4]))), QUICK, fine=True)
+    assert found.least_neurons == 1
+    assert measure(found, ((1, 8),), 2).widths[-1] >= 1

@@ -75,7 +75,7 @@ def measure(original: Original, shapes: Shapes, rounds: int = ROUNDS) -> Prices:
     widths = (
         sorted({max(1, round(share * original.width)) for share in WIDTHS}, reverse=True) if original.moments else []
     )
-    widths += [0] if original.fine and widths else []
+    widths += [0] if original.fine and widths and not original.least_neurons else []
     models = [model, *(narrow(original, width) for width in widths[1:])]
     shallow = cut(model, Kept(layers=(0,))) if len(size.layers) > 1 else model
     few, gone = _with_few_heads(original)
