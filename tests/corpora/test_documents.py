@@ -144,7 +144,7 @@ def _news(folder, name, documents):
 def test_intervals_over_other_units_stay_where_documents_are_few(tmp_path):
     """What random tokens and the vocabulary tell does not depend on the documents of the corpus."""
     model, few = headscope.wrap(tiny_bert(), tiny_tokenizer()), _news(tmp_path, "few.tsv", 3)
-    found = headscope.induction(model, few, sequences=6, copy=4, contexts="8", texts=4, tokens=20)
+    found = headscope.induction(model, few, sequences=10, copy=4, contexts="8", texts=4, tokens=20)
     there = {str(name): bool(found[name].notnull().any()) for name in found if str(name).endswith("_ci")}
     of_corpus = ("natural_", "sink_", "value_norm", "mean_distance")
     assert there["gain_ci"] and there["planted_gain_ci"] and there["chosen_gain_ci"]

@@ -73,6 +73,7 @@ WHOLE = {
     "lens": ("--suite", "{folder}/items-4.jsonl"),
     "probe": ("--seeds", "2"),
     "profile": ("--predicted-frequency",),
+    "prune": ("--subnetworks", "2"),
     "shrink": ("--task", "made", "--data", "{folder}/task", "--fine", "--eight-bit", "--heads-of", "{folder}/profile"),
     "structure": ("--tensor-products",),
 }

@@ -73,12 +73,13 @@ class StudyPage:
         return strongest_first(self._made(self._page.highlights), first)
 
     def figures(self) -> list[Figure]:
-        """Charts, in the order of the page, without those that have no value to show."""
+        """Charts, in the order of the page, without those whose number has no value to show, or is not there."""
         if self._is_empty():
             return []
         with unchecked():
             figures = self._made(self._page.charts or FIGURES)
-        return [figure for figure in figures if self.result[figure.variable].notnull().any()]
+        shown = {name for name, array in self.result.data_vars.items() if array.notnull().any()}
+        return [figure for figure in figures if figure.variable in shown]
 
     def tables(self) -> list[Table]:
         """Tables that the study lays out itself; the first is printed in the terminal too."""

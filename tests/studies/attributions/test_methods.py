@@ -15,6 +15,7 @@ from headscope.corpora import Corpus
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoder import Words
 from headscope.linguistics.sentence import Example, Sentence
+from headscope.models.sentence_modules import SentenceModules
 from headscope.passes.batches import collator
 from headscope.studies.words.attributions.descent import descend
 from headscope.studies.words.attributions.explaining_pass import explainer, importance_shares
@@ -143,7 +144,8 @@ def test_other_heads_have_their_target(network: PreTrainedModel, kind: str, read
 
 
 def test_representation_of_the_first_token() -> None:
-    target, output = Target("representation", "first"), type("Output", (), {"last_hidden_state": torch.eye(3)[None]})
+    target = Target("representation", SentenceModules(("first",)))
+    output = type("Output", (), {"last_hidden_state": torch.eye(3)[None]})
     vectors = target.vectors(output, torch.ones(1, 3), torch.tensor([2]))
     assert vectors.tolist() == [[1.0, 0.0, 0.0]]
     assert float(target.scores(vectors, 3 * vectors)) == pytest.approx(1)
