@@ -154,6 +154,7 @@ def test_what_is_not_read_is_refused_by_name(folder: Path, file: Path, tmp_path:
     )
     assert "its weight blk.0.x.weight is not read" in refusal(more, tokenizer=folder)
     assert f"name its file {file.name}" in refusal(file.parent)
+    assert refusal("missing.gguf") == "model 'missing.gguf' does not exist; check the path of the GGUF file"
     assert "is no folder with a tokenizer" in refusal(file, tokenizer=tmp_path / "nothing")
     with pytest.raises(HeadscopeError, match="a GGUF file is read, not trained"):
         run_environment(str(file), tmp_path / "out")

@@ -110,7 +110,9 @@ def locate(
     if other and not has_tokenizer(other):
         raise HeadscopeError(f"tokenizer '{other}' is no folder with a tokenizer; name one that save_pretrained wrote")
     path = Path(os.path.expanduser(name))
-    if path.suffix == SUFFIX and path.is_file():
+    if path.suffix == SUFFIX and not path.is_dir():  # a name of the hub does not end so
+        if not path.is_file():
+            raise HeadscopeError(f"model '{name}' does not exist; check the path of the GGUF file")
         checkpoint = Checkpoint(name, path.parent, file=path, tokenizer=other)
         _ = checkpoint.config  # whatever is wrong with it is said here
         return checkpoint
