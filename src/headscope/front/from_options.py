@@ -229,7 +229,7 @@ def words_model(values: Given, inputs: Given) -> Any:
 def _checkpoint(values: Given) -> Any:
     from headscope.models.checkpoint import locate
 
-    options = {name: values.get(name) for name in ("revision", "remote_code", "tokenizer")}
+    options: dict[str, Any] = {name: values.get(name) for name in ("revision", "remote_code", "tokenizer")}
     if "model" in values or "models" in values:
         return locate(values["model"] if "model" in values else values["models"][0], **options)
     from headscope.models.step_folder import first_checkpoint

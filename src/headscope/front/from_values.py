@@ -28,7 +28,8 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     if isinstance(value, Model):
         return value
     if isinstance(value, str | os.PathLike):
-        checkpoint = locate(str(value), tokenizer=tokenizer if isinstance(tokenizer, str | os.PathLike) else None)
+        folder = Path(tokenizer) if isinstance(tokenizer, str | os.PathLike) else None
+        checkpoint = locate(str(value), tokenizer=folder)
         return load(checkpoint, head=has_words_head(checkpoint) if head is None else head)
     if "sentence_transformers.SentenceTransformer" in kinds:
         return wrap(value[0].auto_model, value.tokenizer, "SentenceTransformer")

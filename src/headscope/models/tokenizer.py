@@ -75,7 +75,8 @@ def within(
         tokenizer = _without_mask(tokenizer)
     with refusing(f"model '{name}': its tokenizer reads no text", "save it again with save_pretrained"):
         single, pair = tokenizer("a", verbose=False), tokenizer("a", "b", verbose=False)
-    added: set[Any] = {*single["input_ids"], *pair["input_ids"], tokenizer.pad_token_id} - {None}
+    pad: Any = tokenizer.pad_token_id
+    added = {*single["input_ids"], *pair["input_ids"], pad} - {None}
     special = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     largest = max(({*tokenizer.get_vocab().values()} - special) | added)
     if size and largest >= size:

@@ -121,7 +121,7 @@ class LayerNumber:
 
     def cell(self, layer: int) -> Cell | None:
         """The number in a layer as the cell of a table; None where it has none."""
-        return self.at(layer).known_cell(*((".1f", 100) if self.is_share else ()))
+        return self.at(layer).known_cell(".1f", 100) if self.is_share else self.at(layer).known_cell()
 
     def words_at(self, layer: int) -> str:
         """The number in a layer as the grid writes it, without its interval; empty where it has none.
