@@ -24,6 +24,7 @@ TERMS = {
     "entropy": "How broad attention is, in nats: 0 if one token gets all of it, ln L if L tokens get the same.",
     "uniform attention": "The same weight for all tokens.",
 }
+JOINED = {"seeds": "Do models of several seeds agree on which heads matter?"}
 SPECIAL = {"cls": "The token at the start of an input.", "sep": "The token at the end of each segment."}
 
 
@@ -52,11 +53,10 @@ def model_title(result: xr.Dataset) -> str:
 
 
 def lead(result: xr.Dataset) -> str:
-    """The question of the study, in a sentence: the first line of its docstring, where there is such a study."""
+    """The question of the study, in a sentence: the first line of its docstring, or what was joined."""
     study, corpus = str(result.attrs["study"]), result.attrs["corpus"]
-    question = (
-        catalog.summary("studies", study).rstrip(".") if study in catalog.names("studies") else study.capitalize()
-    )
+    declared = study in catalog.names("studies")
+    question = catalog.summary("studies", study).rstrip(".") if declared else JOINED.get(study, study.capitalize())
     return f"{question} Measured on {corpus}." if question.endswith("?") else f"{question}; measured on {corpus}."
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -207,7 +208,7 @@ def _attributes(studies: Mapping[str, Mapping[str, xr.Dataset]], first: Sequence
     same = ("corpus", "corpus_sha256", "n_examples", "n_tokens", "task", "headscope_version", "model_type")
     return {
         "study": SEEDS,
-        "model": f"{len(names)} seeds: {', '.join(names)}",
+        "model": f"{len(names)} models: {', '.join(Path(name).name for name in names)}",
         "model_sha256": sha256("".join(runs).encode()).hexdigest(),
         "models": json.dumps(names),
         "studies": ", ".join(studies),

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from headscope.figures import bars
 from headscope.figures.labels import ESTIMATORS, head_name, name_in_words
 from headscope.report.claims import above
 from headscope.report.declared import Chart, NumberTable, StudyParts
 from headscope.report.numbers import Numbers
-from headscope.report.parts import Finding
+from headscope.report.parts import Figure, Finding
 from headscope.report.published import PublishedFigure, published_table
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import first_of, number, rate, several
@@ -152,6 +153,13 @@ def _figures(numbers: Numbers) -> Iterator[PublishedFigure]:
             yield PublishedFigure((text,), here, paper, f"{SOURCE} masks", "R")
 
 
+def agreements(numbers: Numbers) -> Figure:
+    """How far seeds agree, by each number."""
+    array = numbers.array("seed_agreement")
+    named = array.assign_coords(head_number=[words_of(name) for name in array["head_number"].values.tolist()])
+    return Figure("agreement", "Agreement", bars(named), "With 95% intervals over seeds.", "seed_agreement")
+
+
 SCORES = NumberTable(
     "subnetworks",
     "Scores, mean over seeds (95% interval over seeds), of the whole model, of the heads that stay (good), of as many "
@@ -163,7 +171,7 @@ PAGE = StudyParts(
     highlights=(survivors, agreement),
     charts=(
         Chart("kept_seeds", "heatmap", "Heads", "Number of seeds in whose pruned model a head stays."),
-        Chart("seed_agreement", "bars", "Agreement", "With 95% intervals over seeds."),
+        agreements,
     ),
     tables=(pairs, places, SCORES, published),
     by_layer=(),
