@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
 
+import pytest
 from typer.models import OptionInfo
 from typer.testing import CliRunner
 
@@ -23,12 +24,13 @@ def test_settings_have_the_defaults_of_their_options() -> None:
     assert {name: getattr(settings, name) for name in names} == {name: DEFAULTS[name] for name in names}
 
 
-def test_a_sample_of_a_suite_is_scored_by_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--per-condition", "--each"])
+def test_a_sample_of_a_suite_is_scored_by_the_command(option: str, tmp_path: Path) -> None:
     model = copying_model()
     model.network.save_pretrained(tmp_path / "model")
     model.tokenizer.save_pretrained(tmp_path / "model")
     out = ["-o", str(tmp_path / "out"), "--no-figures"]
-    words = ["cloze", str(tmp_path / "model"), "numeracy", "--per-condition", "2", *out]
+    words = ["cloze", str(tmp_path / "model"), "numeracy", option, "2", *out]
     result = CliRunner().invoke(application(words), [*words, "--no-random", "--no-controls", "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["attrs"]["n_examples"] == 14

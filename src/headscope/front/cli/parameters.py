@@ -16,6 +16,8 @@ from headscope.front.cli.options import SHARED, limits, shared
 from headscope.front.signatures import Argument, Function
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+# Second names of options.
+SHORT = {"per_condition": ("--each",)}
 WORDS = {bool: "", int: "N", float: "X", Path: "PATH"}
 
 for parameter_kind in (TyperArgument, TyperOption):  # no setting of Typer hides its types, such as <list[str]>
@@ -92,6 +94,6 @@ def _parameter(name: str, argument: Argument, help: str, panel: str | None) -> P
     else:
         written = f"{written}/--no-{written[2:]}" if argument.default is True else written
         ranged = limits(argument.bounds)
-        described = typer.Option(written, help=help, rich_help_panel=panel, **ranged)
+        described = typer.Option(written, *SHORT.get(name, ()), help=help, rich_help_panel=panel, **ranged)
     hint = Annotated[argument.kind, described]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=argument.default, annotation=hint)
