@@ -5,7 +5,7 @@ and the interventions of the surrounding `observed`; no map is ever whole in mem
 transformers' eager attention: softmax in float32 (of double precision in double), dropout off.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -104,13 +104,7 @@ def attend(
     shape = (examples_, heads_, length, key.shape[2])
     ranges = key_ranges(attention_mask, examples_, *shape[2:]) if ranged else None
     for examples, heads, queries, keys in ranged_blocks(ranges, *shape, query.device, some_heads=False):
-        scores = by_key_head(query[examples, :, queries], key[examples, :, keys].mT)
-        scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).mul_(scale)
-        if softcap is not None:
-            scores = torch.tanh(scores / softcap) * softcap
-        for bias in biases:
-            scores += mask_block(bias, examples, queries, heads, keys)
-        scores = shifted(scores)
+        scores = shifted(block_scores(query, key, scale, softcap, biases, (examples, heads, queries, keys)))
         attention, entropy = exact_softmax(scores)
         changed = change(watches, attention, examples, queries, scores)
         # [example, query, head, value_width]
@@ -118,6 +112,25 @@ def attend(
         show(watches, changed, examples, queries, entropy if changed is attention else None, heads, keys)
     count(watches)
     return output, None
+
+
+def block_scores(
+    query: Float[Tensor, "example head query width"],
+    key: Float[Tensor, "example key_head key width"],
+    scale: float,
+    softcap: float | None,
+    biases: Iterable[Tensor],
+    block: tuple[slice, slice, slice, slice],
+) -> Float[Tensor, "example head query key"]:
+    """The scores of a block of all heads (examples, heads, queries, keys), in float32 at least, with their biases."""
+    examples, heads, queries, keys = block
+    scores = by_key_head(query[examples, :, queries], key[examples, :, keys].mT)
+    scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).mul_(scale)
+    if softcap is not None:
+        scores = torch.tanh(scores / softcap) * softcap
+    for bias in biases:
+        scores += mask_block(bias, examples, queries, heads, keys)
+    return scores
 
 
 def by_key_head(

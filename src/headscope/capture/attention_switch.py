@@ -23,14 +23,24 @@ _attend: ContextVar[Attend] = ContextVar("attend", default=fused)
 @contextmanager
 def switchable(network: PreTrainedModel) -> Iterator[None]:
     """Within this context the network attends as `attending` says; no keys are cached between passes."""
+    before = network.config._attn_implementation or "eager"
+    with uncached(network):
+        try:
+            network.set_attn_implementation(NAME)
+            yield
+        finally:
+            network.set_attn_implementation(before)
+
+
+@contextmanager
+def uncached(network: PreTrainedModel) -> Iterator[None]:
+    """Within this context no keys are cached between passes."""
     config: Any = network.config
-    before, cached = config._attn_implementation or "eager", getattr(config, "use_cache", None)
+    cached = getattr(config, "use_cache", None)
     try:
-        network.set_attn_implementation(NAME)
         config.use_cache = False
         yield
     finally:
-        network.set_attn_implementation(before)
         config.use_cache = cached
 
 

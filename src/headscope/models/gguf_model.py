@@ -138,7 +138,7 @@ def weights_of(file: GGUFFile, config: PreTrainedConfig, name: str, dtype: torch
         if kind.turned and (match := re.search(r"\.attn_([qk])\.", weight)):
             heads = config.num_attention_heads if match[1] == "q" else config.num_key_value_heads
             values = values.reshape(heads, -1, 2, *values.shape[1:]).swapaxes(1, 2).reshape(values.shape)
-        weights[key] = torch.from_numpy(np.array(values)).to(dtype)
+        weights[key] = torch.from_numpy(np.require(values, requirements=["C", "W"])).to(dtype)
     return weights
 
 

@@ -148,8 +148,12 @@ def _comparable(result: xr.Dataset, name: str) -> xr.DataArray:
 
 def _kept(pruned: xr.Dataset) -> xr.DataArray:
     """Whether a head of the model stays when it is pruned [layer, head]."""
-    there = pruned["head"] <= pruned["heads_left"].isel(share_removed=0, drop=True)
-    return (there & pruned["removed_at"].isnull()).transpose("layer", "head")
+    return _there(pruned) & pruned["removed_at"].isnull()
+
+
+def _there(pruned: xr.Dataset) -> xr.DataArray:
+    """Whether the model had a head before it was pruned [layer, head]."""
+    return (pruned["head"] <= pruned["heads_left"].isel(share_removed=0, drop=True)).transpose("layer", "head")
 
 
 def _places(array: xr.DataArray, there: xr.DataArray) -> Float[np.ndarray, "seed head"]:
@@ -161,9 +165,8 @@ def _places(array: xr.DataArray, there: xr.DataArray) -> Float[np.ndarray, "seed
 def _add_survivors(variables: Variables, prunings: Sequence[xr.Dataset]) -> None:
     """Add in how many seeds each head stays, and how many heads stay in all and in none, beside chance."""
     kept = xr.concat([_kept(result) for result in prunings], "seed")
-    heads = int(prunings[0]["heads_left"].isel(share_removed=0).sum())
-    there = prunings[0]["head"] <= prunings[0]["heads_left"].isel(share_removed=0, drop=True)
-    seeds = kept.sum("seed").where(there).transpose("layer", "head")
+    there = _there(prunings[0])
+    heads, seeds = int(there.sum()), kept.sum("seed").where(there)
     variables.add("kept_seeds", seeds.values)
     sizes = kept.sum(("layer", "head")).values.tolist()
     for name, number, runs in (

@@ -78,8 +78,8 @@ class StudyPage:
             return []
         with unchecked():
             figures = self._made(self._page.charts or FIGURES)
-        shown = {name for name, array in self.result.data_vars.items() if array.notnull().any()}
-        return [figure for figure in figures if figure.variable in shown]
+        there = [figure for figure in figures if figure.variable in self.result]
+        return [figure for figure in there if self.result[figure.variable].notnull().any()]
 
     def tables(self) -> list[Table]:
         """Tables that the study lays out itself; the first is printed in the terminal too."""

@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 from transformers import PreTrainedModel
 
-from headscope.capture.attention_function import LAZY, WHOLE, by_key_head, observed
-from headscope.capture.attention_mask import WHOLE_MASK, mask_block
+from headscope.capture.attention_function import LAZY, WHOLE, block_scores, by_key_head, observed
+from headscope.capture.attention_mask import WHOLE_MASK
+from headscope.capture.attention_switch import uncached
 from headscope.capture.eager import eager
 from headscope.capture.observer import blocks
 from headscope.capture.self_check import CAPTURES, Capture
@@ -67,12 +68,7 @@ class HeadStatistics:
         output = value.new_empty(examples_, tokens, heads, value.shape[-1])
         added = [bias for bias in biases.values() if bias is not None]
         for examples, all_heads, queries in blocks(examples_, heads, tokens, key.shape[2], query.device):
-            scores = by_key_head(query[examples, :, queries], key[examples].mT)
-            scores = scores.to(torch.promote_types(scores.dtype, torch.float32)).mul_(scale)
-            if softcap is not None:
-                scores = torch.tanh(scores / softcap) * softcap
-            for bias in added:
-                scores += mask_block(bias, examples, queries, all_heads)
+            scores = block_scores(query, key, scale, softcap, added, (examples, all_heads, queries, slice(None)))
             largest = scores.amax(-1)
             attention, entropy = exact_softmax(shifted(scores))
             output[examples, queries] = by_key_head(attention.to(value.dtype), value[examples]).transpose(1, 2)
@@ -144,16 +140,13 @@ def head_statistics(network: PreTrainedModel, capture: Capture, batch: Mapping[s
 def evaluating(network: PreTrainedModel) -> Iterator[None]:
     """Within this context a network in training has no dropout, and keeps no keys; afterwards it is as before."""
     training = [module for module in network.modules() if module.training]
-    config: Any = network.config
-    cached = getattr(config, "use_cache", None)
-    try:
-        network.eval()
-        config.use_cache = False
-        yield
-    finally:
-        config.use_cache = cached
-        for module in training:
-            module.training = True
+    with uncached(network):
+        try:
+            network.eval()
+            yield
+        finally:
+            for module in training:
+                module.training = True
 
 
 @contextmanager

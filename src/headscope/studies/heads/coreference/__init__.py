@@ -101,9 +101,7 @@ STUDY = Study(
     survey=InSurvey("mentions", Cost(1, 0.05, 0.1)),
     kinds=(
         Kind(
-            20,
-            "coreference",
-            "#009e73",
+            *(20, "coreference", "#009e73"),
             "finds the antecedent of mentions better than the baselines, by 10 points or more",
         ),
     ),

@@ -45,23 +45,17 @@ STUDY = Study(
     kinds=(
         Kind(30, "induction", "#332288", "looks behind an earlier copy of the token, 0.1 more than without the copy"),
         Kind(
-            31,
-            "duplicate",
-            "#44aa99",
+            *(31, "duplicate", "#44aa99"),
             "looks at an earlier copy of the token, 0.1 more than without the copy",
             "earlier copy",
         ),
         Kind(
-            32,
-            "retrieval",
-            "#88ccee",
+            *(32, "retrieval", "#88ccee"),
             "looks behind the only earlier copy wherever it stands in a long text, 0.1 more than without it",
         ),
         Kind(33, "copying", "#661100", "raises the prediction of three quarters of the tokens where it looks at them"),
         Kind(
-            70,
-            "sink",
-            "#6d8ba3",
+            *(70, "sink", "#6d8ba3"),
             "gives the first token, delimiters, or periods and commas 0.4 of its attention or more",
         ),
     ),

@@ -19,16 +19,12 @@ STUDY = Study(
         Kind(90, "vertical", "#6699cc", "has vertical stripes in more than half of its maps"),
         Kind(91, "diagonal", "#aa4499", "has a diagonal in more than half of its maps"),
         Kind(
-            92,
-            "vertical_diagonal",
-            "#882255",
+            *(92, "vertical_diagonal", "#882255"),
             "has stripes and a diagonal in more than half of its maps",
             "vertical + diagonal",
         ),
         Kind(
-            93,
-            "block",
-            "#999933",
+            *(93, "block", "#999933"),
             "spreads attention nearly evenly, over the input or its segments, in more than half of its maps",
             "near-even block",
         ),

@@ -16,16 +16,12 @@ STUDY = Study(
     survey=InSurvey("text", Cost(1, 0.03)),
     kinds=(
         Kind(
-            50,
-            "same_word",
-            "#7f5539",
+            *(50, "same_word", "#7f5539"),
             "looks at the same word in the other segment of a pair, 0.1 more than both baselines",
             "same word",
         ),
         Kind(
-            51,
-            "rare",
-            "#4d4dff",
+            *(51, "rare", "#4d4dff"),
             "gives a token more attention the rarer its piece is: a rank correlation of -0.4 or less",
             "rare words",
         ),

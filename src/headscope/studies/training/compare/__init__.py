@@ -31,9 +31,7 @@ STUDY = Study(
     example="headscope compare minilm out/tuned/model --corpus sample -o out/compared",
     kinds=(
         Kind(
-            110,
-            "changed",
-            "#762a83",
+            *(110, "changed", "#762a83"),
             "attends clearly otherwise than in the first model: cosine similarity below 0.9",
         ),
     ),

@@ -242,13 +242,12 @@ def change_by_layer(numbers: Numbers) -> Figure:
 def heads_by_layer(numbers: Numbers) -> Iterator[Figure]:
     """Entropy, attention to each class of token, largest score and sink, by layer."""
     for name, labels, title, largest in BY_LAYER:
-        if name in numbers.result:
-            array = numbers.result[name].sel(labels)
-            array = array.assign_attrs(long_name=title or array.attrs["long_name"])
-            together = array.max("head", keep_attrs=True) if largest else array.mean("head", keep_attrs=True)
-            caption = f"{'Largest' if largest else 'Mean'} of the heads of a layer."
-            figure = Figure("-".join((name, *labels.values())), CURVES, _curve(together), caption, name)
-            yield from [figure] if bool(array.notnull().any()) else []
+        if name not in numbers.result or not (array := numbers.result[name].sel(labels)).notnull().any():
+            continue
+        together = array.max("head", keep_attrs=True) if largest else array.mean("head", keep_attrs=True)
+        chart = _curve(together.assign_attrs(long_name=title or array.attrs["long_name"]))
+        caption = f"{'Largest' if largest else 'Mean'} of the heads of a layer."
+        yield Figure("-".join((name, *labels.values())), CURVES, chart, caption, name)
 
 
 def scores(numbers: Numbers) -> Figure:
