@@ -1,6 +1,5 @@
 """Heads that do the same are one cluster, whatever layer they are in; and the study as a whole."""
 
-import json
 from itertools import product
 from pathlib import Path
 
@@ -12,9 +11,8 @@ import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.results.vocabulary import attribute_kinds
 from headscope.studies.heads.clusters import study
-from support.cli import run_command
 from support.planted import looks_at_offset, looks_at_piece, planted
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.tiny import tiny_bert, tiny_tokenizer
 from support.typed import corpus_of
 
 QUICK = Settings(resamples=20, batch_tokens=100)
@@ -132,27 +130,6 @@ def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> No
     result = study.run(model, corpus_of(*TEXTS[:1]), QUICK, clusters=2)
     assert set(np.unique(result["cluster"])) == {1, 2} and int(result["divergence_n_examples"]) == 1
     assert result["layer_gap"].notnull() and result["layer_gap_ci"].isnull().all()
-
-
-def test_the_command(tmp_path: Path) -> None:
-    folder = save_tiny(tmp_path / "model", planted(KINDS))
-    options = [
-        "--clusters",
-        "2",
-        "--limit",
-        "3",
-        "--resamples",
-        "5",
-        "--json",
-        "--no-figures",
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    done = run_command("clusters", str(folder), "sample", *options)
-    assert done.exit_code == 0, done.output
-    printed = json.loads(done.stdout)
-    assert set(np.ravel(printed["coords"]["cluster"]["data"])) == {1, 2}
-    assert "Heads as points" in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("number", [0, 9])
