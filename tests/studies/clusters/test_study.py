@@ -12,7 +12,7 @@ from headscope import HeadscopeError, Settings, results
 from headscope.results.vocabulary import attribute_kinds
 from headscope.studies.heads.clusters import study
 from support.planted import looks_at_offset, looks_at_piece, planted
-from support.tiny import tiny_bert, tiny_tokenizer
+from support.tiny import tiny_tokenizer
 from support.typed import corpus_of
 
 QUICK = Settings(resamples=20, batch_tokens=100)
@@ -105,25 +105,6 @@ def test_heads_of_a_layer_that_are_all_alike_are_a_gap_beyond_chance() -> None:
 def test_behaviour_says_what_was_planted(result: xr.Dataset) -> None:
     for layer, head in HEADS:
         assert result["behaviour"].sel(layer=layer, head=head) == kind(layer, head), (layer, head)
-
-
-def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = study.run(model, corpus_of(*TEXTS), Settings(resamples=20, batch_tokens=1))
-    xr.testing.assert_allclose(
-        again.drop_vars(["position", "stress"]), result.drop_vars(["position", "stress"]), atol=1e-5
-    )
-
-
-def test_as_coded_is_a_sum_over_tokens() -> None:
-    model, corpus = headscope.wrap(tiny_bert(), tiny_tokenizer()), corpus_of(*TEXTS[:1])
-    mean, total = (study.run(model, corpus, QUICK, as_coded=as_coded) for as_coded in (False, True))
-    np.testing.assert_allclose(total["divergence"], mean["divergence"] * total.attrs["n_tokens"], rtol=0.05)
-    assert "summed" in total["divergence"].units and mean["divergence"].units == "nats"
-    np.testing.assert_allclose(
-        total["divergence"],
-        study.run(model, corpus_of(*TEXTS[:1] * 3), QUICK, as_coded=True)["divergence"] / 3,
-        rtol=1e-5,
-    )
 
 
 def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:

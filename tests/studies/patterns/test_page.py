@@ -47,13 +47,6 @@ def test_bars_stack_to_the_whole_and_begin_with_what_is_compared(tasks: tuple[st
     assert colours == ["vertical", "diagonal", "vertical + diagonal", "near-even block", "heterogeneous"]
 
 
-def test_each_head_has_the_colour_of_its_pattern() -> None:
-    assert {row["name"]: row["class"] for row in rows(specs()["dominant"])} == {
-        "1-1": "vertical", "1-2": "diagonal", "2-1": "heterogeneous", "2-2": "vertical",
-    }  # fmt: skip
-    assert len(rows(specs(*TASKS)["dominant"])) == 12
-
-
 def test_maps_are_drawn_with_their_tokens_in_shades_of_their_maximum() -> None:
     found = specs()
     assert {name for name in found if name.startswith("map-")} == {
