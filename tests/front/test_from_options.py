@@ -1,7 +1,5 @@
 """What a study is given: the options that its inputs ask for, and how they are made."""
 
-import errno
-
 import pytest
 
 from headscope import HeadscopeError
@@ -41,11 +39,8 @@ def test_task_is_read_from_its_folder(given):
     assert (task.name, task.labels, task.dev.n_examples) == ("mine", ("no", "yes"), 3)
 
 
-def test_a_full_disk_for_standard_input_has_a_remedy(monkeypatch):
-    def full(*given: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("shutil.copyfileobj", full)
+def test_a_full_disk_for_standard_input_has_a_remedy(full_disk):
+    full_disk("shutil.copyfileobj")
     ended = run_command("profile", "minilm", "-", "-q", input="a text")
     assert ended.exit_code == 2
     assert "no space left on the disk; make room there, or" in ended.stderr and "as TMPDIR" in ended.stderr
@@ -115,14 +110,13 @@ def test_what_is_missing_is_named(given, inputs, changes, message):
         from_options(inputs, given | changes)
 
 
-def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, monkeypatch):
+def test_a_run_that_goes_on_does_not_check_its_corpus_again(tmp_path, streamed, monkeypatch):
     """And the check that was kept is removed with the journal."""
     from headscope.corpora import kept_check, reading
     from headscope.passes.observing import MeasureObserver
 
     kept, found = [], []
     keep, find, finish = kept_check.keep, kept_check.find, MeasureObserver.finish
-    monkeypatch.setattr(reading, "IN_MEMORY", 2)
     monkeypatch.setattr(reading, "SECONDS", 0.0)
     monkeypatch.setattr(kept_check, "keep", lambda folder, *more: (kept.append(folder), keep(folder, *more)))
     monkeypatch.setattr(kept_check, "find", lambda *given: found.append(find(*given)) or found[-1])

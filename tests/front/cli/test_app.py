@@ -120,8 +120,8 @@ def test_what_a_user_can_mend_is_one_line_and_status_2(arguments, message, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded"))
+def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, never):
+    never("headscope.models.load")
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
     result = run_command("profile", "minilm", str(table), "-o", str(tmp_path / "out"))

@@ -93,10 +93,11 @@ def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_
         assert refused.exit_code == 2 and line in refused.output
 
 
-def test_a_worker_elsewhere_has_the_check_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_elsewhere_has_the_check_of_the_command(
+    tmp_path: Path, streamed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = tmp_path / "x.txt"
     texts.write_text("The cat slept.\nThe dog ran.\nA bird sat.\n")
-    monkeypatch.setattr(corpus_module, "IN_MEMORY", 2)
     reading = dict.fromkeys(("kind", "columns", "task", "split", "segment", "limit", "annotate", "revision"))
     given = {"corpus": str(texts), "model": "minilm", "skip_bad": False, "remote_code": False, "out": "o"} | reading
     coordinator = given | {"engine": "ray", "kept": tmp_path / "kept"}
