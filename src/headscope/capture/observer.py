@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# Half as many cells as a core's second cache has bytes, within these limits, were the fastest block where that cache has
-# 1 MiB and where it has 2. Releases of torch before 2.10 do not know its size.
+# Half as many cells as a core has bytes of second cache, within these limits. Such blocks were fastest where the cache
+# has 1 MiB and where it has 2. Releases of torch before 2.10 do not know its size.
 LEAST_CELLS, MOST_CELLS = 2**18, 2**20
 SECOND_CACHE: int = getattr(torch.cpu, "get_capabilities", dict)().get("l2_cache_size", 2**20)
 BLOCK_ELEMENTS = min(max(LEAST_CELLS, SECOND_CACHE // 2), MOST_CELLS)
