@@ -46,6 +46,7 @@ def test_the_site_is_built_strictly_and_asks_no_other_host(site):
 
 
 def test_its_search_works_where_it_is_opened_as_files(site, browser):
+    browser.set_window_size(1280, 900)
     browser.get((site / "index.html").as_uri())
     browser.find_element(By.CSS_SELECTOR, "button.md-search__button").click()
     focused = "return document.activeElement.shadowRoot?.activeElement"  # the field is in a shadow root
