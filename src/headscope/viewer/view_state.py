@@ -12,20 +12,9 @@ from headscope.storage.limits import MOST_FIELDS
 
 VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
 # The key of each field in a fragment, as `state.js` has it.
-FIELDS = {
-    **{
-        "first": "t",
-        "second": "t2",
-        "view": "v",
-        "heads": "h",
-        "unit": "w",
-        "special": "s",
-        "across": "b",
-        "scale": "n",
-    },
-    **{"zoom": "z", "at": "at", "pin": "p", "colour": "c", "sort": "o", "all": "a", "kind": "k", "model": "m"},
-    **{"grid": "g", "off": "x", "mode": "xm", "by": "e"},
-}
+NAMES = "first second view heads unit special across scale zoom at pin colour sort all kind model grid off mode by"
+KEYS = "t t2 v h w s b n z at p c o a k m g x xm e"
+FIELDS = dict(zip(NAMES.split(), KEYS.split(), strict=True))
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
 
