@@ -86,7 +86,7 @@ def hash_of(role: Any) -> int:
 
 
 def decomposed(scheme: str, shuffled: bool = False, first: int = 0) -> DecomposedStates:
-    train, test = treebank(scheme, 240, first, shuffled), treebank(scheme, 80, first + 240, shuffled)
+    train, test = treebank(scheme, 120, first, shuffled), treebank(scheme, 80, first + 120, shuffled)
     return decompose(train, test, poisson_draws(range(80), first, 50), first, CPU)
 
 
