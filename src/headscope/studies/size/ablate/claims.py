@@ -175,8 +175,9 @@ def unconfirmed(numbers: Numbers) -> Iterator[Finding]:
     """The held-out gain of the head with the largest gain on one half of the examples: the lower of both halves."""
     metric = numbers.main_metric
     chosen = numbers.array("chosen_gain", metric=metric)
-    lower = of_array(chosen.isel(half=int(chosen["lower"].fillna(-np.inf).argmin("half"))))
-    text = f"The head with the largest gain was chosen on one half of the examples; on the other it gains {lower.text}."
+    half = int(chosen["lower"].fillna(-np.inf).argmin("half"))
+    lower, head = of_array(chosen.isel(half=half)), numbers.result["chosen_head"].sel(metric=metric).values[half]
+    text = f"Head {head} has the largest gain on one half of the examples; on the other it gains {lower.text}."
     yield Finding.judged(
         above(lower, 0.0, (n_examples(chosen) or (0, 0))[0]),
         text,
