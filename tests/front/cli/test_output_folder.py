@@ -47,10 +47,8 @@ def test_another_study_is_refused_before_anything_is_read_and_replaced_with_over
 ) -> None:
     run("profile", model, tmp_path, "--figures", "svg")
     before, drawn = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}, figures(tmp_path)
-    assert run("syntax", "no-such-model", tmp_path) == (
-        f"headscope: folder '{tmp_path}' has the result of 'profile'; choose another folder with -o, "
-        "or replace it with --overwrite\n"
-    )
+    said = run("syntax", "no-such-model", tmp_path)
+    assert f"folder '{tmp_path}' has the result of 'profile'" in said and "with --overwrite" in said
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert run("syntax", model, tmp_path, "--overwrite", "--figures", "svg") == ""
     assert headscope.open_result(tmp_path).attrs["study"] == "syntax"
@@ -60,7 +58,7 @@ def test_another_study_is_refused_before_anything_is_read_and_replaced_with_over
 def test_a_file_that_is_no_result_is_not_replaced(model: str, tmp_path: Path) -> None:
     (tmp_path / "result.nc").write_bytes(b"of another program")
     said = run("profile", model, tmp_path)
-    assert "has a result.nc that cannot be read as a result of headscope; choose another folder" in said
+    assert "cannot be read as a result of headscope; choose another" in said
     assert (tmp_path / "result.nc").read_bytes() == b"of another program"
     assert run("profile", model, tmp_path, "--overwrite", "--no-figures") == ""
 
@@ -87,9 +85,7 @@ def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
     monkeypatch.setattr("fcntl.flock", refuse)
     result = run_command("profile", model, "sample", "-o", tmp_path, *OPTIONS, "--no-figures")
     assert result.exit_code == 0
-    assert result.stderr == (
-        f"headscope: folder '{tmp_path}': its file system has no locks; start no second run in it now\n"
-    )
+    assert f"folder '{tmp_path}': its file system has no locks" in result.stderr
 
 
 @pytest.mark.parametrize(
