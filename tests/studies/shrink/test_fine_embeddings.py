@@ -62,8 +62,6 @@ def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> Non
     original = may_be_narrower(BertModel, fine=True)
     assert dict(original.smaller(FULL, 12))["embeddings"] == replace(FULL, embeddings=20)
     both = Size((0, 2), (5, 32, 32), (4, 4, 4), 20)
-    assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)
-    assert both.alone("neurons of layer 1", FULL) == replace(FULL, neurons=(5, 32, 32))
     assert both.moved_to((1, 2), FULL).embeddings == 20
     assert decode(json.loads(json.dumps(encode(both))), Size) == both
     narrow = Size((0, 1, 2), (5, 32, 0), (4, 4, 4), 5)

@@ -152,7 +152,7 @@ def test_result_says_what_gates_keep(made: tuple[Path, xr.Dataset]) -> None:
 
 
 def test_target_out_of_reach_is_refused_before_any_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kill(monkeypatch, gate_training, "train", 1)
+    kill(monkeypatch, gate_training, "trained", 1)
     options: dict[str, Any] = OPTIONS | {"size": "0.001MB"}
     with pytest.raises(HeadscopeError, match=r"cannot be at most 0\.001 MB: .* or write it with --best-effort"):
         run(idle_halves(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)

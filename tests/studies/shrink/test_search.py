@@ -87,7 +87,8 @@ def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        found_steps(replace(search, settings=Settings(on_progress=stop)), record(tmp_path), None, best_effort=False)
+        stopped = replace(search, judge=replace(search.judge, settings=Settings(on_progress=stop)))
+        found_steps(stopped, record(tmp_path), None, best_effort=False)
     stored = record(tmp_path, lines).read()
     assert stored is not None and len(stored.steps) == 2 and stored.prices == PRICES
     assert found_steps(search, record(tmp_path), stored, best_effort=False) == expected

@@ -176,8 +176,9 @@ def unconfirmed(numbers: Numbers) -> Iterator[Finding]:
     metric = numbers.main_metric
     chosen = numbers.array("chosen_gain", metric=metric)
     half = int(chosen["lower"].fillna(-np.inf).argmin("half"))
-    lower, head = of_array(chosen.isel(half=half)), numbers.result["chosen_head"].sel(metric=metric).values[half]
-    text = f"Head {head} has the largest gain on one half of the examples; on the other it gains {lower.text}."
+    lower = of_array(chosen.isel(half=half))
+    head = f"Head {chosen['chosen_head'].values[half]}" if "chosen_head" in chosen.coords else "A head"
+    text = f"{head} has the largest gain on one half of the examples; on the other it gains {lower.text}."
     yield Finding.judged(
         above(lower, 0.0, (n_examples(chosen) or (0, 0))[0]),
         text,
