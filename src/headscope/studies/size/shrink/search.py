@@ -219,6 +219,6 @@ def search_for(
     if by_gates is None or search.met(begun.steps[0]):
         return FoundSize(search, found_steps(search, record, stored, best_effort=plan.best_effort), original, original)
     record.save(begun)  # gates go on by themselves
-    found = by_gates(search)
+    smaller = by_gates(search)
     judge.settings.on_progress(1)
-    return found
+    return smaller

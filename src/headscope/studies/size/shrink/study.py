@@ -105,8 +105,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     kinds = kinds_of_heads(heads_of or [], measured)
     shapes = shapes_of([*map(len, judge.training)], model.max_tokens)
     folder = directory / FOLDER
-    known = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
-    record = SearchRecord(folder / "search.json", known | {"shapes": str(shapes)}, settings.on_notice)
+    of_run = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
+    record = SearchRecord(folder / "search.json", of_run | {"shapes": str(shapes)}, settings.on_notice)
     train = partial(trained_gates, judge, measured, corpus, recipe, folder / "gates")
     by_gates = partial(found_by_gates, train=train, best_effort=best_effort) if method == "gates" else None
     search = search_for(measured, judge, plan, shapes, record, by_gates)
@@ -117,18 +117,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     if epochs:
         examples = examples_of(judge, untrained, last.layers, measured.pieces)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
-    found = evidence(judge, search, measured, untrained, smaller)
-    beside, facts = portable_beside(judge, found.before, search, record) if fine and method != "gates" else ({}, {})
+    judged = evidence(judge, search, measured, untrained, smaller)
+    beside, facts = portable_beside(judge, judged.before, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
-    scored, files = eight_bits.scored(judge, found, smaller, shapes, onnx) if onnx else ({}, {})
+    scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
     facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=fine) | files
-    facts |= found.facts | search.facts | text_facts(corpus, task, texts)
+    facts |= judged.facts | search.facts | text_facts(corpus, task, texts)
     facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
-    variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
+    variables = judged.variables | beside | scored | (kinds.variables(judged.stays) if kinds else {})
     read = corpus_read(corpus, task)
     card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
     written = written_folder(smaller, directory / "model", card, onnx, head=task is not None)
-    variables |= found.reloaded(judge, written)
+    variables |= judged.reloaded(judge, written)
     record.remove()
     settings.on_progress(1)
     attributes = provenance("shrink", model, read, settings) | _attributes(judge, corpus, facts)
