@@ -40,7 +40,7 @@ KEPT = (
     "neurons add to the states, and of the mean square that its heads add"
 )
 LOSS = (
-    "what inputs of a group, and all others, lose. Without a task: 1 less the rank correlation of a text's "
+    "what inputs of a group, and all others, lose. Without a task: 1 minus the rank correlation of a text's "
     "similarities to other texts (at most 500) in both models. In a classification: 1 for an answer that was right "
     "before alone, -1 for one that is right after alone. In a regression: the growth of the absolute error. Where the "
     "whole model's answers are the labels it is the agreement with them that is lost. Groups: the shortest and the "
@@ -60,8 +60,8 @@ KINDS = (
     "-0.4 or less in `profile --frequency`), or, where all three of the paper are measured, of one of these"
 )
 EXCESS = (
-    "`kept_kind_share` less `random_kind_share`. Its bounds are the share less the 97.5% and the 2.5% quantile of all "
-    "choices (of the latter the next lower number of heads)"
+    "`kept_kind_share` minus `random_kind_share`. Its bounds are the share minus the 97.5% and the 2.5% quantile of "
+    "all choices (of the latter the next lower number of heads)"
 )
 STUDY = Study(
     question="How small and fast can my encoder be, and what does each part cost?",
