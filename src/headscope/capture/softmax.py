@@ -16,7 +16,7 @@ Attention = tuple[Float[Tensor, "example head query key"], RowEntropy]
 
 
 def shifted(scores: Float[Tensor, "example head query key"]) -> Float[Tensor, "example head query key"]:
-    """The scores less the largest of each row, in the same memory."""
+    """The scores minus the largest of each row, in the same memory."""
     scores -= scores.detach().amax(-1, keepdim=True)
     return scores
 
@@ -27,9 +27,7 @@ def exact_softmax(scores: Float[Tensor, "example head query key"]) -> Attention:
     return attention, lambda: _entropy(attention, scores, -attention.amax(-1).log())
 
 
-def power_softmax(
-    scores: Float[Tensor, "example head query key"], attention: Tensor, scale: float = 1.0
-) -> RowEntropy:
+def power_softmax(scores: Float[Tensor, "example head query key"], attention: Tensor, scale: float = 1.0) -> RowEntropy:
     """Write the softmax of `scale` times the scores into `attention`, and change them; for statistics, not gradients.
 
     It takes powers of 2, a third of the time of those of e. One pass scales and shifts the scores, with one rounding.
@@ -59,5 +57,5 @@ def row_products(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _entropy(attention: Tensor, scores: Tensor, log_sum: Tensor) -> Float[Tensor, "example head query"]:
-    # log A is the score less the logarithm of the sum: one logarithm a row instead of one a cell.
+    # log A is the score minus the logarithm of the sum: one logarithm a row instead of one a cell.
     return (log_sum - row_products(attention, scores)).to(torch.float32)
