@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
+from headscope.capture.eager import short_input
 from headscope.capture.fused.statistics import NeedsMap
 from headscope.capture.spread import home, is_spread
 from headscope.capture.watch import Enough
@@ -25,6 +26,8 @@ from headscope.passes.batches import StateBatch, collator
 from headscope.passes.observing import BatchObserver, Check, FiniteAttention, MeasureObserver, RowsObserver, nothing
 
 Seen = TypeVar("Seen")
+# States that half precision holds, with room for the larger ones of other inputs.
+HALF = 1024.0
 
 
 @dataclass
@@ -185,6 +188,17 @@ def hidden_states(
         kind, widths = network.config.model_type, sorted({state.shape[-1] for state in states})
         raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")
     return tuple(state.to(home(network)) for state in states)
+
+
+def half_scales(model: Model) -> Float[Tensor, " space"]:
+    """A power of 2 for each space by which its states are multiplied, so that half precision holds them.
+
+    It is 1 where states of a short input are below `HALF`; Gemma 3 has states of 99,810, half precision ends at 65,504.
+    """
+    with torch.inference_mode():
+        states = hidden_states(model.network, short_input(model.network))
+    largest = torch.stack([state.abs().max().float() for state in states])
+    return torch.exp2(-(largest / HALF).log2().ceil().clamp_min(0))
 
 
 @contextmanager

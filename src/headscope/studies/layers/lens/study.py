@@ -23,9 +23,6 @@ from headscope.studies.layers.lens.reading import AffineMap, LayerReader, fit_ma
 from headscope.studies.layers.lens.texts import ReadTexts, split_texts
 from headscope.studies.layers.lens.variables import add_agreement, to_variables
 
-# Logits of the whole vocabulary are kept for the tokens of a batch.
-MOST_TOKENS = 512
-
 
 def run(
     model: WordsModel,
@@ -64,9 +61,9 @@ def run(
     reported, most_frequent = reported.first(predictions), fitted.most_frequent
     _refuse_empty(corpus, reported)
     fitted = fitted.first(map_predictions)
-    tokens = min(settings.batch_tokens, MOST_TOKENS)
-    settings.on_total(reported.pieces + (len(items.texts) if items else 0))
-    maps = _maps(model, reader, fitted, tokens) if fitted.texts else []
+    tokens = min(settings.batch_tokens, reader.most_tokens)
+    settings.on_total(fitted.pieces + reported.pieces + (len(items.texts) if items else 0))
+    maps = _maps(model, reader, fitted, tokens, settings) if fitted.texts else []
     read = layer_predictions(reader, reported.parts(model, tokens), maps, settings.on_progress)
     variables = to_variables(
         read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
@@ -92,9 +89,13 @@ def run(
     return results.check(xr.Dataset(variables.arrays, attrs=attributes))
 
 
-def _maps(model: Model, reader: LayerReader, texts: ReadTexts, tokens: int) -> list[AffineMap]:
+def _maps(model: Model, reader: LayerReader, texts: ReadTexts, most: int, settings: Settings) -> list[AffineMap]:
     """Maps of the states at the predictions of some texts."""
-    states = [reader.states(part)[:, part.read] for part in texts.parts(model, tokens)]
+    states = []
+    for part in texts.parts(model, most):
+        rows, tokens = part.row[part.read], part.token[part.read]
+        states.append(torch.stack([space[rows, tokens] for space in reader.states(part)]).float())
+        settings.on_progress(len(part.target))
     return fit_maps(torch.cat(states, dim=1))
 
 
