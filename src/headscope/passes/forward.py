@@ -16,6 +16,7 @@ from transformers import PreTrainedModel
 from headscope.capture.attention_switch import fast
 from headscope.capture.eager import short_input
 from headscope.capture.fused.statistics import NeedsMap
+from headscope.capture.layer_stack import stack
 from headscope.capture.spread import home, is_spread
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows
@@ -199,6 +200,19 @@ def half_scales(model: Model) -> Float[Tensor, " space"]:
         states = hidden_states(model.network, short_input(model.network))
     largest = torch.stack([state.abs().max().float() for state in states])
     return torch.exp2(-(largest / HALF).log2().ceil().clamp_min(0))
+
+
+def normalised_at_the_end(model: Model) -> bool:
+    """Whether the states of the last layer, as `hidden_states` has them, are normalised once more behind it."""
+    layers, inputs = stack(model.network, len(model.capture.heads)), short_input(model.network)
+    if layers is None:
+        return False
+    left: list[Any] = []
+    with torch.inference_mode():
+        hook = layers.layers[-1].register_forward_hook(lambda module, args, output: left.append(output))
+        last = hidden_states(model.network, inputs)[-1]
+        hook.remove()
+    return not torch.allclose(left[0].to(last), last, rtol=1e-4, atol=1e-4)
 
 
 @contextmanager

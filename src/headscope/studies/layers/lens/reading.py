@@ -54,10 +54,14 @@ class LayerReader:
         return len(self.stack.layers) + 1
 
     @property
+    def width(self) -> int:
+        """The number of columns of a state."""
+        return int(getattr(self.model.network.config.get_text_config(), "hidden_size", 1024))
+
+    @property
     def most_tokens(self) -> int:
         """The number of tokens whose states of all spaces are kept together."""
-        width = getattr(self.model.network.config.get_text_config(), "hidden_size", 1024)
-        return max(1, CELLS // (self.spaces * width))
+        return max(1, CELLS // (self.spaces * self.width))
 
     @torch.inference_mode()
     def states(self, part: PredictedPieces) -> list[Float[Tensor, "row token width"]]:
