@@ -86,7 +86,7 @@ class Target:
     def distance(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
         """How far outputs are from the `reference`, that of the input as it is.
 
-        Total variation of the probabilities of classes or words, difference of numbers, 1 less the cosine of
+        Total variation of the probabilities of classes or words, difference of numbers, 1 minus the cosine of
         representations.
         """
         if self.kind == "representation":
