@@ -135,6 +135,6 @@ def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
 
     monkeypatch.setattr(server, "serve", serve)
     workshop.main(["label", "-o", str(maps)])
-    assert inner[0] == ".labels-ann.jsonl.new-abc" and "maps' is in use by pattern_workshop label, process" in inner[1]
+    assert inner[0] == ".labels-ann.jsonl.new-abc" and ".labels.jsonl' is in use by pattern_workshop label" in inner[1]
     assert "labels-ann.jsonl" in capsys.readouterr().out
     assert {path.name for path in maps.iterdir()} == {"maps.npz", "labels.jsonl"}, "no lock is left"
