@@ -1,21 +1,16 @@
-"""What a way to fine-tune begins with, and how the ways are found: one a file of `strategies`."""
+"""What a way to fine-tune begins with."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headscope import catalog
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
-from headscope.errors import HeadscopeError, suggest
 from headscope.models.checkpoint import Checkpoint, locate
 from headscope.passes import Settings
 from headscope.training.environment import RunEnvironment
 from headscope.training.initialisation import InitialModel, initial
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
-
-FOLDER = "training/strategies"
-WITHOUT_TRAINING = "pretrained"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,30 +59,3 @@ class Beginning:
         """The model before training with the encoder of a training before."""
         start, trained = self.initial(checkpoint=locate(str(record.folder / "model"))), record.completed()
         return replace(start, seconds=float(trained.seconds) if trained else 0.0)
-
-
-def way_names() -> list[str]:
-    """The names of all ways.
-
-    >>> {"finetuned", "frozen", "lora"} <= set(way_names())
-    True
-    """
-    return catalog.names(FOLDER)
-
-
-def begin(way: str, beginning: Beginning) -> InitialModel:
-    """The model of a way before training.
-
-    Raises `HeadscopeError` if there is no such way, or it cannot be used with the model.
-    """
-    return catalog.load(FOLDER, refuse_unknown(way)).begin(beginning)
-
-
-def refuse_unknown(way: str) -> str:
-    """The name of a way.
-
-    Raises `HeadscopeError` with near-miss names if there is none of that name.
-    """
-    if way not in way_names():
-        raise HeadscopeError(f"way '{way}' is unknown; {suggest(way, way_names())}")
-    return way
