@@ -200,10 +200,7 @@ class TaskQueue(Generic[Outcome]):
         self.outcomes[task] = outcome
 
     def repeat(self, task: int, how: str) -> None:
-        """Hand a task out again whose worker died.
-
-        Raises `HeadscopeError` if it is the third; `how` it died.
-        """
+        """Hand a task out again whose worker died. Raises `HeadscopeError` if it is the third; `how` it died."""
         self.deaths[task] += 1
         if self.deaths[task] == TRIES:
             raise HeadscopeError(

@@ -98,10 +98,7 @@ def read(
 
 
 def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:
-    """A corpus that is read through once, and what was found.
-
-    * `before`: the state of its files, if it has some.
-    """
+    """A corpus that is read through once, and what was found; `before`: the state of its files, if it has some."""
     stream, marks, few, texts, text_bytes = Stream(sources), sources.marks, list[Example](), sha256(), 0
     documents = set[int]()
     reading = stream.reading

@@ -141,10 +141,7 @@ def _with_maps(result: xr.Dataset, inputs: dict[str, Any], number: int) -> xr.Da
 
 
 def _option(name: str, value: Any, argument: Argument) -> Any:
-    """The value of an option; of a path as such.
-
-    Raises `HeadscopeError` for a number out of its range.
-    """
+    """The value of an option; of a path as such. Raises `HeadscopeError` for a number out of its range."""
     if value is None:
         return None
     if argument.bounds:

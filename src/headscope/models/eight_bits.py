@@ -53,9 +53,7 @@ class EightBits:
 
 
 def quantised(source: Path, target: Path, options: EightBits, nodes: Nodes) -> Path:
-    """Write an ONNX file with weights of eight bits.
-
-    * `nodes`: the nodes of each part, see `nodes_by_part`.
+    """Write an ONNX file with weights of eight bits; `nodes`: the nodes of each part, see `nodes_by_part`.
 
     Raises `HeadscopeError` if the extra `onnx` is not installed, or the file cannot be written.
     """

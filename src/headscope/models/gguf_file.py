@@ -50,9 +50,7 @@ class GGUFFile:
 
 
 def gguf_file(path: Path, name: str) -> GGUFFile:
-    """Read the head of a GGUF file.
-
-    * `name`: the model's name, for messages.
+    """Read the head of a GGUF file; `name`: the model's name, for messages.
 
     Raises `HeadscopeError` if the extra `gguf` is not installed, or the file is cut or is none.
     """

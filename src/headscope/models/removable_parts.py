@@ -75,10 +75,7 @@ def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
 
 
 def layers_of(model: Model) -> Stack:
-    """The layers of a model, each with its own weights.
-
-    Raises `HeadscopeError` if there are none.
-    """
+    """The layers of a model, each with its own weights. Raises `HeadscopeError` if there are none."""
     layers = stack(model.network, len(model.capture.heads))
     if layers is None or len(set(layers.layers)) < len(layers.layers):
         raise HeadscopeError(

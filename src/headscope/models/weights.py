@@ -18,10 +18,7 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 class StoredWeight(NamedTuple):
-    """A weight in a file.
-
-    * `dtype`: as safetensors names it, such as F32.
-    """
+    """A weight in a file; `dtype`: as safetensors names it, such as F32."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -69,10 +66,7 @@ def _shards(index: Path, name: str) -> list[Any]:
 
 
 def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
-    """The weights in files, by name.
-
-    Raises `safetensors.SafetensorError` if a file is cut, or its header is none.
-    """
+    """The weights in files, by name. Raises `safetensors.SafetensorError` if a file is cut, or its header is none."""
     from safetensors import safe_open  # here, since to find the files of a model needs no library
 
     weights = {}

@@ -95,10 +95,7 @@ def read_mapping(path: Path, names: Iterable[str], entries: str, schema: int, ba
 
 
 def number(value: Any, bad: Refuse) -> ClaimedNumber:
-    """A number of a result, from the name of a variable or a mapping.
-
-    Raises what `bad` makes for anything else.
-    """
+    """A number of a result, from the name of a variable or a mapping. Raises what `bad` makes for anything else."""
     if isinstance(value, str):
         return ClaimedNumber(value)
     if not isinstance(value, dict) or not isinstance(value.get("variable"), str):

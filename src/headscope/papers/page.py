@@ -11,9 +11,7 @@ from headscope.report.page import Page
 
 
 def write_claims(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]], directory: str | Path) -> Path:
-    """Write `directory/claims.html`; return its path.
-
-    * `judged`: models, each with the verdicts of its results.
+    """Write `directory/claims.html`; return its path; `judged`: models, each with the verdicts of its results.
 
     Raises `HeadscopeError` if the folder cannot be written to.
     """

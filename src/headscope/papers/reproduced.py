@@ -70,10 +70,7 @@ class ReproducedRow:
 
 
 def rows(item: Item, result: xr.Dataset | None, lacks: str) -> list[ReproducedRow]:
-    """The rows of an item, from the result of its run.
-
-    * `result`: None if the run was not made, `lacks` says why.
-    """
+    """The rows of an item, from the result of its run; `result`: None if the run was not made, `lacks` says why."""
     if item.by == "layer":
         return list(_by_layer(item, result, lacks))
     return [

@@ -142,10 +142,7 @@ def read_reproduction(name: str) -> Reproduction:
 
 
 def read_file(path: Path) -> Reproduction:
-    """The reproduction that a file has.
-
-    Raises `HeadscopeError` naming the entry that is wrong.
-    """
+    """The reproduction that a file has. Raises `HeadscopeError` naming the entry that is wrong."""
     bad = refuse_file("reproduction", path)
     data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
     runs = tuple(_run(entry, refuse_entry(bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))

@@ -43,10 +43,7 @@ def write_record(record: ReproductionRecord, directory: Path) -> Path:
 
 @opening()
 def read_record(directory: Path) -> ReproductionRecord:
-    """The record of a folder.
-
-    Raises `HeadscopeError` if it cannot be read.
-    """
+    """The record of a folder. Raises `HeadscopeError` if it cannot be read."""
     try:
         data: Mapping[str, Any] = json.loads((directory / FILE).read_text(encoding="utf-8"))
         limit = data["limit"]

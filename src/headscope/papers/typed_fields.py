@@ -60,10 +60,7 @@ def typed_fields(entry: Any, kind: type, bad: Refuse) -> dict[str, Any]:
 
 
 def typed(value: Any, name: str, kind: Any, bad: Refuse) -> Any:
-    """A value of a type of `TYPES`; of other types as it is.
-
-    Raises what `bad` makes for a value of another type.
-    """
+    """A value of a type of `TYPES`; of other types as it is. Raises what `bad` makes for a value of another type."""
     words, is_one, make = TYPES.get(kind, ("", lambda value: True, lambda value: value))
     if not is_one(value):
         raise bad(f"{name} '{str(value)[:40]}' is no {words}")

@@ -151,10 +151,7 @@ def listed(kind: type[Value], refuse_damaged: Callable[[list[Value]], None] = la
 
 
 def added(first: Tallies, second: Tallies) -> Tallies:
-    """The tallies of two parts of a corpus, by name.
-
-    Raises `ValueError` if their names differ.
-    """
+    """The tallies of two parts of a corpus, by name. Raises `ValueError` if their names differ."""
     if first.keys() != second.keys():
         raise ValueError(f"tallies of {', '.join(first)} and of {', '.join(second)}")
     return {name: tally + second[name] for name, tally in first.items()}

@@ -49,10 +49,7 @@ def measure_named(name: str) -> Measure:
 
 
 def checked(measure: Any) -> Measure:
-    """The measure.
-
-    Raises `HeadscopeError` if it lacks a part.
-    """
+    """The measure. Raises `HeadscopeError` if it lacks a part."""
     if missing := [part for part in PARTS if not hasattr(measure, part)]:
         raise HeadscopeError(f"measure {measure!r} has no {', '.join(missing)}; a measure has {', '.join(PARTS)}")
     if not isinstance(measure.VARIABLE, Variable):

@@ -89,10 +89,7 @@ def rebuild_all(
 
 @dataclass(frozen=True)
 class _Pages:
-    """The results of some folders, and the pages that are made of them.
-
-    * `formats`: of the figure files.
-    """
+    """The results of some folders, and the pages that are made of them; `formats`: of the figure files."""
 
     directories: tuple[str | Path, ...]
     formats: tuple[str, ...]

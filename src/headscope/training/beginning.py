@@ -1,16 +1,57 @@
-"""What a way to fine-tune begins with."""
+"""What a way to fine-tune begins with: the files of the model, the device, the task and its options."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import torch
+
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
+from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.hub import verify
+from headscope.models.loading import device_of
 from headscope.passes import Settings
-from headscope.training.environment import RunEnvironment
 from headscope.training.initialisation import InitialModel, initial
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
+
+
+@dataclass(frozen=True)
+class RunEnvironment:
+    """The model's files, the folder and the device of training runs."""
+
+    checkpoint: Checkpoint
+    sha256: str
+    directory: Path
+    device: torch.device
+    remote_code: bool = False
+
+
+def run_environment(
+    name: str,
+    directory: Path,
+    *,
+    device: str | None = None,
+    dtype: str = "float32",
+    revision: str | None = None,
+    remote_code: bool = False,
+) -> RunEnvironment:
+    """Find the files of the model `name`, and the device.
+
+    Raises `HeadscopeError` if there is no such model or device, or `dtype` is not float32.
+    """
+    if dtype != "float32":
+        raise HeadscopeError(f"dtype '{dtype}': weights are trained in float32; use --precision bf16 for speed")
+    checkpoint = locate(name, revision=revision, remote_code=remote_code)
+    if checkpoint.file:
+        raise HeadscopeError(
+            f"model '{name}': a GGUF file is read, not trained; name the folder of the model that it was made from"
+        )
+    sha256 = checkpoint.sha256
+    if name == "minilm":
+        verify(sha256)
+    return RunEnvironment(checkpoint, sha256, Path(directory), device_of(device), remote_code)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -130,10 +130,7 @@ class RunRecord:
                 replace_folder(self.folder / "model", target)
 
     def completed(self) -> TrainedOutputs | None:
-        """The outputs of a completed run, else None.
-
-        Raises `HeadscopeError` if they are damaged.
-        """
+        """The outputs of a completed run, else None. Raises `HeadscopeError` if they are damaged."""
         path = self.folder / "run.safetensors"
         with refusing_damaged(path):
             return _checked(TrainedOutputs(**load_file(path))) if path.is_file() else None
@@ -145,10 +142,7 @@ class RunRecord:
             remove(path)
 
     def epoch_outputs(self, epoch: int) -> Float[np.ndarray, "example output"]:
-        """The dev outputs after an epoch.
-
-        Raises `HeadscopeError` if they are damaged.
-        """
+        """The dev outputs after an epoch. Raises `HeadscopeError` if they are damaged."""
         path = self.folder / f"epoch-{epoch}.safetensors"
         with refusing_damaged(path):
             return load_file(path)["outputs"]

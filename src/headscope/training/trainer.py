@@ -74,10 +74,7 @@ class SilentTrainer(Trainer):
         return self.training_set.loss(model, inputs)
 
     def training_step(self, *args: Any, **keywords: Any) -> Tensor:
-        """Do one step and keep its loss.
-
-        Raises `HeadscopeError` if the loss is not finite.
-        """
+        """Do one step and keep its loss. Raises `HeadscopeError` if the loss is not finite."""
         self.began, first = True, self.state.global_step == 0
         with saved_bytes(self.network) if first else nullcontext(lambda: 0) as kept:
             loss = super().training_step(*args, **keywords)

@@ -57,10 +57,7 @@ def begin(way: str, beginning: Beginning) -> InitialModel:
 
 
 def refuse_unknown(way: str) -> str:
-    """The name of a way.
-
-    Raises `HeadscopeError` with near-miss names if there is none of that name.
-    """
+    """The name of a way. Raises `HeadscopeError` with near-miss names if there is none of that name."""
     if way not in way_names():
         raise HeadscopeError(f"way '{way}' is unknown; {suggest(way, way_names())}")
     return way

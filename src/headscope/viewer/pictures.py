@@ -24,9 +24,7 @@ MOST_CHARACTERS = 60  # of the text in a title
 
 
 def picture(session: ViewSession, text: str, state: ViewState) -> Any:
-    """The Altair chart of a view.
-
-    * `text`: the identifier of a text that the session keeps.
+    """The Altair chart of a view; `text`: the identifier of a text that the session keeps.
 
     Raises `HeadscopeError` for a text of more tokens than the picture has room for, heads that the model does not have,
     or results or examples that are not at hand.

@@ -33,10 +33,7 @@ def indexes_in(folder: str | Path) -> list[Path]:
 
 
 def read_index(path: Path) -> xr.Dataset:
-    """Read an index into memory.
-
-    Raises `HeadscopeError` if the file is no index.
-    """
+    """Read an index into memory. Raises `HeadscopeError` if the file is no index."""
     index = results.read(path)
     if any(name not in index or index[name].dims != dims for name, dims in DIMS.items()) or not _has_its_texts(index):
         raise HeadscopeError(f"index '{path}' is damaged or of another program; make it again with 'headscope index'")

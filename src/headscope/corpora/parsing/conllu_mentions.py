@@ -28,9 +28,7 @@ def position(names: tuple[str, ...], declared: str) -> int | None:
 
 
 def mentions(block: Block, declared: str) -> tuple[tuple[Mention, ...] | None, Counter[str]]:
-    """Read the mentions of a sentence.
-
-    * `declared`: the fields of a bracket.
+    """Read the mentions of a sentence; `declared`: the fields of a bracket.
 
     Returns: the mentions, in their order, None where no field is the entity; and counts of those that were left out.
 

@@ -116,10 +116,7 @@ def _rows(page: ParquetPage) -> int:
 
 
 def pages(file: BinaryIO, start: int, length: int) -> Iterator[ParquetPage]:
-    """The pages of a column, which stand in these bytes of a file.
-
-    Raises `ValueError` if a header is damaged.
-    """
+    """The pages of a column, which stand in these bytes of a file. Raises `ValueError` if a header is damaged."""
     at = start
     while at < start + length:
         file.seek(at)

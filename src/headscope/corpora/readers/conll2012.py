@@ -95,10 +95,7 @@ def _row(number: int, line: str) -> Conll2012Row:
 
 
 def _mentions(rows: list[Conll2012Row]) -> tuple[Mention, ...]:
-    """The mentions in their order.
-
-    Raises `Bad` for a mention that does not open and close in the sentence.
-    """
+    """The mentions in their order. Raises `Bad` for a mention that does not open and close in the sentence."""
     complete: list[Mention] = []
     opened: dict[str, list[int]] = {}
     for index, row in enumerate(rows):

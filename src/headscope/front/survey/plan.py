@@ -36,10 +36,7 @@ class CorpusFacts:
 
 @dataclass(frozen=True)
 class PlannedStudy:
-    """A study, the corpora that it reads, or what it lacks.
-
-    * `corpora`: none for a task; `lacks`: empty if it runs.
-    """
+    """A study, the corpora that it reads, or what it lacks; `corpora`: none for a task; `lacks`: empty if it runs."""
 
     study: str
     corpora: tuple[CorpusFacts, ...] = ()

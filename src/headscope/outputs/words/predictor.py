@@ -67,10 +67,7 @@ class WordPredictor:
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
     def log_probabilities(self, part: PredictedPieces) -> Float[np.ndarray, " prediction"]:
-        """The log-probability of each prediction's target, in nats.
-
-        Raises `HeadscopeError` if one is not finite.
-        """
+        """The log-probability of each prediction's target, in nats. Raises `HeadscopeError` if one is not finite."""
         logits = self.logits(part)
         read, target = (torch.from_numpy(numbers).to(logits.device) for numbers in (part.read, part.target))
         values = logits[read, target] - logits.logsumexp(-1)[read]

@@ -50,10 +50,7 @@ def by_number_of_cases(
 
 
 def frequent(result: xr.Dataset, count: str) -> xr.Dataset:
-    """The relations with enough cases; all where there is none.
-
-    * `count`: the variable with their numbers.
-    """
+    """The relations with enough cases; all where there is none; `count`: the variable with their numbers."""
     part = result.sel(relation=result[count] >= LEAST_CASES)
     return part if part.sizes["relation"] else result
 

@@ -147,10 +147,7 @@ class Card:
 
 
 def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:
-    """The cards of a head: one for each model that has it.
-
-    Raises `HeadscopeError` if none has.
-    """
+    """The cards of a head: one for each model that has it. Raises `HeadscopeError` if none has."""
     cards = [Card(model, layer, head) for model in models if (layer, head) in model.heads]
     if not cards:
         there = "; ".join(f"{model.name} has {_range(model.heads)}" for model in models)

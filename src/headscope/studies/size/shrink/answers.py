@@ -21,9 +21,9 @@ from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.models.sentence_modules import SentenceModules
-from headscope.outputs.onnx_outputs import first_output
 from headscope.outputs.outputs import in_order, logits
 from headscope.outputs.promise import Promise
+from headscope.outputs.size_and_speed import first_output
 from headscope.outputs.task_inputs import refuse_other_head
 from headscope.passes.batches import collator
 from headscope.passes.settings import Settings

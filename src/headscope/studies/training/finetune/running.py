@@ -25,7 +25,7 @@ from headscope.statistics.best_of import stopped_number
 from headscope.storage.hashes import Fingerprint, hash_of
 from headscope.storage.run_lock import run_lock
 from headscope.studies.training.finetune.table1 import TrainingRun
-from headscope.training.environment import RunEnvironment
+from headscope.training.beginning import RunEnvironment
 from headscope.training.ways import WITHOUT_TRAINING
 from headscope.version import __version__
 

@@ -22,9 +22,8 @@ from headscope.outputs.task_inputs import encode_for_task
 from headscope.passes import Settings
 from headscope.studies.training.finetune.design import Pairs
 from headscope.training.attention_change import AttentionChange
-from headscope.training.beginning import Beginning, WayOptions
+from headscope.training.beginning import Beginning, RunEnvironment, WayOptions
 from headscope.training.dataset import TrainingSet
-from headscope.training.environment import RunEnvironment
 from headscope.training.head_numbers import HeadNumbers
 from headscope.training.initialisation import InitialModel
 from headscope.training.kept_steps import StepKeeper, spaced
