@@ -8,8 +8,15 @@ from typing import Any
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
 from headscope.papers.data_sets import DATA_SETS
-from headscope.papers.entry_file import ClaimedNumber, number, read_mapping, refuse_entry, refuse_file
-from headscope.papers.typed_fields import Refuse, check_fields
+from headscope.papers.entry_file import (
+    ClaimedNumber,
+    Refuse,
+    check_fields,
+    number,
+    read_mapping,
+    refuse_entry,
+    refuse_file,
+)
 
 ENTRIES = Path(__file__).with_name("reproductions")
 SCHEMA = 1

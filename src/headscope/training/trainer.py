@@ -23,8 +23,7 @@ from headscope.catalog import require
 from headscope.errors import HeadscopeError
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
-from headscope.training.layer_rates import set_rates
-from headscope.training.recipe import TrainingRecipe
+from headscope.training.recipe import TrainingRecipe, set_rates
 from headscope.training.run_record import RunRecord
 from headscope.training.saved_bytes import saved_bytes
 

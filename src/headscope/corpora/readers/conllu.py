@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing import conllu_mentions, conllu_text
+from headscope.corpora.parsing import conllu_text
 from headscope.corpora.parsing.conllu_rows import Block, blocks, column, morphology, tree_of
 from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.problems import Bad, Skipped
@@ -103,7 +103,7 @@ def _document(block: Block, before: Document, name: str) -> Document:
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
     if not document.fields:
         return None, []
-    mentions, counts = conllu_mentions.mentions(block, document.fields)
+    mentions, counts = conllu_text.mentions(block, document.fields)
     return mentions, [Skipped(reason, count) for reason, count in counts.items()]
 
 

@@ -75,8 +75,7 @@ def _carried(judged: "Judged", card: Path | None, every_eval_ever: Path | None) 
 
     Raises `HeadscopeError` if the results are about several models.
     """
-    from headscope.papers.every_eval_ever import write_evaluation
-    from headscope.papers.model_card import write_card
+    from headscope.papers.model_card import write_card, write_evaluation
 
     writers = {"--card": (card, write_card), "--every-eval-ever": (every_eval_ever, write_evaluation)}
     written = {option: (path, write) for option, (path, write) in writers.items() if path}

@@ -14,8 +14,7 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
-from headscope.report.best_heads.no_op import no_op
-from headscope.report.best_heads.parts import OF_THIS_HEAD, counted
+from headscope.report.best_heads.parts import OF_THIS_HEAD, counted, no_op
 from headscope.report.claims import above, apart, below, weakest
 from headscope.report.declared import Chart, StudyParts
 from headscope.report.numbers import Numbers

@@ -16,8 +16,7 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
-from headscope.report.best_heads.no_op import no_op
-from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside, counted, frequent, of_all_cases
+from headscope.report.best_heads.parts import NAMED, OF_THIS_HEAD, beside, counted, frequent, no_op, of_all_cases
 from headscope.report.claims import above
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import MissingNumber, Numbers

@@ -19,7 +19,6 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
-from headscope.report.best_heads.no_op import no_op
 from headscope.report.best_heads.parts import (
     NAMED,
     OF_THIS_HEAD,
@@ -27,6 +26,7 @@ from headscope.report.best_heads.parts import (
     by_number_of_cases,
     counted,
     frequent,
+    no_op,
     of_all_cases,
 )
 from headscope.report.declared import StudyParts
