@@ -27,15 +27,12 @@ class Worker(Protocol):
 
     def receive(self) -> Record | None:
         """The next message; None from a worker that died."""
-        ...
 
     def release(self) -> None:
         """Give back a worker that has no task."""
-        ...
 
     def end(self, *, dead: bool = False) -> str:
         """End the worker. Returns: how it ended."""
-        ...
 
 
 AnyWorker = TypeVar("AnyWorker", bound=Worker)

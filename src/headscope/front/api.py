@@ -84,9 +84,7 @@ def study(name: str) -> Study:
 
 
 def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
-    """The docstring of a study as a function of the package, with examples that can be pasted.
-
-    * `more`: arguments that the function has beside those of `run`.
+    """The docstring of a study as a function of the package with `more` arguments; its examples can be pasted.
 
     >>> print(documentation("profile", "Measure.\\n\\n* `model`: It.\\n\\nRaises nothing.", ["tokenizer"]))
     Measure.

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
-from headscope.passes.observing import Check, nothing
+from headscope.passes.batches import Check
+from headscope.passes.settings import nothing
 from headscope.passes.shards import Fold
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 

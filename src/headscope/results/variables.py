@@ -150,10 +150,7 @@ OF_THIS_RUN = ", of the head that this run chose"
 
 
 def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tuple[int, ...]) -> None:
-    """Add `chosen_layer` and `chosen_head`: the best heads, NaN where there is none.
-
-    * `heads`: number of heads of each layer.
-    """
+    """Add `chosen_layer` and `chosen_head`: the best heads, NaN where there is none."""
     indices = places(heads)
     variables.add("chosen_layer", column(best, lambda choice: indices[choice.selected.head][0]))
     variables.add("chosen_head", column(best, lambda choice: indices[choice.selected.head][1]))

@@ -23,12 +23,7 @@ SIMILARITY = "similarity"
 
 
 class AttentionChange(TrainerCallback):
-    """At the end of a training, compares attention with that of the model before it, on a few examples of dev.
-
-    What it finds stands in `state.log_history`.
-
-    * `before`: makes the model before the training, once that is over; `after`: the model that is trained.
-    """
+    """At the end of a training, compares attention with that of the model before it, on a few examples of dev."""
 
     def __init__(
         self,

@@ -37,10 +37,7 @@ def run_environment(
     revision: str | None = None,
     remote_code: bool = False,
 ) -> RunEnvironment:
-    """Find the files of the model `name`, and the device.
-
-    Raises `HeadscopeError` if there is no such model or device, or `dtype` is not float32.
-    """
+    """Find the files of a model, and the device. Raises `HeadscopeError` without them, or if `dtype` is not float32."""
     if dtype != "float32":
         raise HeadscopeError(f"dtype '{dtype}': weights are trained in float32; use --precision bf16 for speed")
     checkpoint = locate(name, revision=revision, remote_code=remote_code)
@@ -56,12 +53,7 @@ def run_environment(
 
 @dataclass(frozen=True, kw_only=True)
 class WayOptions:
-    """Options of single ways.
-
-    * `top_layers`: how many layers `last_layers` trains.
-    * `rank`: of the updates of `lora`; the width of `adapters`.
-    * `first_task`: the task of the first stage of `two_stages`.
-    """
+    """Options of single ways: layers that `last_layers` trains, the rank of `lora` and `adapters`, the first task."""
 
     top_layers: int = 2
     rank: int = 8

@@ -36,21 +36,17 @@ class TrainingExamples(Protocol):
     @property
     def train(self) -> TrainingInputs:
         """The training inputs."""
-        ...
 
     @property
     def targets(self) -> Float[np.ndarray, " example"]:
         """The targets of dev, as the task's metrics read them."""
-        ...
 
     @property
     def cut(self) -> int:
         """The number of shortened training examples."""
-        ...
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
         """Outputs of a model for the dev inputs."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -69,10 +65,7 @@ class TaskExamples:
 
 @dataclass(frozen=True)
 class MaskedExamples:
-    """Training inputs with masks of their own in each epoch, and dev inputs with fixed masks.
-
-    * `pieces`: the pieces behind the masks of each dev input, elsewhere `IGNORED`.
-    """
+    """Training inputs with new masks in each epoch, and dev inputs with fixed ones and the pieces behind them."""
 
     train: MaskedTrainingSet
     dev: list[Encoded]
@@ -91,12 +84,7 @@ class MaskedExamples:
 
 @dataclass(frozen=True)
 class Epochs:
-    """What happens after epochs, and beside the steps.
-
-    * `until`: pause after this one.
-    * `on_kept`: called after an epoch whose network is the best or last so far.
-    * `callbacks`: what else is done in the training, such as `StepKeeper`; they were made before it.
-    """
+    """What happens after epochs, and beside the steps: a pause, a call for a network that is kept, other callbacks."""
 
     until: int | None = None
     on_kept: Callable[[], None] = lambda: None

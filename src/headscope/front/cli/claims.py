@@ -71,10 +71,7 @@ def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[
 
 
 def _carried(judged: "Judged", card: Path | None, every_eval_ever: Path | None) -> list[str]:
-    """Write what is carried away: files about one model.
-
-    Raises `HeadscopeError` if the results are about several models.
-    """
+    """Write the files about one model. Raises `HeadscopeError` if the results are about several."""
     from headscope.papers.model_card import write_card, write_evaluation
 
     writers = {"--card": (card, write_card), "--every-eval-ever": (every_eval_ever, write_evaluation)}

@@ -108,9 +108,7 @@ def join(
 def write_joined(
     directories: Sequence[Path], out: Path, *, overwrite: bool = False, **drawn: Any
 ) -> "tuple[xr.Dataset, Path]":
-    """Write the results in some folders as one, and its page. Returns: the result, and the path of the page.
-
-    * `drawn`: options of `report.write`.
+    """Write the results in some folders as one, and its page, with options of `report.write`; return both.
 
     Raises `HeadscopeError` for results that cannot be joined.
     """

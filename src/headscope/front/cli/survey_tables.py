@@ -35,7 +35,6 @@ def finish(
     """Write the portrait, of several models also that of each, and say what it says.
 
     * `ended`: by model, studies that were left out, with what they need, and that failed, with the error.
-    * `paths`: the folder of each model's results.
 
     Raises `typer.Exit` with status 1 if a study failed.
     """

@@ -128,10 +128,7 @@ def _exported(
     view: tuple[str, str | None, str],
     options: dict[str, Any],
 ) -> Path:
-    """Write a view to a file.
-
-    * `subject`: places, second model, steps and corpora; `view`: the two texts and the state.
-    """
+    """Write a view (two texts and the state) of a subject (places, second model, steps and corpora) to a file."""
     from headscope.figures.export import FORMATS
     from headscope.viewer.view_state import parse_state
 

@@ -143,10 +143,7 @@ def rows(plans: Mapping[str, Sequence[PlannedRun]], model: str, limit: int | Non
 
 
 def document(model: str, folders: Iterable[Path]) -> str:
-    """The verdict on every claim, the published figure with how sure it is, and the command where none is measured.
-
-    * `folders`: of results, all taken as of the one model that was reproduced, fine-tuned or not.
-    """
+    """The verdict on every claim, the published figure with how sure it is, and the command where none is measured."""
     sources = tuple(Source(path, result) for path, result in read_all(list(folders)).items())
     judged = judge(MeasuredModel((model,), model, sources), read_papers())
     return f"# What the papers claim, of {model}\n\n{words.markdown(judged)}"

@@ -23,15 +23,10 @@ def make(
     values: Mapping[str, Any],
     say: Callable[[str], None],
 ) -> ReproductionRecord:
-    """Make the runs of a plan, and write what was made after each of them.
+    """Make the runs of a plan, and write what was made after each of them; return the record with all runs.
 
     A result that is there, made by the same command from the same model, texts and version, is kept; a run that was
     stopped goes on.
-
-    * `record`: the paper, the model and the limit; `values`: options of the runs that have them.
-    * `say`: called with a line for each run.
-
-    Returns: the record with the runs.
     """
     runs: list[MadeRun] = []
     for plan in plans:

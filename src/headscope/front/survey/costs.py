@@ -97,10 +97,7 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape:
 def estimates(
     plans: Iterable[PlannedStudy], shape: ModelShape, workers: int = 1, *, full: bool = False
 ) -> list[StudyEstimate]:
-    """What each study of a plan that runs will take, and before them the pass that some of them share.
-
-    * `full`: whether studies take all examples where they take some of many.
-    """
+    """What each study of a plan that runs will take, and before them the pass that some of them share."""
     runs = [plan for plan in plans if not plan.lacks]
     costs = {plan.study: in_survey(plan.study).cost for plan in runs}
     sharing = [plan for plan in runs if shares(plan.study)]

@@ -44,10 +44,7 @@ def survey_plan(
 
 
 def rows(plans: Sequence[PlannedStudy], expected: Sequence[StudyEstimate], examples: int) -> list[dict[str, Any]]:
-    """The shared reading, then the studies of a plan; those that have no estimate have no `seconds`.
-
-    * `examples`: of the largest corpus.
-    """
+    """The shared reading, then the studies of a plan; those that have no estimate have no `seconds`."""
     studies = {plan.study for plan in plans}
     shared = [
         _row(estimate.study, estimate, examples, "for all studies that can share it")
