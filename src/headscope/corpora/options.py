@@ -55,9 +55,7 @@ DEFAULTS = Options()
 
 
 def with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
-    """The options with those that are given by name; columns also as a list of names.
-
-    Raises `HeadscopeError` for a name that is no option.
+    """The options with those that are given by name, columns also as a list; `HeadscopeError` for another name.
 
     >>> with_keywords(DEFAULTS, {"columns": ["sentence", "", "label"]}).columns
     'sentence,,label'
@@ -111,10 +109,7 @@ def existing(source: str, options: Options) -> list[str]:
 
 
 def in_folder(source: str, pattern: str) -> list[str]:
-    """The files of a folder whose names fit a pattern, in the order of their names; none if it is no folder.
-
-    Raises `OSError` if the folder cannot be listed.
-    """
+    """The files of a folder whose names fit a pattern, in the order of their names; none if it is no folder."""
     folder = Path(source)
     return [str(path) for path in sorted(folder.iterdir()) if path.match(pattern)] if folder.is_dir() else []
 

@@ -53,7 +53,7 @@ class EightBits:
 
 
 def quantised(source: Path, target: Path, options: EightBits, nodes: Nodes) -> Path:
-    """Write an ONNX file with weights of eight bits; `nodes`: the nodes of each part, see `nodes_by_part`.
+    """Write an ONNX file with weights of eight bits, but for the `nodes` of parts that are kept; see `nodes_by_part`.
 
     Raises `HeadscopeError` if the extra `onnx` is not installed, or the file cannot be written.
     """
@@ -82,11 +82,9 @@ def _without_shapes_of_weights(path: Path) -> Any:
 
 
 def nodes_by_part(path: Path, model: Model) -> dict[str, list[str]]:
-    """The nodes of an ONNX file that have weights: of the embeddings, of each layer, and of maps outside of layers.
+    """The nodes of an ONNX file that have weights: of the embeddings, each layer, and maps outside of layers.
 
     The map from narrower embeddings to states is a part of its own.
-
-    * `model`: the one that was exported to the file.
     """
     graph: Any = require("onnx").load(str(path)).graph
     weights = {tensor.name for tensor in graph.initializer if len(tensor.dims) == 2}

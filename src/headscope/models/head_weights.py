@@ -33,10 +33,7 @@ class HeadWeight:
 
 
 def head_weights(network: nn.Module, layers: int) -> list[list[HeadWeight]]:
-    """The weights of the heads of each layer; of grouped queries without keys and values, and no biases.
-
-    * `layers`: how many layers there are; an empty list where the maps of another number are found.
-    """
+    """The weights of the heads of each layer; of grouped queries without keys and values, and no biases."""
     read = list(attentions(network))
     if len(read) != layers:
         return []

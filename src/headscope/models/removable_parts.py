@@ -18,12 +18,10 @@ Numbers = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Kept:
-    """The parts of a model that stay; all count from 0, and None keeps all.
+    """The parts of a model that stay; all count from 0 and are in ascending order, and None keeps all.
 
-    * `layers`: those that stay, in ascending order.
     * `neurons`, `heads`: of each layer of the original model; an ordinary class holds the same number in all layers.
-    * `pieces`: ids of the vocabulary, in ascending order.
-    * `tokens`: the longest input, special tokens included.
+    * `pieces`: ids of the vocabulary; `tokens`: the longest input, special tokens included.
     """
 
     layers: tuple[int, ...] | None = None
@@ -35,11 +33,9 @@ class Kept:
 
 @dataclass(frozen=True)
 class RemovableParts:
-    """What can be cut out of a model.
+    """What can be cut out of a model: layers, heads, pieces of the vocabulary, rows of its position table.
 
-    * `stack`: its layers; `feed_forward`: their maps, None where these cannot be found.
-    * `heads`: whether heads can; `pieces`: whether pieces of the vocabulary can; `table`: rows of its position table,
-      None where it has none.
+    * `feed_forward`: the maps of its layers, None where these cannot be found.
     """
 
     stack: Stack

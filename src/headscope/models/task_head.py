@@ -14,10 +14,7 @@ CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()
 
 
 def with_task_head(model: Model) -> Model:
-    """A model with its head for classes or scores of texts, loaded anew if it was loaded without.
-
-    Raises `HeadscopeError` if it has none.
-    """
+    """A model with its head for classes or scores, loaded anew if need be. Raises `HeadscopeError` if it has none."""
     if not _with_head(model) and model.checkpoint:
         model = with_head(model)
     if not _with_head(model):

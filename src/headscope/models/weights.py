@@ -32,8 +32,6 @@ class StoredWeight(NamedTuple):
 def weight_files(folder: Path, name: str) -> tuple[Path, ...]:
     """The safetensors files that transformers reads: `model.safetensors`, else the shards of its index, by name.
 
-    * `name`: the model's name, for messages.
-
     Raises `HeadscopeError` if there is none, or the index names anything but `*.safetensors` inside the folder.
     """
     if (folder / SINGLE).is_file():
@@ -82,9 +80,8 @@ def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
 def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool, later: Container[str] = ()) -> None:
     """Raise `HeadscopeError` for weights that are missing, of another size, or unused within the layers.
 
-    * `report`: the loading info of `from_pretrained`, which only logs them.
+    * `report`: the loading info of `from_pretrained`, which only logs them; `later`: weights that an adapter brings.
     * `head`: the model is used with its task head, so that a missing pooler matters.
-    * `later`: weights that an adapter brings.
     """
     missing = sorted(key for key in report["missing_keys"] if (head or "pooler" not in key) and key not in later)
     sizes = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])

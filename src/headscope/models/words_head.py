@@ -33,9 +33,7 @@ def has_next_word_head(network: PreTrainedModel) -> bool:
 
 
 def has_words_head(name: str | Checkpoint, *, revision: str | None = None, remote_code: bool = False) -> bool:
-    """True if the first architecture of a checkpoint has a head for masked words; see `load` for the arguments.
-
-    Raises `HeadscopeError` if there is no such checkpoint.
+    """True if the first architecture of a checkpoint has a head for masked words.
 
     >>> has_words_head("minilm")
     False

@@ -53,9 +53,7 @@ def seconds_by_round(models: list[Model], batch: int, tokens: int, rounds: int) 
 
 
 def in_turns(timed: Sequence[Callable[[], float]], rounds: int) -> list[float]:
-    """Median seconds of what takes turns; the first round, which warms up, is left out.
-
-    * `timed`: each does its work once and returns its seconds.
+    """Median seconds of what takes turns (each returns its own); the first round, which warms up, is left out.
 
     >>> in_turns([iter([9.0, 1.0, 3.0]).__next__, iter([9.0, 2.0, 2.0]).__next__], 3)
     [2.0, 2.0]

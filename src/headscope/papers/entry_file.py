@@ -98,9 +98,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def plain_data(text: str) -> Any:
-    """The data of a text in YAML.
-
-    Raises `ValueError` for what is no such YAML, in words for the user.
+    """The data of a text in YAML. Raises `ValueError`, in words for the user, for what is none.
 
     >>> plain_data("{limit: 0.5, at: [1, 2]}")
     {'limit': 0.5, 'at': [1, 2]}
@@ -138,9 +136,7 @@ def refuse_entry(bad: Refuse, entry: str) -> Refuse:
 
 
 def read_mapping(path: Path, names: Iterable[str], entries: str, schema: int, bad: Refuse) -> dict[str, Any]:
-    """The mapping of a file, with the known fields alone, and a list of entries.
-
-    * `entries`: the field of the list; `bad`: makes the error of a file that cannot be read.
+    """The mapping of a file, with the known fields alone, and the list of its field `entries`.
 
     Raises what `bad` makes, and `HeadscopeError` for what is no plain file.
     """

@@ -55,8 +55,6 @@ def section(model: MeasuredModel, judgements: Sequence[Judgement]) -> str:
 def with_section(card: str, section: str, name: str) -> str:
     r"""A card with a section in the place of its former one.
 
-    * `name`: of the card, for an error.
-
     Raises `HeadscopeError` if the former section has no end, or there are two.
 
     >>> with_section("# A model\n", f"{BEGIN}\nnew\n{END}\n", "README.md")
@@ -97,10 +95,7 @@ def write_evaluation(path: Path, model: MeasuredModel, judgements: Sequence[Judg
 
 
 def evaluation(model: MeasuredModel, judgements: Sequence[Judgement], written: int) -> dict[str, Any]:
-    """The record: of each claim that is measured its verdict as a level, and the difference with its interval.
-
-    * `written`: the time of the record, in seconds since 1970.
-    """
+    """The record: of each claim that is measured its verdict as a level, and the difference with its interval."""
     details = {"additional_details": {"sha256": model.sha256}} if model.sha256 else {}
     return {
         "schema_version": SCHEMA,

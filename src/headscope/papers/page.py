@@ -11,10 +11,7 @@ from headscope.report.page import Page
 
 
 def write_claims(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]], directory: str | Path) -> Path:
-    """Write `directory/claims.html`; return its path; `judged`: models, each with the verdicts of its results.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
-    """
+    """Write `directory/claims.html` of models with the verdicts of their results; return its path."""
     directory = Path(directory)
     contents = [{"model": model, **verdicts(judgements, directory)} for model, judgements in judged]
     across = across_models.contents(judged) if len(judged) > 1 else None

@@ -38,10 +38,7 @@ def write_portrait(
 ) -> Path:
     """Write `directory/index.html`, the portrait of the models that results are about; return its path.
 
-    * `judged`: each model with the verdicts on the claims of the papers.
     * `left_out`: studies that were not run, and what each would need; `beside`: pages to name, such as heads.html.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
     """
     directory = Path(directory)
     page = Page(directory / PORTRAIT, "portrait.html", {"models": [], "left_out": list(left_out)})
@@ -118,8 +115,6 @@ def portrait(
     """Write `index.html`, `heads.html`, `layers.html` and `corpora.html` of all results in some folders.
 
     Returns: the pages, the portrait first; and the models with the verdicts on the claims of the papers.
-
-    Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
     models, papers = gather_all(folders), read_papers()
     with_heads = [model for model in models if len(model.numbers)]

@@ -78,8 +78,7 @@ class ShownNumber:
 class Row:
     """A row of an item: labels that it selects, or a number of its own, and the paper's figures, one for a column.
 
-    * `instead`: labels that stand in for those of `at` in a result that lacks them.
-    * `suffix`: what the variable of each column has behind its name in this row, such as `_baseline`.
+    * `instead`: labels for those of `at` in a result that lacks them; `suffix`: of the variable of each column.
     """
 
     shown: ShownNumber
@@ -114,10 +113,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper's tables and figures in its order, and the runs that make them.
-
-    * `model`: the paper's; `scope`, `easy`, `hard`: sections of the report.
-    """
+    """A paper's tables and figures in its order, and the runs that make them; `scope`, `easy`, `hard`: sections."""
 
     name: str
     title: str
@@ -139,10 +135,7 @@ def papers() -> list[str]:
 
 
 def read_reproduction(name: str) -> Reproduction:
-    """The reproduction of a paper.
-
-    Raises `HeadscopeError` for a paper that is unknown, and for an entry that is wrong.
-    """
+    """The reproduction of a paper. Raises `HeadscopeError` for an unknown paper, and for an entry that is wrong."""
     if name not in papers():
         raise HeadscopeError(f"paper '{name}' is unknown; {suggest(name, papers())}")
     return read_file(ENTRIES / f"{name}.yaml")

@@ -15,10 +15,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class MadeRun:
-    """A run: its command, what stood in for the paper's data, and why it was not made.
-
-    * `command`: empty where nothing could be run; `deviations`: of the data; `lacks`: empty if the run was made.
-    """
+    """A run: its command ("" if there is none), what stood in for the paper's data, and why it was not made."""
 
     name: str
     command: str = ""

@@ -36,13 +36,9 @@ Row = tuple[MeasuredModel, LayerNumber]
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
-    """Write `directory/layers.html` with the numbers of every layer; return its path, None if there are no numbers.
+    """Write `directory/layers.html` with the numbers of every layer, those of several models first, beside each other.
 
-    Numbers that several models have stand beside each other first.
-
-    * `made_of`: a mark that the page bears.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
+    Returns: its path, None if there are no numbers. Raises `HeadscopeError` if the folder cannot be written to.
     """
     named = [(model, f"layers-{number}") for number, model in enumerate(models, 1) if model.layers]
     contents = [{"model": model, "parts": layer_parts(model, name)} for model, name in named]
@@ -68,10 +64,7 @@ class LayerPart:
 
 
 def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
-    """The numbers of every layer of a model, and a part for each kind of picture; none without numbers.
-
-    * `name`: the start of the names of figures and tables.
-    """
+    """The numbers of every layer of a model, and a part for each kind of picture; none without numbers."""
     if not model.layers:
         return []
     grid = Figure(name, "", layer_grid(grid_of(model.layers), "Layers"), CAPTION, "")
@@ -121,10 +114,7 @@ def shared_numbers(models: Sequence[MeasuredModel]) -> dict[tuple[str, str], lis
 
 
 def beside(models: Sequence[MeasuredModel]) -> Figure | None:
-    """All shared numbers as one grid, with the best layer of each model as its table; None without any.
-
-    Models of one name are told apart by their order.
-    """
+    """All shared numbers as one grid, with the best layer of each model, by number, as its table; None without any."""
     shared = shared_numbers(models)
     if not shared:
         return None

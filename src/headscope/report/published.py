@@ -47,7 +47,7 @@ class PublishedFigure:
 def published_table(
     figures: Iterable[PublishedFigure], caption: str, *, keys: tuple[str, ...] = ("Number",), model: str = "BERT-base"
 ) -> list[Table]:
-    """The figures as a table; none without a figure; `model`: the published one.
+    """The figures as a table, beside a published model; none without a figure.
 
     >>> figure = PublishedFigure(("heads that matter alone",), ("3 of 72", ""), "8 of 96", "Michel et al. 2019", "P")
     >>> published_table([figure], "Beside the papers.")[0].rows

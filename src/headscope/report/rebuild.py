@@ -36,10 +36,7 @@ def rebuild(
     formats: Sequence[str] = DEFAULT_FORMATS,
     on_figure: Callable[[int, int], None] = lambda done, total: None,
 ) -> Path:
-    """Write the page of a saved result again; return its path. `formats` and `on_figure` as for `write`.
-
-    Raises `HeadscopeError` if the folder has no result or cannot be written to.
-    """
+    """Write the page of a saved result again, as `write`; return its path."""
     result, made_of = results.read(directory), mark(directory, formats)
     return write(result, directory, formats=formats, on_figure=on_figure, made_of=made_of)
 

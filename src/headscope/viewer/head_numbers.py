@@ -9,8 +9,7 @@ DIGITS = 5
 
 
 def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
-    """All numbers of a model's heads and layers, what the heads do by them, and the colours, names and meanings of
-    these kinds."""
+    """All numbers of a model's heads and layers, what the heads do by them, names and colours of these kinds."""
     kinds = head_kinds([source.result for source in measured.sources] if measured else [])
     names, meanings = kind_words(measured.sources[0].result.attrs if measured else {})
     return {

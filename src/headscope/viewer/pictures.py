@@ -34,8 +34,6 @@ def attention_lines(
 ) -> alt.LayerChart:
     """Lines from each token (left) to the tokens that it attends to most (right); a strong line is much attention.
 
-    * `maps`: attention by the name of a head; `queries`, `keys`: the texts of its rows and columns.
-
     >>> chart = attention_lines({"8-10": np.array([[0.9, 0.1]])}, ["it"], ["the", "cat"], "Lines")
     >>> [layer.mark.type for layer in chart.layer]
     ['rule', 'text', 'text']
@@ -92,7 +90,7 @@ def _x(field: str) -> alt.X:
 
 
 def picture(session: ViewSession, text: str, state: ViewState) -> Any:
-    """The Altair chart of a view; `text`: the identifier of a text that the session keeps.
+    """The Altair chart of a view of a text that the session keeps.
 
     Raises `HeadscopeError` for a text of more tokens than the picture has room for, heads that the model does not have,
     or results or examples that are not at hand.

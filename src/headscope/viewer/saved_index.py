@@ -20,10 +20,7 @@ DIMS = {"value": RANKED, "text": RANKED, "first": ("kept_text",), "second": ("ke
 
 
 def save(index: xr.Dataset, directory: str | Path) -> Path:
-    """Write `directory/examples.nc`, whole or not at all.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
-    """
+    """Write `directory/examples.nc`, whole or not at all."""
     return results.save(index, directory, FILE)
 
 
@@ -75,10 +72,7 @@ def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], li
 
 
 def results_about(models: Sequence["Model"], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
-    """The results about each model; None for a model without results.
-
-    Raises `HeadscopeError` if there are results, but none about these models.
-    """
+    """The results about each model; None without results. Raises `HeadscopeError` if all are about other models."""
     about = [[result for result in measured if _is_about(model, result.sha256, result.names)] for model in models]
     if measured and not any(about):
         names, others = (", ".join(result.name for result in several) for several in (models, measured))
@@ -87,10 +81,7 @@ def results_about(models: Sequence["Model"], measured: Sequence[MeasuredModel]) 
 
 
 def index_about(model: "Model", indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
-    """The index of examples of a model; None if there are none at all.
-
-    Raises `HeadscopeError` if there are some, but none of this model.
-    """
+    """The index of examples of a model; None without any. Raises `HeadscopeError` if all are of other models."""
     same = [result for result in indexes if _is_about(model, result.attrs["model_sha256"], [result.attrs["model"]])]
     if indexes and not same:
         others = ", ".join(str(result.attrs["model"]) for result in indexes)

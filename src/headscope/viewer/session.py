@@ -148,10 +148,7 @@ class ViewSession:
         }
 
     def numbers(self, model: int = 0) -> dict[str, Any]:
-        """All numbers of the heads of a model, and what the heads do by them.
-
-        Raises `Missing` if there is no such model.
-        """
+        """All numbers of the heads of a model, if there is one (`Missing`), and what the heads do by them."""
         if not 0 <= model < len(self._numbers):
             raise Missing(f"there is no model {model}: models are 0 to {len(self._numbers) - 1}")
         return self._numbers[model]

@@ -85,9 +85,7 @@ def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
 
 
 def result_session(result: xr.Dataset, number: int = 0) -> tuple[ViewSession, str]:
-    """A session that shows a typical input of a result. Returns: the session, and the identifier of the text.
-
-    * `number`: of the typical input, from 0.
+    """A session that shows a typical input of a result, from 0, and the identifier of its text.
 
     Raises `HeadscopeError` if the result has no maps of typical inputs.
     """

@@ -53,9 +53,7 @@ def check_header(header: Sequence[str], source: str) -> None:
 
 
 def choose(header: Sequence[str], wanted: str | None, source: str, document: str | None = None) -> TableColumns:
-    """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests.
-
-    * `document`: the column that names the document of a row.
+    """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests, and that of documents.
 
     Raises `HeadscopeError` listing the columns if there are none such.
 
@@ -81,10 +79,7 @@ def numbered(wanted: str | None) -> bool:
 def examples(
     rows: Iterable[Mapping[str, object]], options: Options, *, source: str, name: str
 ) -> Iterator[Example | Bad]:
-    """The example of each row of a table; its columns are chosen by the first row.
-
-    * `source`: named in errors; `name`: begins the id of an example.
-    """
+    """The example of each row of a table; its columns are chosen by the first row, ids begin with `name`."""
     chosen = None
     for number, row in enumerate(rows, 1):
         chosen = chosen or choose(list(row), options.columns, source, options.document)

@@ -37,10 +37,7 @@ WITHOUT_WORDS = re.compile(
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """The file itself, or all files of a folder that end in .mrg or .ptb, in the order of their names.
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """The file itself, or all files of a folder that end in .mrg or .ptb, in the order of their names."""
     files = sorted(file for suffix in SUFFIXES for file in in_folder(source, f"*{suffix}"))
     return files or existing(source, options)
 

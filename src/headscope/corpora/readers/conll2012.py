@@ -38,10 +38,7 @@ class Conll2012Row(NamedTuple):
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """The file itself, or all files under a folder whose names end in _conll, in the order of their names.
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """The file itself, or all files under a folder whose names end in _conll, in the order of their names."""
     files = [str(path) for path in files_within(Path(source), "*_conll", leave=True)]
     return files or existing(source, options)
 

@@ -22,10 +22,7 @@ class Document(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A sentence with its id, the line it starts on, and its pair and label, if any.
-
-    The pair is what two consecutive sentences share in a comment `# pair = X`.
-    """
+    """A sentence with its id, the line it starts on, its label, and the pair of `# pair = X` that two of them share."""
 
     id: str
     line: int

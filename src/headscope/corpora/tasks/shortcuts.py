@@ -199,8 +199,6 @@ def judge_of(
     An output named entailment is right for pairs that are entailed; one named equivalent, paraphrase or 1 for pairs
     that say the same. All other outputs, such as neutral and contradiction, say no.
 
-    * `id2label`: the names of the outputs, from the model's configuration; `model`: its name, for messages.
-
     Raises `HeadscopeError` if no output is named so.
     """
     names = [str(id2label[number]).lower().replace(" ", "_").replace("-", "_") for number in sorted(id2label)]

@@ -91,12 +91,9 @@ class WordPredictor:
 
 
 class TextScores(NamedTuple):
-    """Scores of texts.
+    """Scores of texts: the sum of the log-probabilities of the scored pieces, in nats, or NaN; and numbers of pieces.
 
-    * `values`: the sum of the log-probabilities of the scored pieces, in nats; NaN for a text that is too long for the
-      model, or has no scored piece.
-    * `pieces`: the number of scored pieces; 0 where there are none, -1 for a text that is too long.
-    * `tokens`: the number of pieces with special ones.
+    * `pieces`: the scored ones; 0 where there are none, -1 for a text that is too long; `tokens`: with special ones.
     """
 
     values: Float[np.ndarray, " text"]

@@ -55,16 +55,13 @@ def by_number_of_cases(
 
 
 def frequent(result: xr.Dataset, count: str) -> xr.Dataset:
-    """The relations with enough cases; all where there is none; `count`: the variable with their numbers."""
+    """The relations with enough cases, by the variable `count`; all where there is none."""
     part = result.sel(relation=result[count] >= LEAST_CASES)
     return part if part.sizes["relation"] else result
 
 
 def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArray:
-    """Scores of best heads and of baselines as one array [relation, which]: "all", then the largest gains.
-
-    A relation is named with its best head.
-    """
+    """Scores of best heads and baselines [relation, which]: "all", then the largest gains, named with the head."""
     joined = in_series(parts, "which").transpose("relation", "which")
     rank = result["chosen_gain"].where(result["relation"] != "all", 2).fillna(-2)
     order = (-rank).argsort().values
@@ -79,10 +76,9 @@ def beside(result: xr.Dataset, parts: Mapping[str, xr.DataArray]) -> xr.DataArra
 def special_for(
     result: xr.Dataset, rows: list[Row], topic: str, sentence: Callable[[Row], str], rule: str, shown: int
 ) -> Iterator[Finding]:
-    """The relations for which a head is special; else the one with the largest gain over its baseline.
+    """At most `shown` relations for which a head is special; else the one with the largest gain over its baseline.
 
-    * `rows`: a number of the head for each relation and direction.
-    * `rule`: when a head is special; `shown`: how many relations are named at most.
+    * `rows`: a number of the head for each relation and direction; `rule`: when a head is special.
     """
     rows = sorted((row for row in rows if enough(row.n)), key=lambda row: row.baseline - row.value)
     labels = _special_labels(result, rows[0]) if rows else set()
@@ -102,19 +98,13 @@ def _special_labels(result: xr.Dataset, head: Row) -> set[tuple[str, ...]]:
 
 
 def beside_baseline(row: Row, baseline: str, test: str = "") -> str:
-    """A number of a head beside its baseline, with its rank, cases and rate.
-
-    * `baseline`: its name; `test`: the name of the test, in brackets.
-    """
+    """A number of a head beside its baseline, with its rank, cases, rate, and the name of the test."""
     q = "" if pd.isna(row.q) else f", q {rate(row.q)}{test}"
     return f"{value(row)}, {baseline} {number(row.baseline)} ({ranked(row)}), {cases(row)}{q}"
 
 
 def best_head_of(scores: list[str], where: str, topic: str = "Chosen head of") -> Iterator[Finding]:
-    """The held-out scores of what a head was selected for; nothing where it was not selected.
-
-    * `where`: the inputs of the scores.
-    """
+    """The held-out scores, `where`, of what a head was selected for; nothing where it was not selected."""
     if scores:
         yield Finding(topic, f"This run chose the head for these; scores on {where}: {'; '.join(scores)}.")
 
@@ -123,10 +113,7 @@ def no_op(result: xr.Dataset, heads: Sequence[ChosenHead], words: Mapping[str, s
     """The special head that looks most at special tokens where there is nothing to do, and how many others do.
 
     It does so if other words give special tokens 0.1 more than those to which its function applies, beyond chance, and
-    more than half of their attention.
-
-    * `heads`: the chosen heads; those that are not special for their function have none that could not apply.
-    * `words`: for the title, what a function is; by default its name.
+    more than half of their attention. Heads that are not special for their function have none that could not apply.
     """
     claims = [(head, claim) for head in heads if head.special and (claim := _claim(result, head))]
     if not claims:

@@ -43,8 +43,7 @@ class CardPart:
 
     @cached_property
     def picked(self) -> list[Row]:
-        """The numbers that matter most: of a variable with many labels those furthest above their baseline, else those
-        in which the head has the highest rank."""
+        """The numbers that matter most: furthest above their baseline; without one, of the highest ranks."""
         variables = dict.fromkeys(row.variable for row in self.rows)
         return [row for variable in variables for row in _most(of_variable(self.rows, variable))]
 
