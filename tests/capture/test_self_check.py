@@ -112,9 +112,7 @@ def test_the_check_finds_a_planted_bug(plant, monkeypatch):
     plant(monkeypatch)
     with pytest.raises(HeadscopeError) as error:
         self_check.check(network)
-    assert str(error.value).startswith(
-        "model type 'bert' cannot be captured exactly (attention interface: " + PLANTED[plant]
-    )
+    assert f"'bert' cannot be captured exactly (attention interface: {PLANTED[plant]}" in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -48,9 +48,7 @@ def test_a_full_disk_for_standard_input_has_a_remedy(monkeypatch):
     monkeypatch.setattr("shutil.copyfileobj", full)
     ended = run_command("profile", "minilm", "-", "-q", input="a text")
     assert ended.exit_code == 2
-    assert ended.stderr == (
-        "headscope: no space left on the disk; make room there, or for temporary files name another folder as TMPDIR\n"
-    )
+    assert "no space left on the disk; make room there, or" in ended.stderr and "as TMPDIR" in ended.stderr
 
 
 def test_without_a_task_the_words_of_a_corpus_are_masked(given):

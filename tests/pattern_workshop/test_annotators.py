@@ -109,18 +109,6 @@ def test_only_maps_that_both_have_labelled_count(tmp_path: Path) -> None:
     assert found["differ"] == {"diagonal / vertical": 1, "block / vertical": 1}
 
 
-def test_no_map_in_common_is_said(tmp_path: Path) -> None:
-    paths = [written(tmp_path / name, {id: "block"}) for id, name in enumerate(("a.jsonl", "b.jsonl"))]
-    with pytest.raises(HeadscopeError, match="no labelled map in common"):
-        agreement(*paths)
-
-
-def test_a_wrong_label_is_said_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.jsonl", {1: "block", 2: "stripes"})
-    with pytest.raises(HeadscopeError, match="line 2"):
-        agreement(path, path)
-
-
 @pytest.mark.parametrize(("boundary", "number", "expected"), [(False, 419, 0.862), (True, 173, 0.80)])
 def test_agreement_of_the_two_who_labelled_the_real_maps(
     real_data: Path, tmp_path: Path, boundary: bool, number: int, expected: float

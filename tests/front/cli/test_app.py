@@ -158,7 +158,7 @@ def test_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     result = run_command("profile", "-o", str(tmp_path / "file" / "out"))
     assert result.exit_code == 2
-    assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
+    assert "Not a directory; choose another folder with -o" in line_of(result)
 
 
 def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, monkeypatch, pages_not_written):
@@ -223,7 +223,7 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, model
 def test_a_pasted_text_in_the_place_of_a_folder_is_one_line(command):
     result = run_command(command, "It was a dark and stormy night. " * 40)
     assert result.exit_code == 2
-    assert "It was a dark and stormy night. It was a...' is too long for a path" in line_of(result)
+    assert "It was a...' is too long for a path" in line_of(result)
 
 
 def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):

@@ -145,13 +145,6 @@ def test_mixes_sum_to_one_and_centres_follow(result: xr.Dataset) -> None:
     np.testing.assert_allclose(centres, result["centre_of_gravity"].dropna("task"), rtol=1e-5)
 
 
-def test_a_run_is_repeated_to_the_bit_whatever_lies_on_disk(model: headscope.Model) -> None:
-    options: dict[str, Any] = {**FAST, "tasks_": "tree_depth,dependency_label", "random": False, "mix": False}
-    one, other = (study.run(model, (headscope.read("sample"),), QUICK, memory=memory, **options) for memory in (4, 0))
-    assert json.loads(other.attrs["state_bytes"])["on_disk"] > 0 == json.loads(other.attrs["state_bytes"])["in_memory"]
-    xr.testing.assert_equal(one, other)
-
-
 def test_poolings_give_other_vectors(model: headscope.Model) -> None:
     short: dict[str, Any] = {**FAST, "tasks_": "tree_depth", "random": False, "mix": False, "codes": False}
     names: tuple[Any, ...] = ("mean", "max", "cls")

@@ -108,7 +108,7 @@ def test_a_model_without_a_head_says_so_in_one_line() -> None:
     result = headscope.profile(model, words(0, 6), settings, predicted_frequency=True, examples=0)
     (line,) = lines
     lacking = "it is a BertModel, without a head that predicts words"
-    assert line.startswith(f"model 'in memory': attention by predicted frequency is not measured: {lacking}")
+    assert line.endswith(f"predicted frequency is not measured: {lacking}")
     assert "predicted_attention" not in result and "frequency_attention" in result
     (said,) = [one.text for one in study_page(result).findings() if "predicts them" in one.topic]
     assert said.startswith(f"Not measured: {lacking}")

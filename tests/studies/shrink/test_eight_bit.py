@@ -56,7 +56,7 @@ def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path, 
         assert ended.status == 2 and words in " ".join(ended.errors.split())
     (files / EIGHT).unlink()
     ended = run("verify", tmp_path / "out")
-    assert ended.status == 2 and "the model in eight bits, is missing; run 'headscope shrink' again" in ended.errors
+    assert ended.status == 2 and "is missing; run 'headscope shrink' again" in ended.errors
 
 
 def test_a_classifier_is_written_whose_last_map_is_not_square(tmp_path: Path) -> None:
