@@ -27,9 +27,7 @@ def exact_softmax(scores: Float[Tensor, "example head query key"]) -> Attention:
     return attention, lambda: _entropy(attention, scores, -attention.amax(-1).log())
 
 
-def power_softmax(
-    scores: Float[Tensor, "example head query key"], attention: Tensor, scale: float = 1.0
-) -> RowEntropy:
+def power_softmax(scores: Float[Tensor, "example head query key"], attention: Tensor, scale: float = 1.0) -> RowEntropy:
     """Write the softmax of `scale` times the scores into `attention`, and change them; for statistics, not gradients.
 
     It takes powers of 2, a third of the time of those of e. One pass scales and shifts the scores, with one rounding.

@@ -18,11 +18,10 @@ from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.outputs.outputs import logits, masked_outputs
 from headscope.passes import Settings
-from headscope.training.attention_change import attention_change
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel
-from headscope.training.norms import recorded
 from headscope.training.recipe import TrainingRecipe, layer_rates
+from headscope.training.recorders import attention_change, recorded
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
 from headscope.training.saved_bytes import state_bytes, trained_weights
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments

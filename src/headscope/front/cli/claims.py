@@ -59,7 +59,7 @@ def claims(  # noqa: PLR0913 (each is an option of the command)
 
 def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[str]:
     from headscope.papers import across_models, words
-    from headscope.papers.page import write_claims
+    from headscope.papers.portrait import write_claims
     from headscope.storage.files import write_atomically
 
     pages = [write_claims(judged, out)] if out else []

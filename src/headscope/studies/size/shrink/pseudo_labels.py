@@ -13,7 +13,7 @@ from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task, TaskKind
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.models.task_head import has_task_head, is_cross_encoder, with_task_head
+from headscope.models.words_head import has_task_head, is_cross_encoder, with_task_head
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import refuse_non_finite
 from headscope.passes import Settings

@@ -21,15 +21,14 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.passes import Settings
 from headscope.studies.training.finetune.design import Pairs
-from headscope.training.attention_change import AttentionChange
 from headscope.training.beginning import Beginning, RunEnvironment, WayOptions
 from headscope.training.dataset import TrainingSet
 from headscope.training.head_numbers import HeadNumbers
 from headscope.training.initialisation import InitialModel
 from headscope.training.kept_steps import StepKeeper, spaced
 from headscope.training.loop import Epochs, Paused, TaskExamples, dev_outputs, train
-from headscope.training.norms import NormRecorder
 from headscope.training.recipe import TrainingRecipe
+from headscope.training.recorders import AttentionChange, NormRecorder
 from headscope.training.run_record import RunRecord, TrainedOutputs
 from headscope.training.ways import WITHOUT_TRAINING, begin, options_of
 
