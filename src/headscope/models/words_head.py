@@ -12,7 +12,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from headscope.errors import HeadscopeError
-from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.checkpoint import Checkpoint
 from headscope.models.loading import with_head
 from headscope.models.model import Model
 
@@ -40,13 +40,8 @@ def has_next_word_head(network: PreTrainedModel) -> bool:
     return type(network).__name__ in CAUSAL - MASKED
 
 
-def has_words_head(name: str | Checkpoint, *, revision: str | None = None, remote_code: bool = False) -> bool:
-    """True if the first architecture of a checkpoint has a head for masked words.
-
-    >>> has_words_head("minilm")
-    False
-    """
-    checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
+def has_words_head(checkpoint: Checkpoint) -> bool:
+    """True if the first architecture of a checkpoint has a head for masked words."""
     return _architecture(checkpoint) in MASKED
 
 

@@ -30,15 +30,10 @@ PARTS = (".py", ".html", ".css", ".js")
 HEAD = 4000  # characters of a page that its mark stands in
 
 
-def rebuild(
-    directory: str | Path,
-    *,
-    formats: Sequence[str] = DEFAULT_FORMATS,
-    on_figure: Callable[[int, int], None] = lambda done, total: None,
-) -> Path:
+def rebuild(directory: str | Path, *, formats: Sequence[str] = DEFAULT_FORMATS) -> Path:
     """Write the page of a saved result again, as `write`; return its path."""
     result, made_of = results.read(directory), mark(directory, formats)
-    return write(result, directory, formats=formats, on_figure=on_figure, made_of=made_of)
+    return write(result, directory, formats=formats, made_of=made_of)
 
 
 def mark(directory: str | Path, formats: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headscope.results.differences import Difference
 
 DIFFERENT = 1
+ANEW = ("workers", "engine", "address", "gpus_per_worker", "annotate", "remote_code")
 SHRINK = "shrink"
 HASHES = {"model_sha256": "model", "corpus_sha256": "corpus"}
 SHOWN = 8  # characters of a hash
@@ -37,30 +38,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print the comparison as JSON
 ShrinkDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that 'headscope shrink' wrote with -o.")]
 
 
-def rerun(  # noqa: PLR0913 (each is an option of the command line)
+def rerun(
     directory: Directory,
     tolerance: Tolerance = 1e-5,
     relative: Relative = 0.0,
     out: Out = None,
     *,
-    workers: int,
-    engine: str,
-    address: str,
-    gpus_per_worker: float,
-    annotate: str | None,
-    remote_code: bool,
     json: Json = False,
-    debug: bool,
+    **shared: Annotated[Any, (*ANEW, "debug")],
 ) -> None:
     """Run the command of a saved result again and compare all numbers. Exit status: 0 equal, 1 different."""
-    with user_errors(debug):
+    with user_errors(shared["debug"]):
         from headscope import results
         from headscope.results.differences import differences
 
         saved = results.read(directory)
         words = words_of(saved, directory)
-        anew = {"workers": workers, "engine": engine, "address": address, "gpus_per_worker": gpus_per_worker}
-        anew |= {"annotate": annotate, "remote_code": remote_code}
+        anew = {name: shared[name] for name in ANEW}
         values, left_out = followed(saved.attrs["study"], words, anew)
         say_followed("running again", words, values, left_out)
         with _folder(out, saved.attrs["study"]) as folder:

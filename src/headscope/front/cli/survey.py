@@ -9,8 +9,7 @@ import typer
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice, user_errors
-from headscope.front.cli.options import DEFAULTS
-from headscope.front.cli.output_folder import default_folder, writable
+from headscope.front.cli.output_folder import writable
 from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
 from headscope.front.from_options import models_kept
@@ -19,6 +18,11 @@ from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, pla
 from headscope.storage.run_lock import run_lock
 
 READ = ("kind", "limit", "skip_bad", "document", "annotate")
+OPTIONS = (
+    *("out", "kind", "document", "task", "data", "limit", "skip_bad", "annotate", "seed", "device", "dtype", "workers"),
+    *("engine", "address", "gpus_per_worker", "resamples", "revision", "tokenizer", "remote_code", "figures"),
+    *("no_figures", "overwrite", "quiet", "json", "debug"),
+)
 
 Only = Annotated[
     str | None, typer.Option(metavar="STUDY,...", help="Run these studies alone; by default all that can run.")
@@ -39,7 +43,7 @@ Full = Annotated[
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and what is left out; run nothing.")]
 
 
-def survey(  # noqa: PLR0913 (each is an option of the command)
+def survey(
     *,
     model: str,
     corpora: list[str],
@@ -48,41 +52,18 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     budget: BudgetTime = None,
     plan: Plan = False,
     full: Full = False,
-    out: Path | None,
-    kind: str | None,
-    document: str | None,
-    task: str | None,
-    data: Path | None,
-    limit: int | None,
-    skip_bad: bool,
-    annotate: str | None,
-    seed: int,
-    device: str,
-    dtype: str,
-    workers: int,
-    engine: str,
-    address: str,
-    gpus_per_worker: float,
-    resamples: int,
-    revision: str | None,
-    tokenizer: str | None,
-    remote_code: bool,
-    figures: str,
-    no_figures: bool,
-    overwrite: bool,
-    quiet: bool,
-    json: bool,
-    debug: bool,
+    **shared: Annotated[Any, OPTIONS],
 ) -> None:
     """Run every study that a model and some data allow, and draw its portrait; of two models also what differs."""
-    values = {name: value for name, value in locals().items() if name in DEFAULTS or name == "full"}
-    with user_errors(debug):
+    values = {"model": model, "full": full, **shared}
+    json = values["json"]
+    with user_errors(values["debug"]):
+        folder = values["out"] or Path("out") / "survey"
         models, sources = split([model, *(corpora or ())])
-        folder = out or default_folder("survey", models)
         if budget and len(models) > 1:
             raise HeadscopeError("--budget is for one model; survey each alone, then both without it")
         facts = [_facts(source, values) for source in sources or ["sample"]]
-        plans = planned(facts, task=bool(task), only=_names(only), without=_names(without))
+        plans = planned(facts, task=bool(values["task"]), only=_names(only), without=_names(without))
         if plan:
             print_plan(plans, _estimates(plans, values), budget, json=json)
             return
@@ -92,7 +73,7 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
             ended = {
                 name: dict(run_studies(plans, values | {"model": name}, path, timed)) for name, path in paths.items()
             }
-        finish(plans, ended, paths, folder, quiet=quiet, json=json)
+        finish(plans, ended, paths, folder, quiet=values["quiet"], json=json)
 
 
 def _names(text: str | None) -> list[str]:
