@@ -1,6 +1,7 @@
 """Figures as files: valid, whole, without a network; in other processes the same files, errors of each chart alone."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -86,8 +87,8 @@ def test_a_process_that_ends_too_early_is_said(tmp_path: Path, monkeypatch: pyte
         save(SPEC, tmp_path / "chart").result()
 
 
-def test_without_formats_no_process_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.figures.export.Popen", lambda *_, **__: pytest.fail("a process was started"))
+def test_without_formats_no_process_is_started(tmp_path: Path, never: Callable) -> None:
+    never("headscope.figures.export.Popen")
     with saving(()) as save:
         assert save(SPEC, tmp_path / "chart").result() == []
         with pytest.raises(HeadscopeError, match="figure format 'eps' is unknown"):

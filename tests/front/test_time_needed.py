@@ -118,7 +118,3 @@ def test_a_command_says_it_once_on_stderr(model: Path, tmp_path: Path, options: 
     assert line.startswith("headscope: profile: about ") and line.endswith("for 40 examples; --limit N takes fewer")
     if "--json" in options:
         assert json.loads(done.stdout)["report"]
-
-
-def test_a_quiet_command_does_not_say_it(model: Path, tmp_path: Path, soon: None) -> None:
-    assert "left on this machine" not in run_command("profile", model, *WORDS, "-o", tmp_path, "--quiet").stderr

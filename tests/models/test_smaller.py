@@ -155,9 +155,7 @@ def test_uneven_model_is_the_original_without_the_parts(case: tuple[str, Kept]) 
     assert type(smaller.network) is type(original.network)
 
 
-def test_uneven_folder_loads_by_its_own_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("transformers.dynamic_module_utils", "transformers.utils.hub"):
-        monkeypatch.setattr(f"{module}.HF_MODULES_CACHE", str(tmp_path / "modules"))
+def test_uneven_folder_loads_by_its_own_class(tmp_path: Path, code_cache: None) -> None:
     original = model("bert")
     kept = Kept((0, 2), (tuple(range(9)), (), ()), ((1, 2), (), (0,)))
     smaller = cut(original, kept, fine=True)

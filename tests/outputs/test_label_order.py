@@ -57,10 +57,10 @@ def test_a_model_that_is_right_in_another_order_is_not_scored_in_that_of_the_tas
     assert '"id2label": {"0": "entailment", "1": "neutral"' in said
 
 
-def test_the_remedy_works_and_names_that_decide_need_no_pass(monkeypatch):
+def test_the_remedy_works_and_names_that_decide_need_no_pass(never):
     model = classifier(*OF_MODEL)
     task = inference(model)
-    monkeypatch.setattr("headscope.outputs.label_order.task_outputs", lambda *given: pytest.fail("a pass"))
+    never("headscope.outputs.label_order.task_outputs")
     assert in_model_order(task, model).labels == OF_MODEL
 
 

@@ -17,7 +17,7 @@ from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import export
 from headscope.viewer.embedded import embedded
-from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script, without_glyph
+from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script
 from headscope.viewer.routes import reply
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
@@ -27,7 +27,6 @@ from support.tiny import byte_tokenizer, tiny_bert, tiny_tokenizer
 
 EVIL = "The <img src=x onerror=document.title=1> cat </script><script>document.title=2</script> slept."
 STATE = "v=map&h=2-3&w=words"
-LATIN = "<svg><text>café</text><text>→ 1</text></svg>"
 UNASSIGNED = "\u0378\U0010fffd"  # no character, and one of private use: no font that draws text has them
 
 
@@ -231,20 +230,6 @@ def test_python_reads_the_state_that_the_page_writes(browser: Chrome, tmp_path: 
     views = browser.execute_script("return VIEWS")
     assert [*views, "heads"] == list(VIEWS)
     assert parse_state(f"t={quote(EVIL)}") == ViewState()
-
-
-def test_a_character_that_no_font_has_is_found_once() -> None:
-    picture = f"<svg><g><text>a{UNASSIGNED[0]}é</text></g><text>{UNASSIGNED} {UNASSIGNED}</text></svg>"
-    assert without_glyph(picture) == UNASSIGNED
-    assert without_glyph(LATIN) == "" and glyph_notice(LATIN) == ""
-
-
-def test_what_is_drawn_as_nothing_is_no_box() -> None:
-    assert without_glyph("<svg><text>a\u200d\ufe0f\u00a0\u2028b</text></svg>") == ""
-
-
-def test_text_that_is_not_drawn_does_not_count() -> None:
-    assert without_glyph(f'<svg aria-label="{UNASSIGNED}"><text aria-label="{UNASSIGNED}">a</text></svg>') == ""
 
 
 def test_the_line_names_the_characters_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

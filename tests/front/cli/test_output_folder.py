@@ -89,18 +89,6 @@ def test_a_study_from_python_locks_the_folder_that_it_keeps_its_work_in(tmp_path
         headscope.prune("no-such-model", task=None, directory=tmp_path)
 
 
-def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(fd: int, operation: int) -> None:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    result = run_command("profile", model, "sample", "-o", tmp_path, *OPTIONS, "--no-figures")
-    assert result.exit_code == 0
-    assert f"folder '{tmp_path}': its file system has no locks" in result.stderr
-
-
 @pytest.mark.parametrize(
     "words",
     [
