@@ -10,8 +10,8 @@ from torch import Tensor
 
 from headscope.capture.fused.statistics import FusedStatistics, NeedsMap
 from headscope.encoding.batch import FIRST_OF_TEXT, QUERY_GROUPS, Batch, BlockIndex
+from headscope.encoding.encoded import sink_of
 from headscope.encoding.pair_sums import SUMS
-from headscope.encoding.sink import sink_of
 
 # Of `FusedStatistics.groups`.
 PADDING = 3

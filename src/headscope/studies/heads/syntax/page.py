@@ -10,16 +10,7 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import (
-    HEAD,
-    ChosenHead,
-    above_baseline,
-    by_gain,
-    special_claim,
-    special_heads,
-    tests_made,
-)
-from headscope.report.best_heads.parts import (
+from headscope.report.best_head_parts import (
     NAMED,
     OF_THIS_HEAD,
     beside,
@@ -28,6 +19,15 @@ from headscope.report.best_heads.parts import (
     frequent,
     no_op,
     of_all_cases,
+)
+from headscope.report.best_heads import (
+    HEAD,
+    ChosenHead,
+    above_baseline,
+    by_gain,
+    special_claim,
+    special_heads,
+    tests_made,
 )
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
-from headscope.report.best_heads.chosen import ChosenHead, tests_made
+from headscope.report.best_heads import ChosenHead, tests_made
 from headscope.report.cards.head_numbers import Row
 from headscope.report.cards.wording import cases, ranked, value
 from headscope.report.claims import Claim, above, weakest, witness
