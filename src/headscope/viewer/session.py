@@ -20,9 +20,9 @@ from headscope.report.cards import Card, MeasuredModel, card
 from headscope.report.heads_page import card_fragment
 from headscope.report.layers_page import LayerPart, layer_parts, part_fragment
 from headscope.viewer import saved_index, tiles
-from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions
 from headscope.viewer.loading import time_limit
+from headscope.viewer.saved_index import model_numbers
 from headscope.viewer.text_maps import MOST_WORDS, KeptText, TextMaps, TextStore, identifier, most_tokens, text_maps
 from headscope.viewer.text_tokens import text_tokens, word_pairs
 
