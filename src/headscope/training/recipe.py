@@ -13,7 +13,7 @@ import torch
 from transformers import PreTrainedModel
 
 from headscope.errors import HeadscopeError
-from headscope.models.layer_modules import modules_by_layer
+from headscope.models.layer_weights import modules_by_layer
 
 Init = Literal["finetuned", "pretrained", "random", "frozen"]
 Precision = Literal["no", "bf16", "fp16"]

@@ -18,8 +18,7 @@ from headscope.corpora.corpus import part
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import wrap
-from headscope.models.head_weights import head_norms, head_weights
-from headscope.models.layer_modules import modules_by_layer
+from headscope.models.layer_weights import head_norms, head_weights, modules_by_layer
 from headscope.passes import Settings
 from headscope.passes.paired_pass import fold_pairs
 from headscope.passes.passes import Pass

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from headscope.errors import HeadscopeError
-from headscope.models.layer_modules import modules_by_layer
+from headscope.models.layer_weights import modules_by_layer
 from headscope.training.beginning import Beginning
 from headscope.training.initialisation import InitialModel
 
