@@ -73,7 +73,7 @@ class Intervention(Protocol):
     ) -> Float[Tensor, "example head query key"]:
         """`attention` itself where nothing is to change: it is not to be written to.
 
-        `scores` are what went into the softmax, less the largest of each row; below `HIDDEN` where a query
+        `scores` are what went into the softmax minus the largest of each row; below `HIDDEN` where a query
         does not see a key. At a softmax tap a block is the whole map.
         """
         ...

@@ -16,7 +16,7 @@ Attention = tuple[Float[Tensor, "example head query key"], RowEntropy]
 
 
 def shifted(scores: Float[Tensor, "example head query key"]) -> Float[Tensor, "example head query key"]:
-    """The scores less the largest of each row, in the same memory."""
+    """The scores minus the largest of each row, in the same memory."""
     scores -= scores.detach().amax(-1, keepdim=True)
     return scores
 
@@ -57,5 +57,5 @@ def row_products(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _entropy(attention: Tensor, scores: Tensor, log_sum: Tensor) -> Float[Tensor, "example head query"]:
-    # log A is the score less the logarithm of the sum: one logarithm a row instead of one a cell.
+    # log A is the score minus the logarithm of the sum: one logarithm a row instead of one a cell.
     return (log_sum - row_products(attention, scores)).to(torch.float32)

@@ -15,7 +15,7 @@ from headscope.results.vocabulary import FEATURES
 
 VARIABLE = Variable(
     name="cls_separator_lead",
-    long_name="attention from [CLS] to the most attended separator less that to each feature in the same examples",
+    long_name="attention from [CLS] to the most attended separator minus that to each feature in the same examples",
     units="difference of shares",
     source="Kovaleva et al. 2019, section 4.5",
     coords={"feature": FEATURES},

@@ -1,4 +1,4 @@
-"""Rank correlation, within an example, of the attention that a token gets with the frequency of its piece.
+"""Rank correlation, within an example, of a token's share of attention with the frequency of its piece.
 
 With `--frequency`: Spearman's, over the tokens that `frequency_attention` counts, of attention over what uniform
 attention gives. Above 0 a head looks at frequent pieces, below 0 at rare ones.

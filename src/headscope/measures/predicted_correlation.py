@@ -1,4 +1,4 @@
-"""Rank correlation, within an example, of the attention that a token gets with how often its piece is predicted.
+"""Rank correlation, within an example, of a token's share of attention with how often its piece is predicted.
 
 With `--predicted-frequency`: as `frequency_correlation`, by predictions of the model in the place of counts.
 """

@@ -59,7 +59,7 @@ STUDY = Study(
         Number(
             *("gradient_norm", "length of the gradient of a layer's weights", "norm", LAYERS),
             source="mean over the recorded steps and over seeds; after clipping",
-            definition="length of the gradient of a layer's weights, after clipping; mean over recorded steps and seeds",
+            definition="length of the gradient of a layer's weights, after clipping; mean over steps and seeds",
         ),
         Number(
             *("update_path", PATH, "share of the norm", LAYERS, CHANGES),
@@ -68,7 +68,7 @@ STUDY = Study(
         ),
         Number(
             *("attention_change", "change of the attention of a layer in the training", "1 − cosine", LAYERS, CHANGES),
-            definition="1 less the cosine of attention after the last step and before the first, on 100 dev examples "
+            definition="1 minus the cosine of attention after the last step and before the first, on 100 dev examples "
             "at most; mean over heads and seeds",
         ),
         Number(
@@ -97,14 +97,14 @@ STUDY = Study(
         ),
         Number("baseline_score", "score of a simple model on dev", "fraction", ("task", "baseline", "metric"), SIMPLE),
         Number(
-            *("baseline_gain", "score less that of a simple model", "fraction", ("task", "init", "baseline", "metric")),
+            *("baseline_gain", "score minus a simple model's", "fraction", ("task", "init", "baseline", "metric")),
             source="on the same dev examples",
-            definition="score less that of a simple model, on the same dev examples and resamples (documents where "
+            definition="score minus that of a simple model, on the same dev examples and resamples (documents where "
             "they are known)",
         ),
         Number(
-            *("way_gain", "score less that of training all weights", "fraction", ROWS, "on the same dev examples"),
-            definition="score less that of finetuned, on the same dev examples and resamples",
+            *("way_gain", "score minus that of training all weights", "fraction", ROWS, "on the same dev examples"),
+            definition="score minus that of finetuned, on the same dev examples and resamples",
         ),
         Number(
             *("trained_parameters", "parameters that are trained", "parameters", WAY),
@@ -140,7 +140,7 @@ STUDY = Study(
         Number(
             *("stopping_loss", "best score lost by stopping a share of the runs early", "fraction"),
             *((*ROWS, "stopped_share"), DODGE),
-            definition="best score of all runs less that of those that go on, if a share of them is stopped after the "
+            definition="best score of all runs minus that of those that go on, if a share of them is stopped after the "
             "first third of the epochs; bootstrap over runs",
         ),
         Number(
