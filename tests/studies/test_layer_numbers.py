@@ -11,8 +11,7 @@ from headscope.report.cards import gather_all
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.layer_numbers import highlights
-from headscope.report.layers_beside import beside
-from headscope.report.layers_page import write_layers
+from headscope.report.layers_page import beside, write_layers
 from headscope.report.parts import LayerNumber
 from headscope.report.study_page import study_page
 from headscope.results import read

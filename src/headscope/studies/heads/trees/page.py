@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from headscope.figures import bars, by_layer, heatmap
-from headscope.report.best_heads.chosen import ARROWS, ChosenHead
+from headscope.report.best_heads import ARROWS, ChosenHead
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
