@@ -26,6 +26,14 @@ INPUTS = 17  # of 30 examples: the others are too long for the model
 pytestmark = pytest.mark.usefixtures("six_in_a_shard")
 
 
+def test_what_half_precision_does_not_hold_is_refused(model: Model, corpus: Corpus) -> None:
+    reading = Reading()
+    observe = reading.observe
+    reading.observe = lambda group: (observe(group)[0], [np.full((2, 2), 1e5)])  # type: ignore[method-assign]
+    with pytest.raises(HeadscopeError, match="larger than half precision holds"):
+        reading.run(model, corpus, 0)
+
+
 class Reading:
     """A pass whose arrays have the numbers and the lengths of inputs, and how often it read a batch."""
 

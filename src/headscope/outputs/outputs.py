@@ -7,14 +7,14 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import pad
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED
 from headscope.models import Model
-from headscope.outputs.losses import collated
+from headscope.outputs.losses import collated, log_probabilities
 from headscope.outputs.task_inputs import TaskInputs
 from headscope.outputs.words.few_tokens import chosen_states
 from headscope.passes.batches import by_length, collator
@@ -66,13 +66,10 @@ def in_order(
 def masked_logits(
     network: Any, inputs: Mapping[str, Tensor], targets: Int[Tensor, "example token"], *, multiple: int = 1
 ) -> tuple[Float[Tensor, "masked piece"], Int[Tensor, " masked"]]:
-    """Logits of the masked tokens; the head computes no others, which saves most of its time.
+    """Logits of the masked tokens, and the pieces; the head computes no others, which saves most of its time.
 
     * `network`: a network with a masked-language head, which reads each hidden state by itself.
-    * `targets`: the piece behind each masked token, elsewhere `IGNORED`.
     * `multiple`: the number of masked tokens is padded to a multiple of it, with the piece `IGNORED`.
-
-    Returns: the logits, and the pieces.
     """
     hidden = targets != IGNORED
     padding = -int(hidden.sum()) % multiple
@@ -91,17 +88,14 @@ def masked_outputs(
     pieces: Sequence[Int[np.ndarray, " token"]],
     settings: Settings = DEFAULTS,
 ) -> Float[np.ndarray, "example 3"]:
-    """For each input: the summed loss in nats, the number of masked tokens, the number of those predicted right.
-
-    * `inputs`, `pieces`: masked inputs, and the pieces behind their masks (`encoding.masking.masked`).
-    """
+    """For each masked input: the summed loss in nats, the number of masked tokens, of those predicted right."""
     collate = collator(model)
 
     def outputs(group: list[Encoded]) -> Float[np.ndarray, "example 3"]:
         batch = collate(group)
         targets = collated([pieces[encoded.index] for encoded in group], model.device)
         logits, answers = masked_logits(model.network, batch.inputs, targets)
-        loss = cross_entropy(logits.float(), answers, reduction="none")
+        loss = -log_probabilities(logits, answers)
         values = torch.stack([loss, torch.ones_like(loss), (logits.argmax(-1) == answers).float()], dim=1)
         example = (targets != IGNORED).nonzero()[:, 0]
         return values.new_zeros(len(group), 3).index_add_(0, example, values).cpu().numpy()

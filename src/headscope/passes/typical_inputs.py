@@ -18,27 +18,21 @@ from headscope.encoding.readable import readable_tokens
 from headscope.models import Model
 from headscope.passes.batches import collator
 from headscope.passes.observing import RowsObserver
+from headscope.results.vocabulary import MOST_TYPICAL
 
-MOST_TOKENS = 64  # a longer input cannot be read in a small map; it is cut
 SAMPLE = 16
 LEVELS = 255
 SOURCE = "inputs of median length, chosen by the seed"
 
 
 def with_typical_maps(result: xr.Dataset, model: Model, corpus: Corpus, number: int = 3, seed: int = 0) -> xr.Dataset:
-    """The result with the attention maps of a few typical inputs of its corpus, for all heads.
-
-    * `number`: how many inputs; 0 for none.
-    """
+    """The result with the attention maps of a few typical inputs of its corpus, for all heads; of 0 without any."""
     maps = typical_maps(model, typical_inputs(model, corpus, number, seed)) if number else {}
     return result.assign(maps)
 
 
 def with_maps_of(result: xr.Dataset, inputs: Mapping[str, Any], number: int) -> xr.Dataset:
-    """The result of a study with the maps of typical inputs of its first model and its first corpus.
-
-    * `inputs`: the arguments of the study's `run`; a task gives its examples for development.
-    """
+    """The result of a study with the maps of typical inputs of its first model and corpus, or task."""
     model = inputs["model"] if "model" in inputs else inputs["models"][0]
     several = inputs.get("corpora") or inputs.get("treebanks") or [inputs.get("corpus") or inputs["task"].dev]
     seed = inputs["settings"].seed if "settings" in inputs else 0
@@ -54,7 +48,7 @@ def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> 
     chosen = generator.choice(corpus.n_examples, min(SAMPLE, corpus.n_examples), replace=False)
     wanted = set(chosen.tolist())
     examples = [example for index, example in enumerate(corpus) if index in wanted]
-    encoder = Words(model.tokenizer, min(MOST_TOKENS, model.max_tokens), "truncate", aligned=True)
+    encoder = Words(model.tokenizer, min(MOST_TYPICAL, model.max_tokens), "truncate", aligned=True)
     parts = [(example, part) for example, several in encoder.tokenized(examples) for part in several]
     if not parts:
         return []

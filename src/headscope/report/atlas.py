@@ -13,6 +13,7 @@ from headscope.figures.attention_image import AtlasCell, atlas, map_image
 from headscope.figures.labels import head_name
 from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, kind_words, words_of
 from headscope.report.parts import Figure, HeadKind
+from headscope.results.vocabulary import MOST_TYPICAL
 
 STARTS = ("Ġ", "▁")  # of a word, as byte-level and SentencePiece tokenizers write it
 HeadIndex = tuple[int, int]
@@ -20,11 +21,7 @@ HeadIndex = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class HeadPicture:
-    """A head of the atlas: its maps of the stored inputs and what it does.
-
-    * `images`: addresses of its maps, one for each input; `maxima`: the largest attention of each.
-    * `does`: its kinds, the most specific first.
-    """
+    """A head of the atlas: the addresses of its maps of the inputs, the largest attention of each, its kinds."""
 
     layer: int
     head: int
@@ -101,7 +98,6 @@ class Atlas:
     """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any.
 
     * `steps`: where the maps are those of one input at the steps of a training, their numbers.
-    * `names`, `meanings`: of kinds.
     """
 
     model: str
@@ -127,9 +123,14 @@ class Atlas:
         return [typical.text for typical in self.inputs]
 
     @property
+    def cut(self) -> str:
+        """That longer texts are cut, where one of the inputs is as long as any can be."""
+        longest = max((len(typical.tokens) for typical in self.inputs), default=0)
+        return f" Texts of more than {MOST_TYPICAL} tokens are cut." if longest >= MOST_TYPICAL else ""
+
+    @property
     def legend(self) -> list[dict[str, str | int]]:
-        """The kinds that occur: name, colour, meaning, the number of heads whose frame it is (`count`), and of those
-        that have it `beside` another one."""
+        """The kinds that occur, with the number of heads whose frame each is, or that have it `beside` another."""
         first = Counter(head.kind for head in self.heads)
         beside = Counter(kind for head in self.heads for kind in head.kinds[1:])
         return [
@@ -146,15 +147,12 @@ class Atlas:
         ]
         side = 60 if self.columns <= 12 else 44
         chart = atlas(cells, {self.names[kind]: colour for kind, colour in COLOURS.items()}, self.model, cell=side)
-        caption = f"Attention maps of “{self.texts[0]}”; each is scaled to its largest attention."
+        caption = f"Attention maps of “{self.texts[0]}”; each is scaled to its largest attention.{self.cut}"
         return Figure("atlas", "Atlas", chart, caption, "typical_map_maximum")
 
 
 def atlas_of(result: xr.Dataset, others: Sequence[xr.Dataset] = ()) -> Atlas | None:
-    """The atlas of a result, with the maps that it holds, or else those of the first other; None without maps.
-
-    * `others`: further results of the same model, whose kinds count too.
-    """
+    """The atlas of a result and others of its model, with the first maps that one of them holds; None without."""
     shelf = [result, *others]
     return _atlas(shelf, []) if any(map(has_maps, shelf)) else None
 

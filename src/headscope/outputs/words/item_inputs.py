@@ -15,7 +15,7 @@ from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import is_causal, refuse_without_words_head
-from headscope.outputs.losses import refuse_non_finite
+from headscope.outputs.losses import refuse_non_finite, wide
 from headscope.outputs.words.inputs import ScoredPieces, causal_predictions, masked_predictions, scored_pieces
 from headscope.passes.batches import collator
 
@@ -24,10 +24,8 @@ Predictions = Float[np.ndarray, "*variant input prediction"]
 
 @dataclass(frozen=True)
 class ItemInputs:
-    """Inputs of a model whose predictions score the items of a suite.
+    """Inputs without padding, each once, whose predictions score the items of a suite; `left_out` counts other items.
 
-    * `items`: the items that can be scored; `left_out` counts the others.
-    * `inputs`: inputs without padding, each once, however many texts need it.
     * `places`, `targets`, `texts`: of each input, the token, the piece and the text of each prediction.
     """
 
@@ -80,10 +78,9 @@ class ItemInputs:
 
 @dataclass(frozen=True)
 class PredictionBatch:
-    """Inputs whose predictions are read together.
+    """Inputs whose predictions are read together; `real`: False for padding.
 
     * `rows`: the tokens at which pieces are predicted, one for each prediction or one for all.
-    * `targets`: the predicted pieces; `real`: False for padding.
     """
 
     model_name: str
@@ -95,15 +92,10 @@ class PredictionBatch:
     def outputs(
         self, logits: Float[Tensor, "example token piece"], rows: Int[Tensor, "example row"] | None = None
     ) -> Float[np.ndarray, "example prediction"]:
-        """The log-probability of each prediction, in nats, and 0 for padding.
-
-        * `rows`: the tokens of the logits, if not all.
-
-        Raises `HeadscopeError` if they are not finite.
-        """
+        """The log-probability of each prediction, in nats, 0 for padding; `HeadscopeError` if not finite."""
         if rows is None:
             logits = logits.gather(1, self.rows[..., None].expand(-1, -1, logits.shape[-1]))
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = wide(logits)
         expanded = logits.expand(-1, self.targets.shape[1], -1)  # [example, prediction, piece]
         values = expanded.gather(-1, self.targets[..., None])[..., 0] - logits.logsumexp(-1)
         refuse_non_finite(self.model_name, values)

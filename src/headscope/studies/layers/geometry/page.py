@@ -192,11 +192,18 @@ def other_model(numbers: Numbers) -> Finding:
 
 def limits(numbers: Numbers) -> Finding:
     """What cosines do not say."""
-    return Finding(
-        "Limits",
+    text = (
         "Tokens are pieces of the tokenizer without special tokens. Cosines depend on a few dimensions and on the "
-        "text; a cosine minus anisotropy can be compared between layers, a cosine alone cannot.",
+        "text; a cosine minus anisotropy can be compared between layers, a cosine alone cannot."
     )
+    if _normalised(numbers):
+        text += " States of the last layer are behind the model's final normalisation, those of the others before it."
+    return Finding("Limits", text)
+
+
+def _normalised(numbers: Numbers) -> bool:
+    """Whether the states of the last layer are behind a normalisation of their own."""
+    return numbers.words.get("last_normalised") == "1"
 
 
 def cosines(numbers: Numbers) -> Iterator[Figure]:
@@ -220,6 +227,8 @@ def curves(numbers: Numbers) -> Iterator[Figure]:
             end = "After Mickus et al. (2020); layer 0 are the embeddings."
         else:
             section, end = LENGTHS, "Layer 0 are the embeddings."
+            if name == "norm" and _normalised(numbers):
+                end += " The last layer's states are behind the final normalisation."
         yield Figure(name, section, curve(array, "layer"), f"{CURVES[name]} {end}", name)
 
 
