@@ -32,13 +32,8 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-<<<<<<< HEAD
-    "src: lines": 87_210,
+    "src: lines": 87_200,
     "src: files": 730,
-=======
-    "src: lines": 87_240,
-    "src: files": 731,
->>>>>>> main
     "src: files under 30 lines": 58,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
