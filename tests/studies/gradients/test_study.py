@@ -114,7 +114,7 @@ def test_the_command_takes_the_loss_that_the_checkpoint_has_a_head_for(tmp_path:
     labels = {"id2label": {0: "no", 1: "yes"}, "label2id": {"no": 0, "yes": 1}}
     task = save_tiny(tmp_path / "task", tiny_bert(kind=BertForSequenceClassification, **labels))
     causal = save_tiny(tmp_path / "causal", tiny_gpt2(kind=GPT2LMHeadModel))
-    out = ("-o", str(tmp_path / "out"))
+    out = ("-o", str(tmp_path / "out"), "--overwrite")
     assert invoke(str(causal), "sample", "-o", str(tmp_path / "next"))["loss"].startswith("next words")
     assert invoke(str(words), "sample", *out)["loss"].startswith("masked words")
     assert invoke(str(task), "sample", *out)["loss"].startswith("sentence embedding")
