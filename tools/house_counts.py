@@ -32,16 +32,16 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 88_360,
-    "src: files": 775,
-    "src: files under 30 lines": 69,
-    "functions with more than 12 arguments": 13,
+    "src: lines": 87_200,
+    "src: files": 730,
+    "src: files under 30 lines": 58,
+    "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
     "circles of files": 0,
     "upward imports": 0,
     "stores of vague names": 276,
     "pages: files": 25,
-    "pages: lines": 5_690,
+    "pages: lines": 5_670,
     "pages: guards": 21,
     "pages: json.loads": 0,
     "tests: asserts on more than 60 characters": 20,

@@ -8,8 +8,8 @@ import xarray as xr
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.figures.dependency_trees import dependency_trees
 from headscope.figures.labels import head_name
+from headscope.figures.words import dependency_trees
 from headscope.report.layers_page import NUMBERS, LayerPart, layer_parts
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table
@@ -114,7 +114,7 @@ def test_the_page_saves_a_card_and_shows_what_layers_know(
             NUMBERS,
             "Trees",
         ]
-        assert "Chosen: layer 2 for tree depth." in browser.find_element("css selector", ".layers").text
+        assert "Best in layer 2: tree depth." in browser.find_element("css selector", ".layers").text
         for fold in browser.find_elements("css selector", ".layers .fold summary"):
             fold.click()
         rows = [row.text for row in browser.find_elements("css selector", ".layers tbody tr")]

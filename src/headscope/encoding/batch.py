@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
+from headscope.encoding.encoded import sink_of
 from headscope.encoding.pair_sums import SUMS, PairSums, pair_sums
-from headscope.encoding.sink import sink_of
 from headscope.linguistics.sentence import Example
 from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
 

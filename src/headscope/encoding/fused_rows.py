@@ -10,8 +10,8 @@ from torch import Tensor
 
 from headscope.capture.fused.statistics import FusedStatistics, NeedsMap
 from headscope.encoding.batch import FIRST_OF_TEXT, QUERY_GROUPS, Batch, BlockIndex
+from headscope.encoding.encoded import sink_of
 from headscope.encoding.pair_sums import SUMS
-from headscope.encoding.sink import sink_of
 
 # Of `FusedStatistics.groups`.
 PADDING = 3
@@ -19,10 +19,7 @@ PADDING = 3
 
 @dataclass(frozen=True)
 class FusedRows:
-    """All rows of a batch at once; heads of all layers stand in a row. See `Rows` for what each property is.
-
-    Raises `NeedsMap` where a measure asks for the map.
-    """
+    """All rows of a batch at once, as `Rows`, heads of all layers in a row; `NeedsMap` for a measure of maps."""
 
     batch: Batch
     statistics: FusedStatistics

@@ -14,6 +14,14 @@ BOUNDS = ("lower", "upper")
 ENDS = {"first": 0, "last": -1}
 
 
+# What a claim may require of a model and its corpus: a number of a result that is 0 without it, and what is said then.
+REQUIRED = {
+    "later tokens": ("attention_offset", {"offset": 1}, "no token of this model sees a later one"),
+    "separators": ("token_share", {"token_class": "sep"}, "the inputs of this model have no separator"),
+    "punctuation": ("token_share", {"token_class": "punct"}, "the corpus has neither periods nor commas"),
+}
+
+
 class LackingError(LookupError):
     """A result does not have the number, or the labels, that a claim speaks of."""
 
@@ -41,6 +49,20 @@ def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
     return _changed(array, lambda values: values * factor)
 
 
+def absent(result: xr.Dataset, requires: tuple[str, ...]) -> str:
+    """Why a result cannot show what requires something of its model and corpus; "" where it can, or does not say.
+
+    >>> shares = xr.DataArray([0.1, 0.0], {"token_class": ["cls", "sep"]})
+    >>> absent(xr.Dataset({"token_share": shares}), ("separators",))
+    'the inputs of this model have no separator'
+    """
+    for name in requires:
+        variable, label, reason = REQUIRED[name]
+        if variable in result and not float(result[variable].sel(label).max()) > 0:
+            return reason
+    return ""
+
+
 def over_seeds(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
     """As `take`, with intervals over examples and, where the result has `VARIABLE_by_seed`, also over seeds.
 
@@ -66,10 +88,7 @@ def averaged(array: xr.DataArray, dims: Any) -> xr.DataArray:
 
 
 def sink(result: xr.Dataset) -> str:
-    """The special token that gets more attention than the other one, by the mean over all heads.
-
-    Raises `LackingError` if the result has no attention to special tokens.
-    """
+    """The special token that gets more attention, by the mean over heads; `LackingError` without such numbers."""
     if "attention_to" not in result:
         raise LackingError("attention_to")
     means = result["attention_to"].mean(["layer", "head"]).sel(token_class=list(SINKS)).dropna("token_class")

@@ -12,9 +12,8 @@ from headscope.front.cli.errors import INCOMPLETE, notice
 from headscope.front.cli.printing import cell, escaped, print_json, printable
 from headscope.front.progress import duration
 from headscope.front.survey.budget import Budget, seconds_of, widest
-from headscope.front.survey.costs import StudyEstimate
+from headscope.front.survey.costs import StudyEstimate, examples_of, rows
 from headscope.front.survey.plan import PlannedStudy
-from headscope.front.survey.plan_table import examples_of, rows
 
 if TYPE_CHECKING:
     from headscope.papers import Judgement
@@ -35,13 +34,15 @@ def finish(
     """Write the portrait, of several models also that of each, and say what it says.
 
     * `ended`: by model, studies that were left out, with what they need, and that failed, with the error.
-    * `paths`: the folder of each model's results.
 
     Raises `typer.Exit` with status 1 if a study failed.
     """
     errors = [error for reasons in ended.values() for error in reasons.items() if not isinstance(error[1], str)]
     failed = [f"{catalog.command_name(study)}: {error}" for study, error in errors]
-    left_out = {name: _without_result(reasons) for name, reasons in ended.items()}
+    left_out = {  # one whose page failed has its numbers
+        name: {study: str(reason) for study, reason in reasons.items() if not isinstance(reason, DrawingError)}
+        for name, reasons in ended.items()
+    }
     for missing in left_out.values():
         if len(missing) == len(plans):
             reasons = "; ".join(f"{study}: {reason}" for study, reason in missing.items())
@@ -67,11 +68,6 @@ def finish(
         notice(line)
     if failed:
         raise typer.Exit(INCOMPLETE)
-
-
-def _without_result(ended: Mapping[str, str | HeadscopeError]) -> dict[str, str]:
-    """The studies without a result, with the reason; one whose page failed has its numbers."""
-    return {study: str(reason) for study, reason in ended.items() if not isinstance(reason, DrawingError)}
 
 
 def _print(

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
-from headscope.encoding.sink import sink_of
+from headscope.encoding.encoded import sink_of
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.coreference.cases import Case
 from headscope.studies.heads.coreference.confusion import confusion

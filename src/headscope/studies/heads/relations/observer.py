@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
-from headscope.encoding.sink import sink_of
+from headscope.encoding.encoded import sink_of
 from headscope.linguistics.sentence import Example, Link
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.relations.link_attention import Baselines, LinkAttention, baselines

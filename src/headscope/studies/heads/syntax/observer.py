@@ -16,7 +16,7 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
-from headscope.encoding.sink import sink_of
+from headscope.encoding.encoded import sink_of
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.syntax.scores import HeadPredictions
