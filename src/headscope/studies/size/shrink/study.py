@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Make this model smaller.
     * `corpus`: Texts that it is used for. With a task they are read in the place of its train split, without regard to
       labels; its dev split stands for none.
-    * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
+    * `settings`: Set the seed, the batch size, the resamples, and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
