@@ -26,8 +26,7 @@ from headscope.studies.size.shrink.moments import (
     moments_of,
     ranked_by_layer,
 )
-from headscope.studies.size.shrink.plan import KINDS
-from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.plan import KINDS, Size
 
 # What a step removes: some of them, or all.
 NEURONS, HEADS = ("neurons", "feed-forward part"), ("heads", "attention")

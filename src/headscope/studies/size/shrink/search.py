@@ -12,11 +12,10 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
-from headscope.studies.size.shrink.plan import KINDS, ShrinkPlan, SizeTarget
+from headscope.studies.size.shrink.plan import KINDS, ShrinkPlan, Size, SizeTarget
 from headscope.studies.size.shrink.prices import Prices, Shapes, measure
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.size.shrink.scores import Outputs, change
-from headscope.studies.size.shrink.sizes import Size
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
