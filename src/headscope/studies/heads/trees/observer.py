@@ -31,11 +31,20 @@ class TreeObserver(RowsObserver):
     """Parse the sentences of a batch by its attention, and keep only counts; see `TreeRows`.
 
     * `heads`: number of heads of each layer; `bias`: to the right, of phrases; `seed`: of random trees.
+    * `alone`: parse single heads, and no mean of them.
     * `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
     """
 
-    def __init__(self, heads: tuple[int, ...], *, bias: float = 0.0, seed: int = 0, counts: Counter[str] | None = None):
-        self.means, self.bias, self.seed = means_of(heads), bias, seed
+    def __init__(
+        self,
+        heads: tuple[int, ...],
+        *,
+        bias: float = 0.0,
+        seed: int = 0,
+        counts: Counter[str] | None = None,
+        alone: bool = False,
+    ):
+        self.means, self.bias, self.seed = means_of(heads)[: sum(heads) if alone else None], bias, seed
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:

@@ -73,9 +73,8 @@ def run(
     if random and "interrupted" not in parsed.attributes:
         uninterrupted = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
-            random_rows[seed] = joined(
-                first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias).read().value
-            )
+            planned = _planned(untrained(model, seed), corpus, uninterrupted, bias, alone=True)
+            random_rows[seed] = joined(planned.read().value)
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = TreeVariables(rows, random_rows, model.capture.heads, split).arrays()
     options = json.dumps({"random": random, "bias": bias})
@@ -86,8 +85,15 @@ def run(
 def first_pass(model: Model, corpus: Corpus, settings: Settings, *, bias: float) -> PlannedPass[list[TreeRows]]:
     """What other studies may read together with this one."""
     require_trees(corpus, "CoNLL-U, .mrg")
+    return _planned(model, corpus, settings, bias)
+
+
+def _planned(
+    model: Model, corpus: Corpus, settings: Settings, bias: float, *, alone: bool = False
+) -> PlannedPass[list[TreeRows]]:
+    """The pass of a model; `alone`: of random weights the best single head is all that a result has."""
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    observer = TreeObserver(model.capture.heads, bias=bias, seed=settings.seed, counts=words.counts)
+    observer = TreeObserver(model.capture.heads, bias=bias, seed=settings.seed, counts=words.counts, alone=alone)
     return Pass(model, corpus, settings, words).gather(observer)
 
 

@@ -147,17 +147,17 @@ def _decomposed(states: Captured, model: Model, settings: Settings) -> Decompose
 def _random_scores(
     model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
 ) -> dict[str, Score]:
-    """The scores on test sentences of a model with random weights."""
+    """The scores on test sentences of the layers of a model with random weights."""
     plan = partial(states_pass, model, settings)
     with capture_treebanks(TreebankStates, plan, corpus, training, budget) as states:
-        return _probed(model, states, recipe, settings)[1]
+        return _probed(model, states, recipe, settings, len(model.capture.heads))[1]
 
 
 def _probed(
-    model: Model, states: Captured, recipe: ProbeRecipe, settings: Settings
+    model: Model, states: Captured, recipe: ProbeRecipe, settings: Settings, spaces: int | None = None
 ) -> tuple[FittedProbes, dict[str, Score]]:
-    """Returns: the probes, and their scores on test sentences."""
-    fitted = fit(states.train, recipe, settings.seed, model.device, settings.on_progress)
+    """Returns: the probes of the first `spaces`, by default of all, and their scores on test sentences."""
+    fitted = fit(states.train, recipe, settings.seed, model.device, settings.on_progress, spaces)
     return fitted, _scores(states.test, fitted.maps, model, settings)
 
 
