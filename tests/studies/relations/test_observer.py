@@ -1,6 +1,7 @@
 """What heads give to links: the same in loops over the definition, in any batches and blocks."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.heads.relations.link_attention import joined
-from headscope.studies.heads.relations.observer import LinkObserver
+from headscope.studies.heads.relations.observer import BatchLinks, LinkObserver
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
 from support.made_inputs import inputs_of, maps_of, spaced
@@ -139,6 +140,28 @@ def test_a_link_without_a_pair_of_tokens_is_counted_and_left_out() -> None:
     inputs = inputs_of(Example("s", (Sentence("a", ((0, 1), (0, 1)), links=shared.links),)))
     assert len(found_by(LinkObserver(counts=counts), [maps_of(inputs)], inputs)) == 0
     assert counts == {"links without a pair of tokens": 2}
+
+
+def test_the_links_of_a_batch_are_looked_for_once_for_all_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = inputs_of(
+        Example("l", (spaced("the \u200d\u00ad ran dog", Link("x", (0,), (1,)), Link("y", (0,), (2,))),))
+    )
+    looked, look = list[Any](), LinkObserver._links_of
+    monkeypatch.setattr(LinkObserver, "_links_of", lambda self, batch: looked.append(batch) or look(self, batch))
+    known: dict[bytes, BatchLinks] = {}
+    for seed in range(2):
+        counts, alone = Counter[str](), Counter[str]()
+        maps = maps_of(inputs, seed=seed)
+        shared = found_by(LinkObserver(counts=counts, known=known), [maps], inputs)
+        apart = found_by(LinkObserver(counts=alone), [maps], inputs)
+        assert counts == alone == {"links without a pair of tokens": 1}
+        np.testing.assert_array_equal(shared.linked, apart.linked)
+        np.testing.assert_array_equal(shared.sink_others, apart.sink_others)
+    assert len(looked) == 3 and len(known) == 1
+    monkeypatch.setattr("headscope.studies.heads.relations.observer.KEPT", 0)
+    full: dict[bytes, BatchLinks] = {}
+    found_by(LinkObserver(known=full), [maps], inputs)
+    assert not full
 
 
 def test_examples_without_links_ask_nothing() -> None:

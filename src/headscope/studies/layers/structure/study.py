@@ -88,7 +88,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
-    corpus, training = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    corpus, training, attributes = taken.corpus, taken.training, attributes | taken.attributes
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
@@ -124,17 +125,15 @@ def passes(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, random: bool, full: bool
 ) -> Iterator[ArrayPass[Any]]:
     """The passes of `run`, which a worker of a cluster reads."""
-    treebanks = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    return treebank_passes(
-        states_pass, model, treebanks, settings, range(settings.seed, settings.seed + SEEDS * random)
-    )
+    taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return treebank_passes(states_pass, model, taken, settings, range(settings.seed, settings.seed + SEEDS * random))
 
 
 def first_pass(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
 ) -> PlannedPass[Any]:
     """What other studies may read together with this one."""
-    corpus, _ = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    corpus = of_two_minutes(corpus, training, TRAINED, settings, full=full).corpus
     return states_pass(model, settings, corpus).planned()
 
 
