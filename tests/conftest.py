@@ -5,11 +5,13 @@ import os
 # Kernels of a GPU are run on this processor, by Triton's interpreter; triton reads it when torch imports it.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 
+import errno
 import gc
 import shutil
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -18,9 +20,10 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from headscope.capture import observer
+from headscope.corpora import reading
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
-from headscope.passes import pass_journal
+from headscope.passes import pass_journal, shards
 from support.pages import not_written
 from support.tiers import leave_slow
 
@@ -115,6 +118,49 @@ def blocks_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(observer, "BLOCK_ELEMENTS", cells)
 
     return made
+
+
+@pytest.fixture
+def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No example of a corpus is kept in memory: each iteration reads its files."""
+    monkeypatch.setattr(reading, "IN_MEMORY", 0)
+
+
+@pytest.fixture
+def six_in_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards of passes have six examples each."""
+    monkeypatch.setattr(shards, "EXAMPLES", 6)
+
+
+@pytest.fixture
+def hub_library(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A function that sets what the hub's library has read from the environment, such as ENDPOINT, by name."""
+
+    def made(**values: object) -> None:
+        for name, value in values.items():
+            monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+
+    return made
+
+
+@pytest.fixture
+def never(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that makes each call of what it names, such as "torch.load", a failure of the test."""
+    return lambda name: monkeypatch.setattr(name, lambda *_, **__: pytest.fail(f"{name} was called"))
+
+
+@pytest.fixture
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that makes each call of what it names an error of a full disk."""
+    error = OSError(errno.ENOSPC, "No space left on device")
+    return lambda name: monkeypatch.setattr(name, Mock(side_effect=error))
+
+
+@pytest.fixture
+def code_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of models is copied into a folder of the test, not into the user's cache."""
+    for module in ("transformers.dynamic_module_utils", "transformers.utils.hub"):
+        monkeypatch.setattr(f"{module}.HF_MODULES_CACHE", str(tmp_path / "modules"))
 
 
 @pytest.fixture

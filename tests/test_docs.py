@@ -118,6 +118,40 @@ def in_order(page: str) -> list[str]:
 WITH_COMMANDS = [name for name, page in PAGES.items() if commands(page)]
 
 
+# Options of other programs, and of those in a checkout.
+FOREIGN = {
+    *("--constraint", "--editable", "--index-url", "--torch-backend", "--to", "--help"),
+    "--annotator",
+    "--number",
+}
+
+
+def test_options_that_pages_name_are_there() -> None:
+    """Those of figures in docs/measured may be gone: their commands are of the commit that measured them."""
+    tools = ("claims", "head", "index", "join", "list", "push", "rerun", "report", "reproduce", "verify", "view")
+    known = set(FOREIGN)
+    for name in (*STUDIES, *tools, "export"):
+        command: Any = get_command(application([name]))
+        with command.make_context("headscope", [name]) as context:
+            found = command.resolve_command(context, [name])[1]
+        known |= {option for one in found.params for option in (*one.opts, *one.secondary_opts)}
+    for name, page in PAGES.items():
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", page))
+        assert name.startswith("docs/measured") or named <= known, name
+
+
+# A survey tells its results apart itself; tools read what studies wrote.
+SHARED_FOLDERS = {*AFTER, "survey", "index", "export", "rerun", "reproduce"}
+
+
+@pytest.mark.parametrize("name", WITH_COMMANDS)
+def test_two_commands_of_a_page_write_to_two_folders(name: str) -> None:
+    found = [shlex.split(command)[1:] for command in dict.fromkeys(commands(PAGES[name]))]
+    writing = [words for words in found if words[0] not in SHARED_FOLDERS and "evaluate" not in words]
+    folders = [words[words.index("-o") + 1] if "-o" in words else tuple(words[:2]) for words in writing]
+    assert len(set(folders)) == len(folders), "a result of another command is not replaced"
+
+
 # The commands of the README and of the first page run first; what other pages run is thorough.
 FIRST = ("README.md", "docs/index.md")
 
@@ -207,6 +241,16 @@ def test_files_that_the_readme_links_are_there() -> None:
     links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
     assert len(links) >= 4
     assert [link for link in links if not (ROOT / link.partition("#")[0]).is_file()] == []
+
+
+def test_each_of_fifteen_questions_has_its_place() -> None:
+    table = PAGES["docs/index.md"].partition("## How do I\n")[2].partition("\n## ")[0]
+    links = re.findall(r"^\| \w.* \| \[.*\]\((.*)\) \|$", table, re.MULTILINE)
+    assert len(links) == 15
+    for page, _, anchor in (link.partition("#") for link in links):
+        titles = re.findall(r"^#+ (.*)$", PAGES[f"docs/{page or 'index.md'}"], re.MULTILINE)
+        anchors = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
+        assert not anchor or anchor in anchors, f"{page}#{anchor}"
 
 
 def test_the_number_of_exact_model_types_is_that_of_the_tests() -> None:

@@ -52,7 +52,7 @@ def test_pictures_of_pages_are_skipped_without_a_browser(name, monkeypatch, caps
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sys.argv", [name])
     tool(name)["main"]()
-    assert "skipped, chromium and chromedriver not found; install Chromium" in capsys.readouterr().out
+    assert "chromium and chromedriver not found; install Chromium" in capsys.readouterr().out
 
 
 def test_a_tour_is_an_animated_picture_of_its_frames():

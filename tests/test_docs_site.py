@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 from headscope.version import __version__
 
@@ -19,13 +21,15 @@ DOCSTRINGS = runpy.run_path(str(ROOT / "docs/tools/docstrings.py"))
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the site is made from, in a folder of its own."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built in a folder of its own."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "mkdocs.yml", folder)
     (folder / "src").symlink_to(ROOT / "src")
-    return folder
+    done = build(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "out" / "site"
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -33,14 +37,22 @@ def build(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_site_is_built_strictly_and_asks_no_other_host(copied):
-    done, site = build(copied), copied / "out" / "site"
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_the_site_is_built_strictly_and_asks_no_other_host(site):
     assert [line for line in OFFLINE["faults"](site) if EXAMPLE not in line] == []
     reference = (site / "api.html").read_text(encoding="utf-8")
     assert 'id="headscope.studies.heads.syntax.study.run"' in reference and "subtypes" in reference
     assert "Option(" not in reference
     assert not (site / "tools").exists()
+
+
+def test_its_search_works_where_it_is_opened_as_files(site, browser):
+    browser.set_window_size(1280, 900)
+    browser.get((site / "index.html").as_uri())
+    browser.find_element(By.CSS_SELECTOR, "button.md-search__button").click()
+    focused = "return document.activeElement.shadowRoot?.activeElement"  # the field is in a shadow root
+    WebDriverWait(browser, 20).until(lambda page: page.execute_script(focused)).send_keys("head")
+    found = r"return /[1-9]\d* results/.test(document.activeElement.shadowRoot?.textContent)"
+    WebDriverWait(browser, 20).until(lambda page: page.execute_script(found))
 
 
 @pytest.fixture(scope="module")

@@ -32,17 +32,17 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 88_750,
-    "src: files": 780,
+    "src: lines": 88_360,
+    "src: files": 775,
     "src: files under 30 lines": 69,
     "functions with more than 12 arguments": 13,
     "classes from BaseException": 0,
     "circles of files": 0,
     "upward imports": 0,
-    "stores of vague names": 280,
+    "stores of vague names": 276,
     "pages: files": 25,
-    "pages: lines": 5_730,
-    "pages: guards": 22,
+    "pages: lines": 5_690,
+    "pages: guards": 21,
     "pages: json.loads": 0,
 }
 

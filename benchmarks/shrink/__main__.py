@@ -1,11 +1,11 @@
 """Ways to make one model smaller, side by side on one task: scores over seeds, bytes, milliseconds, and one figure.
 
 At one size: ours (`headscope shrink`), with narrower embeddings, and these twice as fast, all also in eight bits; by
-gates, by magnitude, at random; and, alone, eight bits, half of the layers distilled, fewer pieces of the vocabulary, a
+gates; and, alone, eight bits, half of the layers distilled, fewer pieces of the vocabulary, a
 quarter of the heads (Michel et al. 2019, untrained), a static table of token vectors (as model2vec), and the whole
 model. Scores are of dev: of the whole model with the 95% interval over examples, of the others with that of the mean
 over seeds (from three on), each of which draws its examples of train. Milliseconds are medians of one thread, of the
-models of the first seed, in turns. The figure has the four methods at several sizes.
+models of the first seed, in turns. The figure has both methods at several sizes.
 
     headscope finetune minilm --task sst2 --data FOLDER --limit 4000 --epochs 2 -o out/sst2
     python -m benchmarks.shrink out/sst2/model --task sst2 --data FOLDER --sizes 80,65,50 --seeds 3 --workers 16
@@ -33,11 +33,11 @@ from headscope.outputs.outputs import task_outputs
 from headscope.outputs.size_and_speed import megabytes
 from headscope.outputs.task_inputs import task_inputs
 from headscope.studies.size.shrink.scores import of_task
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from headscope.studies.training.finetune.layer_changes import over_seeds
 
 ALONE = ("eight-bit", "layers", "vocabulary", "heads", "static")
-BESIDE = ("both", "gates", "magnitude", "random", "narrow", "fast", *ALONE)
+BESIDE = ("both", "gates", "narrow", "fast", *ALONE)
 WORDS = {
     "whole": "whole model",
     "both": "ours",

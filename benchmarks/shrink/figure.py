@@ -1,4 +1,4 @@
-"""The four methods in one figure: the mean score over seeds by size, with its 95% interval; first the whole model.
+"""Both methods in one figure: the mean score over seeds by size, with its 95% interval; first the whole model.
 
 python -m benchmarks.shrink.figure out/shrink-ways/rows.csv accuracy   # out/shrink-ways/methods.svg, .png
 """

@@ -27,7 +27,7 @@ from transformers import (
 
 import headscope
 from headscope import Model
-from headscope.models.eight_bits import EightBits, nodes_by_part, quantised
+from headscope.models.eight_bits import EightBits, quantised
 from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import by_round, pass_seconds
@@ -51,7 +51,7 @@ def ways(name: str, model: Model, folder: Path) -> dict[str, Timed]:
     """What times a pass of a model, by how it is run."""
     source = export(model, folder / f"{name}.onnx")
     target = folder / f"{name}-8.onnx"
-    quantised(source, target, EightBits(per_channel=True), nodes_by_part(source, model))
+    quantised(source, target, EightBits(per_channel=True))
     files = {"onnxruntime": source, "onnxruntime, eight bits": target}
     timed = {f"{name}, {way}": partial(file_seconds, session_of(path)) for way, path in files.items()}
     return {f"{name}, torch": partial(pass_seconds, model), **timed}

@@ -15,7 +15,7 @@ from headscope.corpora.tasks import Task
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example
 from headscope.passes.batches import batches
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 
 # Pieces that no text of train has are read alone, so many at once.
 AT_ONCE = 512

@@ -24,12 +24,12 @@ from headscope.outputs.task_inputs import task_inputs
 from headscope.storage.files import write_atomically
 from headscope.studies.size.prune.ranking import HeadRanking
 from headscope.studies.size.prune.removal import PrunedModel, PruningPlan, smaller
-from headscope.studies.size.shrink.answers import TaskAnswers, file_answers
+from headscope.studies.size.shrink.judge import judge_of
 from headscope.studies.size.shrink.prices import layer_megabytes
-from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.texts import Splits
 
-METHODS = ("estimate", "gates", "magnitude", "random")
+METHODS = ("estimate", "gates")
 HEADS = PruningPlan(share=0.75, step=0.25)
 # Examples of dev on which a run scores its steps.
 SCORING_STEPS = 100
@@ -112,8 +112,8 @@ def _shrunk(
     if "eight_bit" not in facts:
         return [row]
     path, size = folder / "model" / facts["eight_bit"]["file"], facts["eight_bit"]["megabytes"][1]
-    inputs = encode(made, tuple(task.dev))
-    outputs = file_answers(TaskAnswers(task), session_of(path), made, inputs, settings)
+    judge = judge_of(made, task, Splits((), (), tuple(task.dev), tuple(task.dev.units)), settings)
+    outputs = judge.file_outputs(session_of(path), made, judge.held_out)
     return [row, _row(f"{way}, {EIGHT}", seed, outputs, task, size, path, target)]
 
 
@@ -161,8 +161,6 @@ AS_IT_IS: dict[str, Any] = {"speed": "1x", "size": None}
 NARROW: dict[str, Any] = {"parts": "neurons,heads,layers,embeddings"}
 OPTIONS: dict[str, dict[str, Any]] = {
     "estimate": {},
-    "magnitude": {"method": "magnitude"},
-    "random": {"method": "random"},
     "narrow": NARROW | {"eight_bit": RUNTIME},
     "fast": NARROW | {"eight_bit": RUNTIME, "speed": "2x"},
     "vocabulary": AS_IT_IS,

@@ -70,18 +70,50 @@ def everything() -> str:
 
 
 def _lines(study: Study, name: str, defined: dict[Number, str]) -> Iterator[str]:
-    """The lines of a study's numbers; `defined` has the study that defines each number, whatever its dimensions."""
+    """The lines of a study's numbers; `defined` has the study that defines each number, whatever its dimensions.
+
+    Numbers that are the same change of others, such as their values in the embeddings, share a line at the end.
+    """
     before: dict[str, Number] = {}
+    lines: dict[str, list[tuple[str, str, str]]] = {}  # by what numbers are: name, dimensions, and what each is alone
     for number in numbers(study):
         what, other = _in_names(number, [*before.values()]), defined.setdefault(replace(number, dims=()), name)
-        said = " ".join([what, *(before[name].unit for name in re.findall(r"`(\w+)`", what) if name in before)])
         if other != name:
             what = f"as in [{other}](#the-study-{other})"
-        elif not re.search(rf"\b{re.escape(number.unit)}\b", said):
+        elif not _says_unit(what, number.unit, before):
             what += f" ({number.unit})"
         dims = f"[{', '.join(number.dims)}]" if number.dims else ""
-        yield f"* `{number.name}{dims}`: {what}"
+        lines.setdefault(_of_its_namesake(number.name, what), []).append((number.name, dims, what))
         before[number.name] = number
+    for several, parts in sorted(lines.items(), key=lambda line: len(line[1]) > 1):
+        if len(parts) == 1:
+            ((number_name, dims, what),) = parts
+            yield f"* `{number_name}{dims}`: {what}"
+        else:
+            yield f"* {', '.join(f'`{number_name}`' for number_name, *_ in parts)}: {several}"
+
+
+def _says_unit(what: str, unit: str, before: dict[str, Number]) -> bool:
+    """Whether words say their unit, or name what a share is of, or a number before that has the unit.
+
+    >>> _says_unit("attention of a head to commas", "share of attention", {})
+    True
+    """
+    named = [what.split()[0], *re.findall(r"`(\w+)`", what)]
+    said = " ".join([what, *(before[name].unit for name in named if name in before)])
+    return re.search(rf"\b{re.escape(unit.removeprefix('share of '))}\b", said, re.IGNORECASE) is not None
+
+
+def _of_its_namesake(name: str, what: str) -> str:
+    """What a number is, without the name of the number that its own name holds.
+
+    >>> _of_its_namesake("embeddings_norm", "`norm`, in the embeddings")
+    'the same, in the embeddings'
+    """
+    other = re.match(r"`(\w+)`(?=,| )", what)
+    if other and re.search(rf"(^|_){other[1]}(_|$)", name):
+        return f"the same{what[other.end() :]}"
+    return what
 
 
 def _in_names(number: Number, before: list[Number]) -> str:
@@ -90,6 +122,10 @@ def _in_names(number: Number, before: list[Number]) -> str:
     for other in sorted(before, key=lambda other: -len(other.what)):
         if len(other.what.split()) > 3 and other.what != what:
             what = re.sub(rf"(?:^|(?<= (?:in|of) )){re.escape(other.what)}", f"`{other.name}`", what)
+    for other in before:
+        start = other.what.rpartition(", ")[0]
+        if "`" not in what and number.name.endswith(f"_{other.name}") and len(start.split()) > 3:
+            what = re.sub(rf"^{re.escape(start)}(?=, )", f"`{other.name}`", what)
     return what
 
 

@@ -56,7 +56,7 @@ def sinks(dim: str) -> tuple[Number, ...]:
     >>> sinks("relation")[2].name
     'sink_gain'
     """
-    gain = "attention to special tokens from other words less that from words to which the function applies"
+    gain = "attention to special tokens from other words minus that from words to which the function applies"
     rate = "false discovery rate at which other words give special tokens no more"
     return (
         Number("sink_applies", f"{CHOSEN} words to which its function applies", SHARE, (dim,), SINK_SOURCE),

@@ -29,7 +29,7 @@ from headscope.storage.codec import encode
 from headscope.storage.hashes import Fingerprint
 from headscope.storage.lines import line_of, record_of
 from support.ablated import ablated
-from support.planted_task import DECIDES, planted_classifier, planted_task
+from support.planted_task import planted_classifier, planted_task
 from support.tiers import paired
 from support.tiny import tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_classifier
@@ -164,26 +164,6 @@ def test_masked_words(family: str) -> None:
     assert found.strategy == (ROWS if family == "bert" else RERUN)
 
 
-def test_batched_is_one_by_one() -> None:
-    one = inputs_of("bert")
-    alone = sweep(one, Settings(batch_tokens=1))
-    np.testing.assert_allclose(sweep(one, Settings(batch_tokens=65_536)).heads, alone.heads, rtol=1e-5, atol=1e-5)
-
-
-def test_the_planted_head_is_found(planted: TaskInputs) -> None:
-    found, targets = sweep(planted), planted.task.targets(planted.task.dev)
-    right = (found.heads.argmax(-1) == targets).mean(-1)
-    expected = np.ones_like(right)
-    expected[DECIDES[0] - 1, DECIDES[1] - 1] = 0.5
-    np.testing.assert_array_equal(right, expected)
-
-
-def test_sets_of_one_head_or_layer_are_as_alone(planted: TaskInputs) -> None:
-    heads = planted.model.capture.heads
-    found = sweep(planted, SETTINGS, sets=[parse(text, heads) for text in ("2-3", "1-*")])
-    np.testing.assert_allclose(found.sets, [found.heads[1, 2], found.layers[0]], rtol=1e-5, atol=1e-6)
-
-
 def test_layers_with_fewer_heads_than_others() -> None:
     from headscope.studies.size.prune.cut_heads import prune
 
@@ -253,21 +233,6 @@ def test_a_set_that_is_added_is_all_that_is_computed(
     found = sweep(planted, kept(tmp_path), sets=chosen)
     assert computed and all(len(disabled) == 1 for disabled in computed)
     assert_same(found, sweep(planted, SETTINGS, sets=chosen))
-
-
-def test_stopped_anywhere_it_ends_with_the_same_numbers_to_the_bit(planted: TaskInputs, tmp_path: Path) -> None:
-    sets = [parse(SET, planted.model.capture.heads)]
-    parts, notices = list[int](), list[str]()
-    uninterrupted = sweep(planted, Settings(batch_tokens=32, on_progress=parts.append), sets=sets)
-    assert parts[0] == 0  # of a journal
-    for stop in range(1, len(parts), 13):
-        folder = tmp_path / f"journal {stop}"
-        with pytest.raises(KeyboardInterrupt):
-            sweep(planted, replace(kept(folder, interrupted_at(stop)), on_notice=notices.append), sets=sets)
-        if stop > 1:
-            assert "start the same command again to go on from there" in notices.pop()
-        assert folder.exists() == (stop > 1)
-        assert_same(sweep(planted, kept(folder), sets=sets), uninterrupted)
 
 
 def test_several_processes_give_the_bits_of_one_and_go_on(planted: TaskInputs, tmp_path: Path) -> None:
@@ -385,18 +350,3 @@ def test_a_task_head_of_another_kind_is_refused() -> None:
         sweep(task_inputs(words.model, classes.task, classes.task.dev), SETTINGS)
     with pytest.raises(HeadscopeError, match="not words; name its task with --task NAME --data FOLDER, or a model"):
         sweep(task_inputs(classes.model, words.task, words.task.dev), SETTINGS)
-
-
-def test_heads_of_a_set_are_disabled_in_every_layer_at_once(planted: TaskInputs) -> None:
-    """Not one after the other: with all heads but the planted one gone, the model still tells."""
-    heads = planted.model.capture.heads
-    sets = [parse("*-*", heads), parse("*-*", heads)]
-    sets[1][DECIDES[0] - 1, DECIDES[1] - 1] = False
-    found, targets = sweep(planted, SETTINGS, sets=sets), planted.task.targets(planted.task.dev)
-    assert [(outputs.argmax(-1) == targets).mean() for outputs in found.sets] == [0.5, 1.0]
-
-
-def test_modes_differ(planted: TaskInputs) -> None:
-    found = {mode: sweep(planted, SETTINGS, mode=mode).heads for mode in ("uniform", "zero", "mean")}  # type: ignore[arg-type]
-    for one, other in product(found, repeat=2):
-        assert one == other or np.abs(found[one] - found[other]).max() > 1e-4

@@ -15,16 +15,24 @@ REAL = torch.arange(30) <= torch.tensor([30, 17])[:, None, None, None]
 MASK = torch.zeros(2, 1, 30, 30).masked_fill_(~REAL, -torch.inf)
 
 
-def of_powers(scores: Tensor) -> Attention:
+def exact(scores: Tensor) -> Attention:
+    return exact_softmax(shifted(scores))
+
+
+def of_powers(scores: Tensor, scale: float = 1) -> Attention:
     attention = torch.empty_like(scores)
-    return attention, power_softmax(scores, attention)
+    return attention, power_softmax(scores, attention, scale)
 
 
-@pytest.mark.parametrize("softmax", [exact_softmax, of_powers])
+def of_scaled(scores: Tensor) -> Attention:
+    return of_powers(scores * 7, scale=1 / 7)
+
+
+@pytest.mark.parametrize("softmax", [exact, of_powers, of_scaled])
 def test_softmax_and_entropy_are_those_of_double_precision(softmax):
     scores = STATES[0] @ STATES[1].mT + MASK.clamp_min(-1e30)
     expected = scores.double().softmax(-1)
-    attention, entropy = softmax(shifted(scores.clone()))
+    attention, entropy = softmax(scores.clone())
     torch.testing.assert_close(attention, expected.float(), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(entropy(), torch.special.entr(expected).sum(-1).float(), rtol=1e-5, atol=1e-5)
     assert not attention[1, ..., 18:].any()

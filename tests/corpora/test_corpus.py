@@ -76,8 +76,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
         read(path)
 
 
-def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "IN_MEMORY", 2)
+def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, streamed):
     path = tmp_path / "x.txt"
     path.write_text("One.\nTwo.\nThree.\n")
     found = read(path)
@@ -86,8 +85,7 @@ def test_a_large_corpus_is_read_anew_at_each_iteration(tmp_path, monkeypatch):
     assert texts(found) == [["Four."], ["Five."], ["Six."]]
 
 
-def test_memory_does_not_grow_with_the_corpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "IN_MEMORY", 100)
+def test_memory_does_not_grow_with_the_corpus(tmp_path, streamed, monkeypatch):
     monkeypatch.setattr(stream, "MOST_MARKS", 100)
 
     def peak(n: int) -> int:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope.corpora import Options, read
-from headscope.corpora import reading as module
 from headscope.corpora import stream as stream_module
 from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.stream import Stream
@@ -70,9 +69,7 @@ def options(kind: str) -> Options:
     return Options(kind=named, columns=columns, skip_bad=True, segment=8, offsets=pieces)
 
 
-@pytest.fixture(autouse=True)
-def nothing_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IN_MEMORY", 0)
+pytestmark = pytest.mark.usefixtures("streamed")
 
 
 def written(folder: str | Path, name: str, content: str) -> Path:

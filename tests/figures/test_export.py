@@ -1,6 +1,7 @@
 """Figures as files: valid, whole, without a network; in other processes the same files, errors of each chart alone."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -107,8 +108,8 @@ def test_pages_of_a_survey_share_a_process_and_one_that_ends_is_replaced(
     assert [process.returncode for process in started] == [-9, 0]
 
 
-def test_without_formats_no_process_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headscope.figures.export.Popen", lambda *_, **__: pytest.fail("a process was started"))
+def test_without_formats_no_process_is_started(tmp_path: Path, never: Callable) -> None:
+    never("headscope.figures.export.Popen")
     with saving(()) as save:
         assert save(SPEC, tmp_path / "chart").result() == []
         with pytest.raises(HeadscopeError, match="figure format 'eps' is unknown"):

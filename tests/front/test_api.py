@@ -17,9 +17,7 @@ import pandas as pd
 import pytest
 import torch
 import xarray as xr
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Transformer
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel
 
 import headscope
 from headscope import HeadscopeError, catalog
@@ -75,15 +73,6 @@ def test_every_study_is_called_alike(name: str, monkeypatch: pytest.MonkeyPatch,
     several = [*given.get("corpora", ()), *given.get("treebanks", ()), *given.get("trainings", ())]
     assert all(isinstance(corpus, Corpus) for corpus in several)
     assert given.keys() <= signature.parameters.keys()
-
-
-def test_a_model_may_be_an_object_of_another_library(folder: Path) -> None:
-    network, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    sentences = SentenceTransformer(modules=[Transformer(str(folder))], device="cpu")
-    expected = headscope.profile(str(folder), TEXTS)
-    for model, more in ((headscope.load(str(folder)), {}), (network, {"tokenizer": tokenizer}), (sentences, {})):
-        result = headscope.profile(model, TEXTS, **more)
-        np.testing.assert_allclose(result["entropy"], expected["entropy"], atol=1e-5)
 
 
 def test_a_result_has_the_maps_of_typical_inputs(folder: Path) -> None:

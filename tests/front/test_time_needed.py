@@ -43,9 +43,8 @@ def times(said: Iterable[str]) -> list[str]:
 def test_a_long_study_says_its_time_once_after_the_first_batches(clock: list[float]) -> None:
     study = Followed(clock, 4000)
     assert study.read(4, 0.5) == []
-    assert study.read(1, 0.5) == [
-        "profile: about 3 min left on this machine, for 4,000 examples"
-    ]  # 3,950 at 20 a second
+    (line,) = study.read(1, 0.5)  # 3,950 at 20 a second
+    assert "about 3 min left" in line and "4,000 examples" in line
     assert len(study.read(200, 5.0)) == 1
 
 
@@ -119,7 +118,3 @@ def test_a_command_says_it_once_on_stderr(model: Path, tmp_path: Path, options: 
     assert line.startswith("headscope: profile: about ") and line.endswith("for 40 examples; --limit N takes fewer")
     if "--json" in options:
         assert json.loads(done.stdout)["report"]
-
-
-def test_a_quiet_command_does_not_say_it(model: Path, tmp_path: Path, soon: None) -> None:
-    assert "left on this machine" not in run_command("profile", model, *WORDS, "-o", tmp_path, "--quiet").stderr

@@ -271,7 +271,7 @@ def _written(size: int, _: Path) -> object:
 
 
 def _fields(size: int, _: Path) -> object:
-    return view_state.parse_state("&".join(f"a{number}=1" for number in range(size)))
+    return view_state.parse_state("&".join(["t=1"] * size))
 
 
 def _checkpoint(folder: Path, **changes: object) -> Checkpoint:

@@ -532,7 +532,7 @@ GULORDAVA = b"pattern\tconstr_id\tsent_id\tform\tclass\ttype\tn_attr\tlen_prefix
 # Its good input takes a minute; tests/studies/test_mutated_results.py has its short run.
 PAGES = "result, pages of all studies"
 
-TARGETS: Mapping[str, Target] = {
+TARGETS: dict[str, Target] = {
     "text": corpus_file("x.txt", b"It rained.\nWe stayed in.\n"),
     "text, packed": corpus_file("x.txt.gz", b"It rained.\nWe stayed in.\n"),
     "paragraphs": corpus_file(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import run, targets
+from fuzz import run
 from fuzz.run import fuzz
 from fuzz.targets import PAGES, TARGETS, Target, good
 from headscope.corpora.parsing.lines import opened
@@ -36,6 +36,5 @@ def test_a_reader_that_takes_too_long_has_failed(monkeypatch: pytest.MonkeyPatch
             time.sleep(30)
 
     monkeypatch.setattr(run, "SECONDS", 1)
-    monkeypatch.setattr(targets, "TARGETS", {"slow": Target(lambda _: b"a", read_for_long)})
-    monkeypatch.setattr(run, "TARGETS", targets.TARGETS)
+    monkeypatch.setitem(TARGETS, "slow", Target(lambda _: b"a", read_for_long))
     assert fuzz("slow", range(1), seed=0).failures == {0: "TooSlowError: more than 1 seconds"}

@@ -68,9 +68,7 @@ def test_a_pooler_that_no_file_has_is_refused(tmp_path: Path) -> None:
         adapted(tmp_path, classifier, task_type="SEQ_CLS")
         (tmp_path / "base").rename(tmp_path / "unused")
         (tmp_path / "stored").rename(tmp_path / "base")
-    assert "2 weights are missing from the checkpoint (bert.pooler.dense.bias" in refusal(
-        tmp_path / "adapter", head=True
-    )
+    assert "2 weights are missing" in refusal(tmp_path / "adapter", head=True)
 
 
 @pytest.fixture
@@ -93,7 +91,7 @@ def test_without_peft_one_line_says_to_install_it(folder: Path, monkeypatch: pyt
 
 def test_pickled_adapters_are_refused(folder: Path) -> None:
     (folder / "adapter" / "adapter_model.safetensors").rename(folder / "adapter" / "adapter_model.bin")
-    assert "the adapter has no adapter_model.safetensors; save it with safetensors" in refusal(folder / "adapter")
+    assert "no adapter_model.safetensors; save it with safetensors" in refusal(folder / "adapter")
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,8 @@ IMPORTS = {
 
 @pytest.mark.parametrize(("part", "line"), paired(["AutoConfig", "AutoModel"], list(IMPORTS)))
 def test_an_import_that_fails_names_the_module_and_a_release(
-    tmp_path: Path, part: str, line: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, part: str, line: str, code_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("transformers.dynamic_module_utils", "transformers.utils.hub"):
-        monkeypatch.setattr(f"{module}.HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setitem(missing_imports.LAST_RELEASE, GONE, "5.1.0")
     folder = save_tiny(tmp_path / "model")
     (folder / "own_code.py").write_text(f"{line}\n\nclass Own:\n    pass\n")

@@ -1,5 +1,6 @@
 """Sizes in config.json are held against the stored weights before memory is taken for them."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("key", ["max_position_embeddings", "type_vocab_size", "intermediate_size", "hidden_size"])
 def test_a_size_beyond_the_weights_is_named(folder: Path, key: str) -> None:
     edit(folder / "config.json", **{key: 12_000_000})
-    assert refusal(folder) == (
-        f"model '{folder}': {key} in config.json is 12000000, and the longest side of the weights is 172; correct it"
-    )
+    assert f"{key} in config.json is 12000000, and the longest side" in refusal(folder)
 
 
 def test_nothing_is_allocated_for_a_size_that_is_refused(folder: Path) -> None:
@@ -38,29 +37,29 @@ def test_nothing_is_allocated_for_a_size_that_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("config", [{"num_labels": 10**5}, {"text_config": {"num_labels": 10**5}}])
-def test_labels_beyond_the_weights_are_refused_before_they_are_named(folder: Path, config: dict, monkeypatch) -> None:
+def test_labels_beyond_the_weights_are_refused_before_they_are_named(
+    folder: Path, config: dict, never: Callable
+) -> None:
     edit(folder / "config.json", **config)
-    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", lambda *_, **__: pytest.fail("it was read"))
-    assert refusal(folder) == (
-        f"model '{folder}': num_labels in config.json is 100000, and the longest side of the weights is 172; correct it"
-    )
+    never("transformers.AutoConfig.from_pretrained")
+    assert "num_labels in config.json is 100000, and the longest side" in refusal(folder)
 
 
 @pytest.mark.parametrize(
     "config",
     [{"num_hidden_layers": 9_999}, {"n_layer": 101}, {"encoder_layers": 101}, {"attention_types": [[["global"], 101]]}],
 )
-def test_layers_beyond_the_weights_are_refused_before_they_are_built(folder: Path, config: dict, monkeypatch) -> None:
+def test_layers_beyond_the_weights_are_refused_before_they_are_built(
+    folder: Path, config: dict, never: Callable
+) -> None:
     edit(folder / "config.json", **config)
-    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", lambda *_, **__: pytest.fail("it was read"))
+    never("transformers.AutoConfig.from_pretrained")
     assert f"model '{folder}': {next(iter(config))} in config.json is " in refusal(folder)
 
 
 def test_few_layers_too_many_end_while_they_are_built(folder: Path) -> None:
     edit(folder / "config.json", num_hidden_layers=100)
-    assert refusal(folder) == (
-        f"model '{folder}': config.json makes more than 1220 arrays, and the weights are 55; correct its sizes"
-    )
+    assert "more than 1220 arrays, and the weights are 55; correct" in refusal(folder)
 
 
 def test_a_training_holds_the_sizes_against_the_weights_too(folder: Path) -> None:

@@ -14,7 +14,7 @@ from headscope.models.removable_parts import Kept
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import parameters
 from headscope.studies.size.shrink.moments import UNREAD, row_counts
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from support.tiny import tiny_bert, tiny_tokenizer
 
 TEXTS = ["The cat slept.", "He was not very old, and she said it at night in the garden.", "The dog ran."]

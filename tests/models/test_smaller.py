@@ -17,7 +17,7 @@ import headscope
 from headscope import HeadscopeError, Model
 from headscope.models.pruned_checkpoint import pruning_of
 from headscope.models.pruned_folder import save
-from headscope.models.removable_parts import Kept, parts_of, position_rows
+from headscope.models.removable_parts import Kept, parts_of
 from headscope.models.smaller import cut
 from headscope.models.smaller_vocabulary import kept_pieces, needed_pieces, with_pieces
 from headscope.studies.size.prune.cut_heads import prune
@@ -94,8 +94,7 @@ def cuts(draw: st.DrawFn) -> tuple[str, Kept]:
     tokenizer = model(family).tokenizer
     used = {number for ids in tokenizer(TEXTS)["input_ids"] for number in ids}
     pieces = kept_pieces(tokenizer, used) if draw(st.booleans()) else None
-    tokens = draw(st.none() | st.integers(34, 60)) if family != "llama" else None
-    return family, Kept(layers, some(32, width), some(4, heads), pieces, tokens)
+    return family, Kept(layers, some(32, width), some(4, heads), pieces)
 
 
 @settings(max_examples=25, deadline=None)
@@ -155,9 +154,7 @@ def test_uneven_model_is_the_original_without_the_parts(case: tuple[str, Kept]) 
     assert type(smaller.network) is type(original.network)
 
 
-def test_uneven_folder_loads_by_its_own_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("transformers.dynamic_module_utils", "transformers.utils.hub"):
-        monkeypatch.setattr(f"{module}.HF_MODULES_CACHE", str(tmp_path / "modules"))
+def test_uneven_folder_loads_by_its_own_class(tmp_path: Path, code_cache: None) -> None:
     original = model("bert")
     kept = Kept((0, 2), (tuple(range(9)), (), ()), ((1, 2), (), (0,)))
     smaller = cut(original, kept, fine=True)
@@ -189,13 +186,13 @@ def test_damaged_numbers_of_neurons_are_refused(neurons: Any) -> None:
 def test_folder_loads_everywhere_without_code(tmp_path: Path) -> None:
     original = model("bert")
     used = {number for ids in original.tokenizer(TEXTS)["input_ids"] for number in ids}
-    kept = Kept((0, 2), ((*range(16),),) * 3, None, kept_pieces(original.tokenizer, used), 40)
+    kept = Kept((0, 2), ((*range(16),),) * 3, None, kept_pieces(original.tokenizer, used))
     smaller = cut(original, kept)
     folder = save(smaller, tmp_path / "model")
     assert not list(folder.glob("*.py")) and "auto_map" not in (folder / "config.json").read_text()
     theirs, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     ours = headscope.load(str(folder))
-    assert ours.max_tokens == 40 and len(tokenizer) == len(kept.pieces or ())
+    assert len(tokenizer) == len(kept.pieces or ())
     assert tokenizer(TEXTS)["input_ids"] == smaller.tokenizer(TEXTS)["input_ids"]
     with torch.no_grad():
         expected = smaller.network(**inputs(smaller, TEXTS))[0]
@@ -218,12 +215,6 @@ def test_pieces_that_spell_words_stay_and_words_fall_apart() -> None:
     assert smaller.tokenize("cat dog") == ["cat", "d", "##o", "##g"]
     assert smaller("cat")["input_ids"] == [kept.index(number) for number in tokenizer("cat")["input_ids"]]
     assert len(kept_pieces(tokenizer, used, 150)) == 150
-
-
-def test_roberta_counts_positions_from_its_padding() -> None:
-    smaller = cut(model("roberta"), Kept(tokens=32))
-    assert position_rows(model("roberta"), 32) == smaller.network.config.max_position_embeddings == 33
-    assert smaller.max_tokens == 32
 
 
 def test_what_no_class_can_hold_is_refused_in_a_line() -> None:

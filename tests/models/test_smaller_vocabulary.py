@@ -26,7 +26,7 @@ from headscope.models.smaller_vocabulary import (
     with_pieces,
 )
 from headscope.studies.size.shrink import vocabulary
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.vocabulary import held_out_counts, pieces_to_keep
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 

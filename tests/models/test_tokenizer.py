@@ -1,6 +1,7 @@
 """A tokenizer that makes texts far longer, or has token types that the model lacks, is refused in one line."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -37,15 +38,12 @@ def folder(tmp_path: Path) -> Path:
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [BYTES] * 24}},
     ],
 )
-def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(folder, changes, monkeypatch) -> None:
+def test_a_tokenizer_that_makes_texts_far_longer_is_refused_before_it_is_used(folder, changes, never: Callable) -> None:
     edit(folder / "tokenizer.json", **changes)
-    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", lambda *_, **__: pytest.fail("it was loaded"))
+    never("transformers.AutoTokenizer.from_pretrained")
     with pytest.raises(HeadscopeError) as error:
         load_tokenizer(locate(str(folder)))
-    assert str(error.value) == (
-        f"model '{folder}': the normalizer of tokenizer.json makes a text more than 10,000 times as long; "
-        "save the model's own tokenizer into the folder"
-    )
+    assert "makes a text more than 10,000 times as long; save the" in str(error.value)
 
 
 def with_token(special: bool) -> PreTrainedTokenizerBase:
@@ -117,10 +115,7 @@ def test_a_type_of_tokens_that_the_model_lacks_is_refused(folder: Path) -> None:
     template(folder, single=7, pair=1)
     with pytest.raises(HeadscopeError) as error:
         load(str(folder))
-    assert str(error.value) == (
-        f"model '{folder}': its tokenizer has the type id 7, the embedding of types ends at 1; "
-        "save the model's own tokenizer into the folder"
-    )
+    assert "has the type id 7, the embedding of types ends at 1; save" in str(error.value)
 
 
 def test_types_of_pairs_that_the_model_lacks_are_refused_where_pairs_are_read(folder: Path) -> None:
@@ -143,9 +138,7 @@ def test_a_tokenizer_that_panics_is_refused(folder: Path) -> None:
     edit(folder / "tokenizer.json", post_processor=stored)
     with pytest.raises(HeadscopeError) as error:
         load(str(folder))
-    assert str(error.value) == (
-        f"model '{folder}': its tokenizer reads no text (no entry found for key); save it again with save_pretrained"
-    )
+    assert "reads no text (no entry found for key); save it again" in str(error.value)
 
 
 def test_a_vocabulary_without_a_mask_is_read_and_words_are_not_masked(tmp_path: Path) -> None:
@@ -155,7 +148,8 @@ def test_a_vocabulary_without_a_mask_is_read_and_words_are_not_masked(tmp_path: 
         tiny_bert(num_hidden_layers=1, vocab_size=len(words)).save_pretrained(tmp_path)
     (tmp_path / "vocab.txt").write_text("\n".join(words))
     model = load(str(tmp_path))
-    assert model.notes == ("its vocabulary has no [MASK], which is no token here: no word can be masked",)
+    (note,) = model.notes
+    assert "no [MASK]" in note
     assert max(model.tokenizer("a [MASK] b").input_ids) < len(words) == len(model.tokenizer)
     assert headscope.profile(model, ["a [MASK] b"] * 3, resamples=5, examples=0).sizes["layer"] == 1
     with pytest.raises(HeadscopeError, match="its tokenizer has no mask"):

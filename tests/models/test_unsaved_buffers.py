@@ -80,10 +80,8 @@ def test_parameters_take_no_memory_while_buffers_are_computed(tmp_path: Path) ->
 def test_a_buffer_that_is_computed_from_weights_is_refused(tmp_path: Path) -> None:
     sums = 'self.register_buffer("sums", self.embeddings.word_embeddings.weight.sum(1), persistent=False)'
     folder = save_code(tmp_path / "from_weights", sums)
-    assert refusal(folder, remote_code=True, device="cpu") == (
-        f"model '{folder}': its code computes 'sums' of 'OwnModel' from weights, and no file holds it; "
-        "make it a persistent buffer, and save the model again"
-    )
+    said = refusal(folder, remote_code=True, device="cpu")
+    assert "computes 'sums' of 'OwnModel' from weights" in said and "make it a persistent buffer" in said
 
 
 @pytest.mark.parametrize("family", in_turn([*EXACT]))

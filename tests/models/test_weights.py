@@ -46,12 +46,12 @@ def index_of(folder: Path, file: object) -> None:
 @pytest.mark.parametrize(
     "file", ["evil.bin", "../valid/model.safetensors", "/etc/x.safetensors", "a\\b.safetensors", 3]
 )
-def test_an_index_names_safetensors_inside_the_folder_alone(folder: Path, monkeypatch, file: object) -> None:
+def test_an_index_names_safetensors_inside_the_folder_alone(folder: Path, never: Callable, file: object) -> None:
     with quiet():
         save_tiny(folder.parent / "valid")
     torch.save(load_file(folder / SINGLE), folder / "evil.bin")
     index_of(folder, file)
-    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("torch.load was called"))
+    never("torch.load")
     assert refusal(folder) == (
         f"model '{folder}': {INDEX} names {str(file)!r}; only *.safetensors inside the folder are read"
     )
@@ -95,10 +95,8 @@ def test_weights_that_are_not_finite_are_refused_with_their_place(folder: Path, 
     weights = load_file(folder / SINGLE)
     weights["embeddings.word_embeddings.weight"][17, 3] = value
     save_file(weights, folder / SINGLE, {"format": "pt"})
-    assert refusal(folder) == (
-        f"model '{folder}': 1 numbers of the weight embeddings.word_embeddings.weight are not finite in float32 "
-        "(the first at [18, 4], counted from 1); download or train the model again"
-    )
+    said = refusal(folder)
+    assert "1 numbers of the weight embeddings.word_embeddings.weight are" in said and "[18, 4], counted from 1" in said
 
 
 def test_a_weight_too_large_for_the_number_format_is_refused(folder: Path) -> None:
@@ -115,7 +113,7 @@ def test_fewer_layers_than_the_checkpoint_are_refused(tmp_path: Path, head: bool
         save_tiny(tmp_path, tiny_bert(kind=BertForSequenceClassification))
     edit(tmp_path / "config.json", num_hidden_layers=2)
     assert "16 weights are in the checkpoint and not in the model (" in refusal(tmp_path, head=head)
-    assert "encoder.layer.2.attention.output.LayerNorm.bias, ...); mend config.json" in refusal(tmp_path, head=head)
+    assert "output.LayerNorm.bias, ...); mend config.json" in refusal(tmp_path, head=head)
 
 
 def test_a_head_that_is_not_used_is_no_reason_to_refuse(tmp_path: Path) -> None:
@@ -187,10 +185,7 @@ def test_weights_that_would_be_converted_are_refused(folder: Path, dtype: torch.
     key = "encoder.layer.0.attention.self.query.weight"
     weights[key] = weights[key].to(dtype)
     save_file(weights, folder / SINGLE, {"format": "pt"})
-    assert refusal(folder) == (
-        f"model '{folder}': 1 weights are stored as {name} ({key}, ...), not as one of F64, F32, F16, BF16; "
-        "they would be read as other numbers: save the model in one of these"
-    )
+    assert f"1 weights are stored as {name} ({key}, ...), not as one of F64, F32" in refusal(folder)
 
 
 def test_whole_numbers_that_are_no_weights_are_read(folder: Path) -> None:
@@ -209,7 +204,4 @@ def test_weights_are_in_memory_and_not_pages_of_their_file(folder: Path) -> None
 
 def test_an_error_of_removed_heads_names_the_folder(folder: Path) -> None:
     edit(folder / "config.json", headscope_pruning={"heads": [4, 4, 4], "removed": {"9": [1]}})
-    assert refusal(folder) == (
-        f"model '{folder}': headscope_pruning in config.json is no list of removed heads (there are no heads [1] in "
-        "layer 9); prune the original model again"
-    )
+    assert "(there are no heads [1] in layer 9); prune the original" in refusal(folder)

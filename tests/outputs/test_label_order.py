@@ -1,6 +1,5 @@
 """The order of a model's outputs where their names do not say it."""
 
-import re
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -53,15 +52,15 @@ def test_a_model_that_is_right_in_another_order_is_not_scored_in_that_of_the_tas
     with pytest.raises(HeadscopeError) as error:
         in_model_order(inference(model), model)
     said = str(error.value)
-    assert "read as contradiction, entailment, neutral, and would be right on 0.00 of 40" in said
-    assert re.search(r"as entailment, neutral, contradiction on 1\.00 \(95% interval of the difference 1\.00 to", said)
-    assert '"id2label": {"0": "entailment", "1": "neutral", "2": "contradiction"} into its config.json' in said
+    assert "entailment, neutral, and would be right on 0.00 of 40" in said
+    assert "contradiction on 1.00 (95% interval of the difference 1.00" in said
+    assert '"id2label": {"0": "entailment", "1": "neutral"' in said
 
 
-def test_the_remedy_works_and_names_that_decide_need_no_pass(monkeypatch):
+def test_the_remedy_works_and_names_that_decide_need_no_pass(never):
     model = classifier(*OF_MODEL)
     task = inference(model)
-    monkeypatch.setattr("headscope.outputs.label_order.task_outputs", lambda *given: pytest.fail("a pass"))
+    never("headscope.outputs.label_order.task_outputs")
     assert in_model_order(task, model).labels == OF_MODEL
 
 
@@ -69,10 +68,7 @@ def test_the_order_of_the_task_is_kept_where_it_is_as_good_as_any():
     model, said = classifier(), []
     task = replace(inference(model), labels=OF_MODEL)
     assert in_model_order(task, model, Settings(on_notice=said.append)) == task
-    assert len(said) == 1 and said[0].endswith(
-        "calls its outputs LABEL_0, LABEL_1, LABEL_2, which do not name the classes of 'MNLI'; they are read as "
-        "entailment, neutral, contradiction: on 40 examples no other order is far better"
-    )
+    assert len(said) == 1 and "LABEL_0, LABEL_1, LABEL_2" in said[0] and "on 40 examples no other order" in said[0]
 
 
 @pytest.mark.parametrize("bias", [None, [0.0, 3.0, 0.0]], ids=["noise", "always the same"])

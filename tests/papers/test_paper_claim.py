@@ -1,7 +1,6 @@
 """Claims as data: what headscope ships, and files of one's own."""
 
 import os
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.papers import judge, read_papers
 from headscope.papers.numbers import averaged
-from headscope.papers.paper_claim import PaperClaim
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS
 from headscope.report.cards.model_results import MeasuredModel, Source
@@ -141,36 +139,6 @@ def test_signs_of_anchors_may_stand_in_texts(tmp_path):
 def test_a_file_that_is_missing_is_named(tmp_path):
     with pytest.raises(HeadscopeError, match=r"none\.yaml"):
         read_papers(tmp_path / "none.yaml")
-
-
-PLAIN = st.none() | st.booleans() | st.integers() | st.text()
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.recursive(PLAIN, lambda one: st.lists(one) | st.dictionaries(st.text(), one), max_leaves=8))
-def test_any_yaml_is_read_or_refused_in_one_line(tmp_path_factory, value):
-    path = tmp_path_factory.mktemp("claims") / "mine.yaml"
-    path.write_text(yaml.safe_dump({"schema": 1, "claims": [value]}), encoding="utf-8")
-    with pytest.raises(HeadscopeError) as error:
-        read_papers(path)
-    assert len(str(error.value).splitlines()) == 1
-
-
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.dates()
-VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=2), SCALARS, max_size=2)
-FIELDS = [field.name for field in fields(PaperClaim)]
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.dictionaries(st.sampled_from(FIELDS), VALUES, min_size=1, max_size=3))
-def test_any_values_of_an_entry_are_read_or_refused_in_one_line(tmp_path_factory, changes):
-    path = written(tmp_path_factory.mktemp("claims"), OWN | changes)
-    try:
-        (claim,) = read_papers(path)[-1].claims
-    except HeadscopeError as error:
-        assert len(str(error).splitlines()) == 1
-    else:
-        assert isinstance(claim.limit, float) and isinstance(claim.id, str) and isinstance(claim.procedure, bool)
 
 
 RESULT = xr.Dataset(

@@ -4,7 +4,6 @@ import pytest
 
 from headscope import Model
 from headscope.corpora import Corpus, Options, read
-from headscope.passes import shards
 from support.small_model import small_model
 
 
@@ -19,6 +18,5 @@ def corpus() -> Corpus:
 
 
 @pytest.fixture
-def small_shards(journal_often: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def small_shards(journal_often: None, six_in_a_shard: None) -> None:
     """Shards of few examples, and a checkpoint after each."""
-    monkeypatch.setattr(shards, "EXAMPLES", 6)

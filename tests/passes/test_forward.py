@@ -6,9 +6,10 @@ import pytest
 import torch
 from transformers import BertForMaskedLM, PreTrainedModel
 
+import headscope
 from headscope.errors import HeadscopeError
-from headscope.passes.forward import hidden_states
-from support.tiny import tiny_bert, tiny_gpt2, tiny_network
+from headscope.passes.forward import hidden_states, normalised_at_the_end
+from support.tiny import tiny_bert, tiny_gpt2, tiny_network, tiny_tokenizer
 from support.tiny_families import EXACT, tiny_config
 
 INPUTS = {"input_ids": torch.tensor([[2, 7, 9, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long)}
@@ -75,3 +76,8 @@ class Uneven(torch.nn.Module):
         output = self.network(**inputs)
         output.hidden_states = (*output.hidden_states[:-1], output.hidden_states[-1][..., :4])
         return output
+
+
+def test_the_last_states_of_a_decoder_are_behind_its_final_normalisation() -> None:
+    assert normalised_at_the_end(headscope.wrap(tiny_gpt2(), tiny_tokenizer()))
+    assert not normalised_at_the_end(headscope.wrap(tiny_bert(), tiny_tokenizer()))

@@ -1,6 +1,6 @@
 """Arrays that are kept in files: their bits, and what becomes of a run that is killed while it computes from them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from headscope import Model, Settings
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
-from headscope.passes import Pass, array_files, shards
+from headscope.passes import Pass, array_files
 from headscope.passes.array_files import UNFINISHED, ArrayFiles, KeptShard
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore, read_arrays
 from headscope.passes.pass_journal import PassJournal
@@ -23,10 +23,15 @@ from headscope.storage.codec import decode, encode
 INPUTS = 17  # of 30 examples: the others are too long for the model
 
 
-@pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(shards, "EXAMPLES", 6)
-    yield
+pytestmark = pytest.mark.usefixtures("six_in_a_shard")
+
+
+def test_what_half_precision_does_not_hold_is_refused(model: Model, corpus: Corpus) -> None:
+    reading = Reading()
+    observe = reading.observe
+    reading.observe = lambda group: (observe(group)[0], [np.full((2, 2), 1e5)])  # type: ignore[method-assign]
+    with pytest.raises(HeadscopeError, match="larger than half precision holds"):
+        reading.run(model, corpus, 0)
 
 
 class Reading:
@@ -106,11 +111,8 @@ def test_a_sent_file_is_that_of_one_process_and_a_wrong_piece_is_one_line(
             files.receive(3, piece)
 
 
-def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("headscope.passes.array_files.write", full)
+def test_a_full_disk_is_one_line(model: Model, corpus: Corpus, tmp_path: Path, full_disk: Callable) -> None:
+    full_disk("headscope.passes.array_files.write")
     with pytest.raises(HeadscopeError, match=r"^'.*' cannot be written: no space left on the disk; make room"):
         Reading(tmp_path).run(model, corpus, 0)
 

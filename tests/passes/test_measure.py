@@ -87,9 +87,7 @@ def test_the_same_run_gives_the_same_numbers_and_another_seed_other_intervals(mo
 def test_a_corpus_whose_examples_are_all_too_long_is_one_clear_error(model: Model) -> None:
     with pytest.raises(HeadscopeError) as error:
         measure("profile", model, corpus_of("the man " * 40), ["entropy"])
-    assert str(error.value) == (
-        "corpus 'made': none of its 1 examples fits into 64 tokens; use --long truncate or --long window"
-    )
+    assert "none of its 1 examples fits into 64 tokens; use --long" in str(error.value)
 
 
 def test_texts_without_a_token_are_not_called_long(model: Model) -> None:

@@ -1,6 +1,6 @@
 """One pass over a corpus: the same numbers in whatever batches, blocks and shards, and nothing lost on Ctrl-C."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, cycle, islice
 from types import ModuleType, SimpleNamespace
@@ -78,13 +78,6 @@ def test_the_size_of_batches_changes_no_number(
     model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], batch_tokens: int
 ) -> None:
     assert_same(tallies_of(model, inputs, Settings(resamples=20, batch_tokens=batch_tokens)), all_tallies)
-
-
-def test_the_size_of_blocks_changes_no_number(
-    model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally], blocks_of: Callable[..., None]
-) -> None:
-    blocks_of(7)
-    assert_same(tallies_of(model, inputs), all_tallies)
 
 
 def test_shards_add_up_to_the_whole(model: Model, inputs: list[Encoded], all_tallies: dict[str, Tally]) -> None:

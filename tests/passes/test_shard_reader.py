@@ -14,7 +14,6 @@ import pytest
 
 from headscope import Model, Settings, catalog
 from headscope.corpora import Corpus, read
-from headscope.corpora import reading as corpus_module
 from headscope.corpora.parsing.lines import Cursor
 from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
@@ -122,9 +121,8 @@ def test_ctrl_c_within_a_sum_keeps_its_shards_and_a_killed_run_goes_on(
 
 
 @pytest.fixture
-def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def lines(tmp_path: Path, streamed: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A text of 60 lines that is not kept in memory; `lines.read` beside it gets a sign for each line that is read."""
-    monkeypatch.setattr(corpus_module, "IN_MEMORY", 0)
     next_line = Cursor.next_line
 
     def noting(cursor: Cursor, file: Any) -> bytes:

@@ -34,15 +34,6 @@ def test_long_texts_make_small_shards(model: Model) -> None:
     assert [part.coverage.inputs for part in reader.parts(reader.nothing)] == [12, 12, 12, 4]
 
 
-def test_workers_read_small_shards_with_the_same_bits(model: Model) -> None:
-    corpus = read(TEXTS)
-    one, several = (
-        Pass(model, corpus, Settings(long="truncate", resamples=5, workers=workers)).measure(["entropy"]).read()
-        for workers in (1, 3)
-    )
-    assert one.value["entropy"].resampled_total.tobytes() == several.value["entropy"].resampled_total.tobytes()
-
-
 @pytest.mark.parametrize(("examples", "parts"), [(2, 1), (20, 2), (40, None)])
 def test_workers_without_work_are_said(examples: int, parts: int | None, model: Model) -> None:
     said: list[str] = []

@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import xarray as xr
 
 from headscope import Model, open_result, profile, save_result
 from headscope.models import wrap
-from headscope.passes.typical_inputs import MOST_TOKENS, typical_inputs, typical_maps, with_typical_maps
+from headscope.passes.typical_inputs import typical_inputs, typical_maps, with_typical_maps
+from headscope.report.atlas import Atlas, typical_tokens
+from headscope.results.vocabulary import MOST_TYPICAL
 from support.tiny import tiny_bert, tiny_tokenizer
 from support.typed import corpus_of
 
@@ -42,7 +45,12 @@ def test_seed_decides_between_inputs_of_one_length(model: Model) -> None:
 
 def test_long_input_is_cut_and_a_corpus_without_text_has_none() -> None:
     long = wrap(tiny_bert(max_position_embeddings=200), tiny_tokenizer(200))
-    assert [len(encoded) for encoded in typical_inputs(long, corpus_of("the dog " * 80), 3)] == [MOST_TOKENS]
+    cut = typical_inputs(long, corpus_of("the dog " * 80), 3)
+    assert [len(encoded) for encoded in cut] == [MOST_TYPICAL]
+    made = xr.Dataset(typical_maps(long, cut), attrs={"model": "tiny", "study": "profile"})
+    assert typical_tokens(made) and "more than 64 tokens are cut" in Atlas("tiny", (), typical_tokens(made)).cut
+    short = xr.Dataset(typical_maps(long, typical_inputs(long, corpus_of("the dog"), 1)))
+    assert not Atlas("tiny", (), typical_tokens(short)).cut
     assert typical_maps(long, []) == {}
 
 

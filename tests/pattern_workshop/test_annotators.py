@@ -5,6 +5,7 @@ Agreement of two annotators, against scikit-learn.
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_packed_labels_of_others_ask_for_a_name(tmp_path: Path) -> None:
     assert opened(tmp_path, "ann").labels == [""] * 4
 
 
-def test_what_cannot_be_is_refused_and_nothing_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_is_refused_and_nothing_changes(tmp_path: Path, full_disk: Callable) -> None:
     session = opened(folder(tmp_path))
     for index, label in ((4, "block"), (-1, "block"), (0, "stripes")):
         with pytest.raises(HeadscopeError):
@@ -76,10 +77,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(tmp_path: Path, monkeypat
     with pytest.raises(HeadscopeError, match="annotator"):
         opened(tmp_path, "../ann")
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("headscope.storage.files.os.replace", full)
+    full_disk("headscope.storage.files.os.replace")
     with pytest.raises(HeadscopeError, match="no space left"):
         session.label(0, "block")
     assert session.labels == [""] * 4 and session.history == []
@@ -107,18 +105,6 @@ def test_only_maps_that_both_have_labelled_count(tmp_path: Path) -> None:
     assert found["agreement"] == pytest.approx(1 / 3)
     assert found["kappa"] == pytest.approx(cohen_kappa_score(["vertical", "diagonal", "block"], ["vertical"] * 3))
     assert found["differ"] == {"diagonal / vertical": 1, "block / vertical": 1}
-
-
-def test_no_map_in_common_is_said(tmp_path: Path) -> None:
-    paths = [written(tmp_path / name, {id: "block"}) for id, name in enumerate(("a.jsonl", "b.jsonl"))]
-    with pytest.raises(HeadscopeError, match="no labelled map in common"):
-        agreement(*paths)
-
-
-def test_a_wrong_label_is_said_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.jsonl", {1: "block", 2: "stripes"})
-    with pytest.raises(HeadscopeError, match="line 2"):
-        agreement(path, path)
 
 
 @pytest.mark.parametrize(("boundary", "number", "expected"), [(False, 419, 0.862), (True, 173, 0.80)])

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.storage.run_lock import run_lock
-from headscope.studies.heads.patterns.classifier.network import Classifier, load
+from headscope.studies.heads.patterns.classifier.network import load
 from headscope.studies.heads.patterns.commands import evaluate
 from headscope.studies.heads.patterns.labelled_maps import Map, write
 from pattern_workshop import __main__ as workshop
@@ -18,10 +16,8 @@ from pattern_workshop import server
 from pattern_workshop.annotators import Session
 from pattern_workshop.curriculum import ClassifierRecipe
 from pattern_workshop.model_card import page
-from pattern_workshop.model_card import write as write_classifier
 from support.planted_maps import planted
 from support.tiny import save_tiny
-from support.unlabelled import folder as map_folder
 
 pytestmark = pytest.mark.thorough
 
@@ -106,21 +102,6 @@ def test_folders_that_cannot_be_trained_on_are_told_in_one_line(tmp_path: Path, 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_is_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pattern_workshop.model_card.page", lambda card: "")
-    (tmp_path / "file").touch()
-    with pytest.raises(HeadscopeError, match=r"cannot be written: .*; choose another folder with -o"):
-        write_classifier(tmp_path / "file", Classifier())
-
-
-def test_two_files_of_labels_are_compared(tmp_path: Path, capsys: Printed) -> None:
-    first, second = (map_folder(tmp_path / name, 3, label=name) / "labels.jsonl" for name in ("block", "vertical"))
-    workshop.main(["agreement", str(first), str(second)])
-    assert json.loads(capsys.readouterr().out) == {
-        "n_maps": 3, "agreement": 0.0, "kappa": 0.0, "differ": {"block / vertical": 3},
-    }  # fmt: skip
-
-
 def test_label_draws_maps_once_and_serves_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
 ) -> None:
@@ -135,13 +116,6 @@ def test_label_draws_maps_once_and_serves_them(
     assert json.loads(capsys.readouterr().out)["labelled"] == 1
     assert [port for _, port in served] == [7, 0]
     assert "has no maps to label" in refused(capsys, "label", "-o", str(tmp_path / "none"))
-
-
-def test_a_folder_in_use_is_refused(tmp_path: Path, capsys: Printed) -> None:
-    maps = folder(tmp_path / "maps")
-    with run_lock(tmp_path / "out", "headscope patterns"):
-        message = refused(capsys, "train", str(maps), "-o", str(tmp_path / "out"))
-    assert "out' is in use by headscope patterns, process" in message
 
 
 def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(

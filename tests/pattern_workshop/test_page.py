@@ -17,8 +17,6 @@ from support.unlabelled import EVIL, folder
 
 pytestmark = pytest.mark.thorough
 
-FIRST_ROW = "return [...document.getElementById('map').getContext('2d').getImageData({x}, {y}, 1, 1).data].slice(0, 3)"
-
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
@@ -74,32 +72,6 @@ def test_maps_are_labelled_by_keys_taken_up_after_a_reload_and_undone(
     assert list(labels(tmp_path / "labels.jsonl").values()) == [
         "vertical", "vertical", "vertical_diagonal", "heterogeneous",
     ]  # fmt: skip
-
-
-def test_a_button_labels_too_and_what_is_chosen_is_marked(browser: Chrome, address: str, tmp_path: Path) -> None:
-    opened_page(browser, address)
-    browser.find_elements("css selector", "#choices button")[3].click()
-    shows(browser, 1)
-    press(browser, Keys.ARROW_LEFT)
-    shows(browser, 0)
-    pressed = [
-        element.get_attribute("aria-pressed") for element in browser.find_elements("css selector", "#choices button")
-    ]
-    assert pressed == ["false", "false", "false", "true", "false"]
-    assert labels(tmp_path / "labels.jsonl")[1] == "block"
-    press(browser, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "5")
-    shows(browser, 3)  # and not the one that was passed over
-
-
-def test_the_picture_is_scaled_to_its_maximum_or_from_0_to_1(browser: Chrome, address: str) -> None:
-    opened_page(browser, address)
-    cell, margin = 560 // 5, 76
-    spot = FIRST_ROW.format(x=margin + 2 * cell + 9, y=margin + cell + 9)  # 0.5, the most
-    assert browser.execute_script(spot) == [8, 38, 92]
-    press(browser, "s")
-    WebDriverWait(browser, 5).until(lambda window: window.execute_script(spot) != [8, 38, 92])
-    half = [255 + (end - 255) * 0.5 for end in (8, 38, 92)]
-    assert browser.execute_script(spot) == pytest.approx(half, abs=1)
 
 
 def test_hovering_tells_both_tokens_and_the_attention_as_text(browser: Chrome, address: str) -> None:

@@ -11,13 +11,11 @@ from starlette.testclient import TestClient
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
-from headscope.storage.limits import LARGEST_BODY
 from headscope.studies.heads.patterns.labelled_maps import labels
 from headscope.web.serve import HEADERS
 from pattern_workshop.annotators import Session, opened
 from pattern_workshop.server import application
 from pattern_workshop.server import serve as serve_on
-from support.synced import order_of_calls
 from support.unlabelled import EVIL, folder
 
 pytestmark = pytest.mark.thorough
@@ -54,38 +52,6 @@ def test_labels_and_undo_are_posted(client: TestClient, session: Session) -> Non
     assert session.labels == [""] * 4
 
 
-def test_a_label_is_on_the_disk_before_it_is_acknowledged(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    posts = (("/label", {"index": 1, "label": "block"}), ("/undo", {}))
-    for path, posted in posts:
-        calls = order_of_calls(lambda: client.post(path, json=posted), monkeypatch)  # noqa: B023 (called at once)
-        assert calls == ["sync file", "replace", "sync folder"]
-
-
-@pytest.mark.parametrize(
-    "posted",
-    [
-        *("{}", "[1]", "no JSON", '{"index": 9, "label": "block"}', '{"index": 0, "label": "no"}'),
-        *(f'{{"index": {index}, "label": "block"}}' for index in ('"x"', "0.0", "true", "1e999", "Infinity", "NaN")),
-        f'{{"index": {"9" * 5000}, "label": "block"}}',
-        '{"index": 0, "label": "\\ud800"}',
-        "[" * 30_000,
-        b"\xff",
-    ],
-)
-def test_what_makes_no_sense_is_refused(client: TestClient, session: Session, posted: str | bytes) -> None:
-    answer = client.post("/label", content=posted, headers={"content-type": "application/json"})
-    assert answer.status_code == 400
-    assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
-    assert session.labels == [""] * 4
-    paths = ("/maps/4", "/maps/4/values", "/maps/-1", "/maps/x", f"/maps/{'9' * 5000}", "/%00", "/maps/%00")
-    assert {client.get(path).status_code for path in paths} == {404}
-
-
-def test_a_body_without_end_is_refused(client: TestClient) -> None:
-    post = {"content": b" " * (LARGEST_BODY + 1), "headers": {"content-type": "application/json"}}
-    assert client.post("/label", **post).status_code == client.post("/undo", **post).status_code == 413
-
-
 def test_labels_given_at_once_are_all_kept(tmp_path: Path) -> None:
     session = opened(folder(tmp_path, 200))
     client = TestClient(application(session), base_url=HOST)
@@ -93,38 +59,6 @@ def test_labels_given_at_once_are_all_kept(tmp_path: Path) -> None:
         answers = list(pool.map(lambda at: client.post("/label", json={"index": at, "label": "block"}), range(200)))
     assert {answer.status_code for answer in answers} == {200}
     assert set(labels(tmp_path / "labels.jsonl").values()) == {"block"} and len(session.history) == 200
-
-
-def test_an_error_of_the_server_is_guarded_too(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Session, "undo", lambda self: 1 / 0)
-    client = TestClient(application(session), base_url=HOST, raise_server_exceptions=False)
-    answer = client.post("/undo", json={})
-    assert answer.status_code == 500
-    assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"host": "evil.example"},
-        {"host": "127.0.0.1.evil.example:8000"},
-        {"origin": "http://evil.example"},
-        {"origin": "null"},
-        {"origin": "http://127.0.0.1:8001"},
-    ],
-)
-def test_requests_of_other_sites_are_refused(client: TestClient, session: Session, headers: dict[str, str]) -> None:
-    answers = [client.get(path, headers=headers) for path in ("/", "/state", "/maps/0")]
-    answers.append(client.post("/label", json={"index": 0, "label": "block"}, headers=headers))
-    assert {answer.status_code for answer in answers} == {403}
-    assert session.labels == [""] * 4
-
-
-def test_a_form_cannot_post(client: TestClient, session: Session) -> None:
-    form = {"content-type": "text/plain"}
-    answer = client.post("/label", content='{"index": 0, "label": "block"}', headers=form)
-    assert answer.status_code == 415
-    assert session.labels == [""] * 4
 
 
 def test_own_pages_are_answered_and_every_answer_is_guarded(client: TestClient) -> None:

@@ -137,11 +137,6 @@ def test_folds_depend_on_the_text_alone() -> None:
     assert counts.min() > 60
 
 
-def test_too_few_maps_are_refused() -> None:
-    with pytest.raises(HeadscopeError, match="4 labelled maps are too few to train on"):
-        train(labelled(4))
-
-
 def test_maps_that_are_too_short_are_refused_before_anything_is_learnt() -> None:
     short = Map(77, np.eye(3, dtype=np.float32), ("[CLS]", "a", "[SEP]"), "diagonal")
     with pytest.raises(HeadscopeError, match="map 77 has 3 tokens; maps have 4 to 512"):
@@ -159,10 +154,3 @@ def test_rates_make_the_mean_probability_the_share_of_the_labels() -> None:
     found = rates(labels, expecting_all)
     np.testing.assert_allclose(at_rates(expecting_all, found).mean(0), true, atol=0.005)
     np.testing.assert_allclose(found / found[0], true / true[0], rtol=0.2)
-
-
-def test_a_pattern_without_maps_keeps_a_rate_and_no_map_changes_none() -> None:
-    probabilities = np.full((100, 5), 0.2)
-    found = rates(np.zeros(100, int), probabilities)
-    assert np.isfinite(found).all() and (found > 0).all()
-    assert rates(np.zeros(0, int), np.zeros((0, 5))).tolist() == [1] * 5

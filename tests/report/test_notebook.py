@@ -32,11 +32,6 @@ def test_a_result_shows_its_findings_its_atlas_and_its_variables(result: xr.Data
     assert "xr-wrap" in html  # what xarray shows
 
 
-def test_a_result_without_maps_has_its_findings() -> None:
-    html = result_html(profile_result())
-    assert 'class="hs-atlas"' not in html and "mostly attend" in html
-
-
 def _style(html: str) -> str:
     return "".join(re.findall(r"<style>.*?</style>", html, re.DOTALL))
 

@@ -4,9 +4,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import numpy as np
 import pytest
-import xarray as xr
 
 from headscope.errors import HeadscopeError
 from headscope.report import rebuild, write
@@ -84,13 +82,6 @@ def test_vega_stands_in_the_page_once_and_the_page_is_small(written: Path) -> No
     assert len(text) < 4_000_000
 
 
-def test_page_with_q_values_names_what_they_assume(written: Path, tmp_path: Path) -> None:
-    note = "takes the bootstrap interval as that of a normal distribution, and the median head"
-    assert note in written.read_text(encoding="utf-8")
-    bare = profile_result(study="other")
-    assert note not in write(bare, tmp_path, formats=()).read_text(encoding="utf-8")
-
-
 def test_provenance_is_shown(written: Path) -> None:
     text = " ".join(Outline(written.read_text()).text)
     for words in ("ab" * 32, "cd" * 32, "attention interface", "empty: 1, long: 3", "torch: 2.8.0", "50 examples"):
@@ -124,40 +115,6 @@ def test_names_of_variables_are_no_paths(tmp_path: Path) -> None:
     write(result, tmp_path / "inside", formats=("svg",))
     assert [path.name for path in tmp_path.iterdir()] == ["inside"]
     assert (tmp_path / "inside" / "figures" / "-up.svg").is_file()
-
-
-def test_a_model_without_special_tokens_is_reported(tmp_path: Path) -> None:
-    text = write(profile_result(special=False), tmp_path, formats=()).read_text()
-    assert "the tokenizer has no [SEP]" in text
-    assert 'data-chart="entropy"' in text and "sep_to_sep-by_layer" not in text
-    assert "NaN" not in re.findall(r'id="charts">(.*?)</script>', text)[0]
-
-
-@pytest.mark.parametrize(
-    "dims",
-    [
-        ("layer",),
-        ("layer", "head"),
-        ("layer", "head", "pattern"),
-        ("layer", "head", "relation", "direction"),
-        ("layer", "head", "axis"),
-        ("layer", "head", "other_layer", "other_head"),
-        ("task", "init", "metric"),
-        ("pattern",),
-        ("example", "layer", "head"),
-        (),
-    ],
-    ids=" ".join,
-)
-def test_any_study_is_reported(dims: tuple[str, ...], tmp_path: Path) -> None:
-    random = np.random.default_rng(0)
-    axes = {dim: [1, 2] if dim in ("layer", "head", "axis") or dim.startswith("other_") else ["a", "b"] for dim in dims}
-    array = xr.DataArray(random.normal(size=[2] * len(dims)), axes, dims)
-    attrs = {"long_name": "what is measured", "units": "points", "source": "nowhere"}
-    result = xr.Dataset({"measured": array.assign_attrs(attrs)}, attrs=profile_result(study="other").attrs)
-    text = write(result, tmp_path, formats=("svg",)).read_text()
-    assert "What is measured" in text
-    assert (tmp_path / "figures").exists() == (dims not in [(), ("example", "layer", "head")])
 
 
 def test_a_folder_without_result_is_said_in_one_line(tmp_path: Path) -> None:

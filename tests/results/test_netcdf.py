@@ -102,13 +102,6 @@ def test_packed_zeros_are_refused_before_they_are_unpacked(saved: Path) -> None:
     refuse(saved, r"its variables declare [0-9,]+ bytes, more than 10 times the [0-9,]+ of the file; save it without")
 
 
-def test_a_variable_has_a_bound_of_its_own(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LARGEST_VARIABLE", 8000)
-    with opened(saved) as file:
-        file.create_dataset("many", (1001,), "f8")
-    refuse(saved, "variable 'many' declares 8,008 bytes, more than 8,000; use fewer layers, heads or examples")
-
-
 def test_texts_have_the_room_of_the_longest(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "LARGEST_VARIABLE", 10**6)
     with opened(saved) as file:
@@ -166,10 +159,3 @@ def test_blocks_have_all_values_once_and_few_at_a_time(shape: list[int], most: i
     blocks = [np.ravel(block) for block in hostile._blocks(numbers, most)]
     assert sorted(np.concatenate([[], *blocks]).tolist()) == numbers.ravel().tolist()
     assert all(len(block) <= most for block in blocks)
-
-
-def test_more_variables_than_a_study_writes_are_refused(saved: Path) -> None:
-    with opened(saved) as file:
-        for number in range(limits.MOST_VARIABLES):
-            file[f"more-{number}"] = 0.0
-    refuse(saved, "it has [0-9,]+ variables, more than 1,000; keep those of one study")

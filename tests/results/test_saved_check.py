@@ -10,7 +10,6 @@ import xarray as xr
 
 from headscope import HeadscopeError, open_result, save_result
 from headscope.report.kinds import head_kinds
-from headscope.results import netcdf
 from support.profile_result import profile_result
 from support.stored_variable import stored
 
@@ -100,15 +99,3 @@ def test_a_label_that_is_no_utf_8_is_refused(saved: Path) -> None:
         stored(file, "token_class")[0] = b"\xff"
     with pytest.raises(HeadscopeError, match=r"'token_class' .*no UTF-8|utf-8"):
         open_result(saved)
-
-
-def test_long_words_of_a_variable_are_refused(tmp_path: Path) -> None:
-    """Each figure and table has them: a page of a million characters a variable took many seconds."""
-    result = profile_result()
-    result["entropy"].attrs["long_name"] = "x" * 5001
-    line = r"attributes \['long_name'\] of variable 'entropy' have more than 5000 characters"
-    with pytest.raises(HeadscopeError, match=line):
-        save_result(result, tmp_path)
-    (tmp_path / "result.nc").write_bytes(netcdf.written(result))
-    with pytest.raises(HeadscopeError, match=line):
-        open_result(tmp_path)

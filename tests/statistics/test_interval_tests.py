@@ -6,7 +6,6 @@ import xarray as xr
 from scipy.stats import norm
 
 from headscope.statistics.interval_tests import q_above, q_changed, q_no_worse, surely
-from support.compare_result import compare_result
 from support.findings import texts_of
 from support.patterns_result import patterns_result
 from support.profile_result import profile_result
@@ -63,26 +62,12 @@ def test_heads_above_a_limit_are_said_with_correction_and_the_median_head() -> N
     assert f"1 beyond chance (q < 0.05, {HEADS}); the median head gives {median:.2f}" in text
 
 
-def test_features_and_links_are_said_with_correction() -> None:
-    texts = texts_of(profile_result())
-    features = texts["Linguistic features"]
-    assert "over 72 heads and features" in features and "6 heads give clearly more" in features
-    assert "over 48 heads and links" in texts["Subject → verb"] and "heads give clearly more" in texts["Subject → verb"]
-
-
 def test_patterns_of_heads_are_said_with_correction_cases_and_the_median_head() -> None:
     texts = texts_of(patterns_result())
     assert "1 beyond chance" in texts["Vertical"] and "over 20 heads and patterns" in texts["Vertical"]
     assert "in the median head 0.25 of the maps" in texts["Vertical"] and "n = 60" in texts["Vertical"]
     assert "beyond chance" not in texts["Near-even block"]
     assert "beyond chance" not in texts_of(patterns_result(("RTE", "MRPC")))["Vertical"]
-
-
-def test_changes_are_said_with_correction() -> None:
-    text = texts_of(compare_result())["Breadth"]
-    assert "beyond chance (q < 0.05, Benjamini-Hochberg over 12 heads)" in text
-    wide = texts_of(compare_result(spread=5.0))["Breadth"]
-    assert ", 0 beyond chance" in wide
 
 
 def gains(losses: np.ndarray, won: float, n: int, random: np.random.Generator) -> xr.DataArray:

@@ -64,7 +64,7 @@ def test_a_file_system_without_locks_is_named_and_the_run_goes_on(
     lines: list[str] = []
     with run_lock(tmp_path, "one", on_no_lock=lines.append), run_lock(tmp_path, "two", on_no_lock=lines.append):
         pass
-    assert lines[0] == (f"folder '{tmp_path}': its file system has no locks; start no second run in it now")
+    assert f"folder '{tmp_path}': its file system has no locks" in lines[0]
     assert len(lines) == 2
 
 

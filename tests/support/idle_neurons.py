@@ -6,8 +6,10 @@ import torch
 from transformers import EuroBertConfig
 
 import headscope
-from headscope import Model
+from headscope import Model, Settings
+from headscope.studies.size.shrink.judge import Judge, judge_of
 from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.texts import Splits
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 
 WORDS = ("cat", "dog", "house", "river", "story", "town")
@@ -67,6 +69,11 @@ def idle_by_layer(layers: int = 3) -> tuple[Model, tuple[tuple[int, ...], ...], 
                 weight.view(24, parts, -1)[:, idle] = 0
                 found.append(tuple(sorted(order[len(idle) :].tolist())))
     return headscope.wrap(network, tiny_tokenizer()), tuple(neurons), tuple(heads)
+
+
+def judge_by_embeddings(model: Model, settings: Settings) -> Judge:
+    """A judge by embeddings, without any text."""
+    return judge_of(model, None, Splits((), (), (), ()), settings)
 
 
 def even(layers: tuple[int, ...], neurons: int, heads: int, embeddings: int = 0, of: int = 3) -> Size:

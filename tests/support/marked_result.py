@@ -2,7 +2,7 @@
 
 >>> from tempfile import mkdtemp
 >>> from headscope import results
->>> results.study_of(marked(Path(mkdtemp()), (1, 2)))
+>>> results.attributes_of(marked(Path(mkdtemp()), (1, 2)))["study"]
 'ablate'
 """
 

@@ -6,7 +6,7 @@ import headscope
 from headscope import Settings
 from headscope.studies.size.shrink.moments import embedding_basis
 from headscope.studies.size.shrink.original import Original, original_of
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from models.test_embedding_width import planted
 from support.idle_neurons import TEXTS
 

@@ -5,9 +5,6 @@ import json
 import math
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -128,15 +125,6 @@ def test_it_learns(folder: Path, tmp_path: Path) -> None:
     assert trained.train_loss[-5:].mean() < trained.train_loss[:5].mean()
 
 
-def test_frozen_encoder_stays_as_it_was(folder: Path, tmp_path: Path) -> None:
-    run(folder, tmp_path, init="frozen")
-    start, _ = ready(folder, birds())
-    stored = load_file(tmp_path / "model" / "model.safetensors")
-    before = start.network.state_dict()
-    changed = {name for name in stored if not torch.equal(stored[name], before[name])}
-    assert changed == set(start.new)
-
-
 @pytest.fixture(scope="module")
 def uninterrupted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedOutputs, Path]:
     """A run that nothing interrupts, without checkpoints."""
@@ -176,34 +164,6 @@ def test_interrupted_run_ends_with_the_same_weights(
 def without_seconds(trained: TrainedOutputs) -> dict[str, Any]:
     """What is the same in all runs."""
     return {name: value for name, value in vars(trained).items() if name != "seconds"}
-
-
-SCRIPT = """
-import os, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from dataclasses import replace
-from headscope.training import trainer
-import training.test_loop as tests
-trainer.CHECKPOINT_SECONDS = 0.0
-steps = []
-def progress(done):
-    steps.append(done)
-    if sum(steps) == 5:
-        os.kill(os.getpid(), signal.SIGKILL)
-tests.run(Path(sys.argv[2]), Path(sys.argv[3]), recipe=replace(tests.RECIPE, keep="last"), on_progress=progress)
-"""
-
-
-def test_killed_process_goes_on(folder: Path, uninterrupted: tuple[TrainedOutputs, Path], tmp_path: Path) -> None:
-    tests = Path(__file__).parents[1]
-    command = [sys.executable, "-c", SCRIPT, str(tests), str(folder), str(tmp_path)]
-    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
-    assert [path.name for path in tmp_path.glob("step-*")] == ["step-4"]
-    steps: list[int] = []
-    run(folder, tmp_path, recipe=replace(RECIPE, keep="last"), on_progress=steps.append)
-    assert steps == [4, *[1] * 5]
-    assert (tmp_path / "model" / "model.safetensors").read_bytes() == uninterrupted[1].read_bytes()
 
 
 def test_checkpoints_are_read_without_unpickling(

@@ -94,12 +94,6 @@ def test_short_examples_come_last() -> None:
     assert len(entries(index, 1, 1, "sep")) == 3
 
 
-def test_batches_change_nothing(corpus: Corpus) -> None:
-    model = wrapped()
-    one, other = (example_index(model, corpus, Settings(batch_tokens=size)) for size in (64, 4096))
-    np.testing.assert_allclose(one["value"].sel(focus=other["focus"].values), other["value"], atol=2e-6)
-
-
 def test_a_model_without_cls_has_no_such_focus() -> None:
     index = example_index(models.wrap(tiny_gpt2(), _bare_tokenizer()), read(["The old cat sat.", "A dog ran."]))
     assert index["focus"].values.tolist() == ["punct", "other"]

@@ -4,7 +4,7 @@ import json
 import re
 from base64 import b64decode
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote
 
 import numpy as np
 import pytest
@@ -17,17 +17,16 @@ from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import export
 from headscope.viewer.embedded import embedded
-from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script, without_glyph
+from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script
 from headscope.viewer.result_session import result_session
 from headscope.viewer.routes import reply
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
-from headscope.viewer.view_state import VIEWS, ViewState, parse_state
+from headscope.viewer.view_state import FIELDS, VIEWS, ViewState, fragment, parse_state
 from support.tiny import byte_tokenizer, tiny_bert, tiny_tokenizer
 
 EVIL = "The <img src=x onerror=document.title=1> cat </script><script>document.title=2</script> slept."
 STATE = "v=map&h=2-3&w=words"
-LATIN = "<svg><text>café</text><text>→ 1</text></svg>"
 UNASSIGNED = "\u0378\U0010fffd"  # no character, and one of private use: no font that draws text has them
 
 
@@ -155,6 +154,8 @@ def test_picture_leaves_out_what_the_state_hides(session: ViewSession, text: str
         ("", "gif", "format 'gif' is unknown; there are: html, svg, pdf, png"),
         ("v=mpa", "svg", "state: there is no view 'mpa'; did you mean 'map'?"),
         ("&".join(f"a{number}=1" for number in range(65)), "html", "state: more than 64 fields"),
+        ("heads=2-9", "svg", "state: there is no field 'heads'; write h= for it"),
+        ("z=1&hh=2-9", "html", "state: there is no field 'hh'; did you mean 'h'?"),
         ("h=4.7", "svg", "state: '4.7' is no head; write layer and head, e.g. h=4-7"),
         ("h=9-1", "png", "there is no head 9-1: the model has 3 layers"),
         ("h=9-1", "html", "there is no head 9-1: the model has 3 layers"),
@@ -228,23 +229,13 @@ def test_python_reads_the_state_that_the_page_writes(browser: Chrome, tmp_path: 
     )
     state = browser.execute_script(call, EVIL)
     assert parse_state(state) == ViewState("map", ((4, 7), (5, 1)), True, False, True, 1)
+    named = {"view": "map", "heads": ["4-7", "5-1"], "unit": "words", "special": False, "across": True, "model": 1}
+    assert parse_qs(fragment(named | {"first": EVIL})) == parse_qs(state)
+    keys = browser.execute_script("return Object.entries(FIELDS).map(([name, field]) => [name, field[0]])")
+    assert dict(keys) == FIELDS
     views = browser.execute_script("return VIEWS")
     assert [*views, "heads"] == list(VIEWS)
     assert parse_state(f"t={quote(EVIL)}") == ViewState()
-
-
-def test_a_character_that_no_font_has_is_found_once() -> None:
-    picture = f"<svg><g><text>a{UNASSIGNED[0]}é</text></g><text>{UNASSIGNED} {UNASSIGNED}</text></svg>"
-    assert without_glyph(picture) == UNASSIGNED
-    assert without_glyph(LATIN) == "" and glyph_notice(LATIN) == ""
-
-
-def test_what_is_drawn_as_nothing_is_no_box() -> None:
-    assert without_glyph("<svg><text>a\u200d\ufe0f\u00a0\u2028b</text></svg>") == ""
-
-
-def test_text_that_is_not_drawn_does_not_count() -> None:
-    assert without_glyph(f'<svg aria-label="{UNASSIGNED}"><text aria-label="{UNASSIGNED}">a</text></svg>') == ""
 
 
 def test_the_line_names_the_characters_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,8 +80,12 @@ def test_a_long_text_in_a_file_has_the_same_maps(
     assert os.listdir(tmp_path) == []  # deleted already, so that no crash leaves it behind
 
 
-def test_the_file_goes_with_the_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def in_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAPS_IN_MEMORY", 1000)
+
+
+def test_the_file_goes_with_the_maps(in_files: None) -> None:
     model = wrapped(tiny_bert())
     before = _deleted_files()
     maps = text_maps(model, text_tokens(model.tokenizer, 64, TEXT))
@@ -96,13 +100,8 @@ def _deleted_files() -> list[str]:
     return [line for line in lines if "headscope-" in line or ("(deleted)" in line and "/tmp" in line)]
 
 
-def test_a_full_disk_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAPS_IN_MEMORY", 1000)
-
-    def full(*_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "posix_fallocate", full)
+def test_a_full_disk_is_one_line(in_files: None, full_disk: Callable) -> None:
+    full_disk("os.posix_fallocate")
     model = wrapped(tiny_bert())
     with pytest.raises(HeadscopeError, match="No space left on device; write a shorter text"):
         text_maps(model, text_tokens(model.tokenizer, 64, TEXT))

@@ -13,7 +13,7 @@ from torch import Tensor
 from headscope.capture.attention_mask import mask_block
 from headscope.capture.key_ranges import key_ranges, mask_parts, ranged_blocks
 from headscope.capture.observer import RowEntropy
-from headscope.capture.softmax import power_softmax, shifted
+from headscope.capture.softmax import power_softmax
 
 Show = Callable[[Float[Tensor, "example head query key"], slice, slice, RowEntropy, slice, slice], None]
 
@@ -49,18 +49,19 @@ def fast_attention(
         shared = slice(maps.start // group, -(-maps.stop // group))
         # [example_key_head, queries of its heads, key]: the same memory as [example_head, query, key].
         by_key_head = (groups := shared.stop - shared.start, math.prod(size[:3]) // max(1, groups))
-        _write_scores(
+        _write_products(
             scores.view(*by_key_head, size[3]),
             query[maps, queries].reshape(*by_key_head, query.shape[-1]),
             key[shared, keys].mT,
-            scale,
-            softcap,
         )
+        if softcap is not None:
+            scores.mul_(scale / softcap).tanh_().mul_(softcap / scale)
+        # The softmax scales: what is added before it is divided by the scale.
         if bias is not None:
-            scores += mask_block(bias, examples, queries, heads, keys)
+            scores.add_(mask_block(bias, examples, queries, heads, keys), alpha=1 / scale)
         for columns, part in mask_parts(mask, ranges, examples, queries, heads):
-            scores[..., columns] += part
-        entropy = power_softmax(shifted(scores), attention)
+            scores[..., columns].add_(part, alpha=1 / scale)
+        entropy = power_softmax(scores, attention, scale)
         contexts = torch.bmm(attention.view(*by_key_head, size[3]).to(value.dtype), value[shared, keys])
         output[examples, queries, heads] = contexts.view(*size[:3], value.shape[-1]).transpose(1, 2)
         show(attention, examples, queries, entropy, heads, keys)
@@ -71,12 +72,8 @@ def _cells(*parts: slice) -> int:
     return math.prod(part.stop - part.start for part in parts)
 
 
-def _write_scores(scores: Tensor, query: Tensor, key: Tensor, scale: float, softcap: float | None) -> None:
-    # The scale goes last, as in eager attention: scaled queries, or powers of 2 of large scores, would round otherwise.
-    if query.dtype == scores.dtype:
-        torch.bmm(query, key, out=scores)
+def _write_products(products: Tensor, query: Tensor, key: Tensor) -> None:
+    if query.dtype == products.dtype:
+        torch.bmm(query, key, out=products)
     else:
-        scores.copy_(query @ key)
-    scores *= scale
-    if softcap is not None:
-        scores.div_(softcap).tanh_().mul_(softcap)
+        products.copy_(query @ key)

@@ -9,8 +9,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-# A core's part of a block stays in its cache if it has 2 MiB, which is what makes looking at it cheap.
-BLOCK_ELEMENTS = 2**19
+# Half as many cells as a core has bytes of second cache, within these limits. Such blocks were fastest where the cache
+# has 1 MiB and where it has 2. Releases of torch before 2.10 do not know its size.
+LEAST_CELLS, MOST_CELLS = 2**18, 2**20
+SECOND_CACHE: int = getattr(torch.cpu, "get_capabilities", dict)().get("l2_cache_size", 2**20)
+BLOCK_ELEMENTS = min(max(LEAST_CELLS, SECOND_CACHE // 2), MOST_CELLS)
 # Cores that share a block; of more, each gets a smaller part.
 MOST_CORES = 8
 # On an accelerator few kernels matter more: a block of 512 MiB is a whole layer of most batches.
@@ -70,7 +73,7 @@ class Intervention(Protocol):
     ) -> Float[Tensor, "example head query key"]:
         """`attention` itself where nothing is to change: it is not to be written to.
 
-        `scores` are what went into the softmax, less the largest of each row; below `HIDDEN` where a query
+        `scores` are what went into the softmax minus the largest of each row; below `HIDDEN` where a query
         does not see a key. At a softmax tap a block is the whole map.
         """
         ...

@@ -1,6 +1,6 @@
 """Views of a model's attention on a text, in a notebook or as a file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from headscope.viewer.loading import load_with_head
 from headscope.viewer.result_session import result_session
 from headscope.viewer.saved_index import index_about, read_folders, results_about
 from headscope.viewer.session import ViewSession
-from headscope.viewer.view_state import parse_state
+from headscope.viewer.view_state import fragment, parse_state
 from headscope.viewer.widget import FramedView, widget
 
 TEXT = "The old lighthouse keeper, who had not slept for days, finally saw the ship turn away from the rocks."
@@ -32,7 +32,7 @@ def show(  # noqa: PLR0913 (each is an option of the user)
     *,
     results: Results = (),
     corpus: Any = "sample",
-    state: str = "",
+    state: str | Mapping[str, Any] = "",
     height: int = 480,
     static: bool = False,
     tokenizer: Any = None,
@@ -46,7 +46,8 @@ def show(  # noqa: PLR0913 (each is an option of the user)
     * `first`, `second`: a text or a pair of texts; a result has its own.
     * `results`: results about the models, or folders of them, for kinds, numbers, cards and examples of heads.
     * `corpus`: a corpus to pick texts from, whose sentences are the nearest ones of an encoder; None for none.
-    * `state`: which view of which heads, e.g. "v=map&h=4-7": what follows "#" in the address of `headscope view`.
+    * `state`: which view of which heads, e.g. {"view": "map", "heads": ["4-7"]}, or "v=map&h=4-7", what follows "#" in
+      the address of `headscope view`.
     * `height`: of the picture of a head, in pixels.
     * `static`: a page in a frame alone, which needs no widgets.
     * `tokenizer`: of a Hugging Face model.
@@ -59,7 +60,7 @@ def show(  # noqa: PLR0913 (each is an option of the user)
     480
     """
     session, text = _opened(subject, (first, second), results, tokenizer, corpus=corpus)
-    return (FramedView if static else widget)(session, text, state, height)
+    return (FramedView if static else widget)(session, text, fragment(state), height)
 
 
 def export_page(
@@ -70,7 +71,7 @@ def export_page(
     *,
     results: Results = (),
     corpus: Any = "sample",
-    state: str = "",
+    state: str | Mapping[str, Any] = "",
     tokenizer: Any = None,
 ) -> Path:
     """Save a view of a model's attention on a text as an offline page (.html), or as a picture (.svg, .pdf, .png).
@@ -86,6 +87,7 @@ def export_page(
 
     Raises `HeadscopeError` as `show`, for another format, or if the file cannot be written.
     """
+    state = fragment(state)
     needed = corpus if parse_state(state).view == "try" else None
     session, text = _opened(subject, (first, second), results, tokenizer, corpus=needed)
     return export_file(session, text, path, state)

@@ -1,8 +1,7 @@
 """Attention of [CLS] to a separator beyond that to a linguistic feature, as a share of its attention.
 
 Kovaleva et al. 2019, section 4.5. For an example that has both, the maximum over its separators j of A[CLS, j] less
-that over its tokens of the feature. Two numbers of `cls_feature_attention` are of different examples: those with a
-separator, and those with the feature.
+that over its tokens of the feature.
 """
 
 from jaxtyping import Float
@@ -16,7 +15,7 @@ from headscope.results.vocabulary import FEATURES
 
 VARIABLE = Variable(
     name="cls_separator_lead",
-    long_name="attention from [CLS] to the most attended separator less that to each feature in the same examples",
+    long_name="attention from [CLS] to the most attended separator minus that to each feature in the same examples",
     units="difference of shares",
     source="Kovaleva et al. 2019, section 4.5",
     coords={"feature": FEATURES},

@@ -1,8 +1,7 @@
-"""Rank correlation of the share of attention that a token gets with the frequency of its piece in the corpus.
+"""Rank correlation, within an example, of a token's share of attention with the frequency of its piece.
 
-With `--frequency`: Spearman's correlation within an example, over the tokens that `frequency_attention` counts, of the
-attention that each gets, over what uniform attention gives it, and the count of its piece. Above 0 a head looks at
-frequent pieces, below 0 at rare ones, whatever it gives special tokens; 0 where a head gives all the same.
+With `--frequency`: Spearman's, over the tokens that `frequency_attention` counts, of attention over what uniform
+attention gives. Above 0 a head looks at frequent pieces, below 0 at rare ones.
 """
 
 from jaxtyping import Float

@@ -1,8 +1,6 @@
-"""Rank correlation of the share of attention that a token gets with how often the model predicts its piece.
+"""Rank correlation, within an example, of a token's share of attention with how often its piece is predicted.
 
-With `--predicted-frequency`: as `frequency_correlation`, with the number of predictions of a piece in place of its
-count in the corpus. Above 0 a head looks at pieces that the model predicts often, below 0 at others, whatever it gives
-special tokens.
+With `--predicted-frequency`: as `frequency_correlation`, by predictions of the model in the place of counts.
 """
 
 from jaxtyping import Float

@@ -1,8 +1,7 @@
 """Attention of a word to the same word in the other segment of a pair, as a share of the word's attention.
 
-Kovaleva et al. 2019, section 5. For an example, the mean over the words that have a copy in the other segment of the
-mean attention to their copies; beside it the attention between other words as far apart, and from other words of the
-same segment to the same copies.
+Kovaleva et al. 2019, section 5. The mean over the words with a copy in the other segment; beside it the attention
+between other words as far apart, and from other words of the same segment to the same copies.
 """
 
 from jaxtyping import Float

@@ -1,6 +1,6 @@
-"""Attention of a word to the same word in the other segment, less that of other words: a difference of shares.
+"""Attention of a word to the same word in the other segment, minus that of other words: a difference of shares.
 
-As `same_word`, for each example: copies less other words as far apart, and less other words that look at the copies.
+As `same_word`, for each example: copies minus other words as far apart, and minus other words that look at the copies.
 """
 
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from headscope.results.vocabulary import PAIR_BASELINES
 
 VARIABLE = Variable(
     name="same_word_gain",
-    long_name="attention of a word to its copy in the other segment, less each baseline",
+    long_name="attention of a word to its copy in the other segment minus each baseline",
     units="difference of shares",
     source="Kovaleva et al. 2019, section 5",
     coords={"baseline": PAIR_BASELINES},

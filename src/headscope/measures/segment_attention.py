@@ -1,7 +1,6 @@
 """Attention of words to the words of their own and of the other segment, as a share of a token's attention.
 
-Kovaleva et al. 2019, section 5. The mean over the tokens of words, punctuation included; special tokens are neither
-queries nor keys, so that the rest of the attention goes to them.
+Kovaleva et al. 2019, section 5. Punctuation counts as a word; the rest of the attention goes to special tokens.
 """
 
 from jaxtyping import Float

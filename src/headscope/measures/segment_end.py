@@ -1,7 +1,6 @@
 """Attention to the last token of a segment, the final punctuation of a sentence, as a share of a token's attention.
 
-Raganato and Tiedemann 2018: heads that look at the end of the sentence. The mean over queries of the attention to the
-last token of each segment that is not special.
+Raganato and Tiedemann 2018: heads that look at the end of the sentence.
 """
 
 from jaxtyping import Float

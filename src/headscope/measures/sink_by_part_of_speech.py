@@ -1,8 +1,7 @@
 """Attention to special tokens by the part of speech of the token that looks, as a share of its attention.
 
-Clark et al. 2019, section 3.2: whether a head looks at [SEP] where its function does not apply. The mean over the
-tokens of the words of a part of speech; a token of several words counts for each of them. Where an input has no special
-tokens, attention to its first token.
+Clark et al. 2019, section 3.2: whether a head looks at [SEP] where its function does not apply. Where an
+input has no special tokens, attention to its first token.
 """
 
 import torch

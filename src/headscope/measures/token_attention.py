@@ -1,8 +1,7 @@
 """Attention from one word of a linked pair to the other, as a share of the first word's attention.
 
-Kovaleva et al. 2019, section 4.5 (token-to-token attention). For an example, the maximum over its
-(source, target) token pairs of A[source, target]; verb to subject and pronoun to noun, both ways, in the
-same sentence. The released code zips sources and targets; here all pairs count.
+Kovaleva et al. 2019, section 4.5 (token-to-token attention). The maximum of an example over its pairs
+of tokens; verb to subject and pronoun to noun, both ways, in the same sentence.
 """
 
 from jaxtyping import Float

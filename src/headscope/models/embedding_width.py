@@ -108,7 +108,7 @@ def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
 
 
 def saved_weights(rows: int, states: int, width: int) -> int:
-    """How many weights fewer there are: of the rows of all tables and the normalisation, less those of the map.
+    """How many weights fewer there are: of the rows of all tables and the normalisation minus those of the map.
 
     * `states`: width of the states, which embeddings had.
 

@@ -19,9 +19,10 @@ from headscope.capture.projections import attentions
 from headscope.capture.transformers_logging import quiet
 from headscope.models import modeling_pruned
 from headscope.models.head_slicing import HEADS, WIDTHS
+from headscope.models.loading import load
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, Pruning, pruning_of
-from headscope.results.cells import plain
+from headscope.results.cells import markdown_table, plain
 from headscope.storage.files import new_folder
 
 CODE = "modeling_pruned"
@@ -54,6 +55,13 @@ def save(model: Model, folder: str | Path, notes: str = "") -> Path:
         text = card(model, pruning_of(model.network.config), classes, carried=carried, notes=notes)
         (scratch / "README.md").write_text(text, encoding="utf-8")
     return folder
+
+
+def saved(model: Model, folder: Path, notes: str, *, head: bool) -> Model:
+    """Save a model, see `save`, and load it again in its number format; `head`: with the head of its task."""
+    save(model, folder, notes)
+    dtype = str(model.network.dtype).removeprefix("torch.")
+    return load(str(folder), head=head, device=str(model.device), dtype=dtype)
 
 
 def write(model: Model, folder: Path) -> list[str]:
@@ -188,7 +196,7 @@ def _removed(pruning: Pruning) -> list[str]:
         f"{total - left} of {total} attention heads were removed from the weights ({1 - left / total:.0%}).",
         "Layers and heads are numbered from 1, heads as in the original model.",
         "",
-        *(f"| {' | '.join(row)} |" for row in (titles, ["---"] * len(titles), *rows)),
+        *markdown_table(titles, rows),
     ]
 
 

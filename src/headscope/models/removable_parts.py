@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 
-from torch import nn
-from transformers import PreTrainedModel
-
 from headscope.capture.layer_stack import Stack, stack
 from headscope.errors import HeadscopeError
 from headscope.models.feed_forward import FeedForward, feed_forwards, width_name
 from headscope.models.head_slicing import uncuttable
-from headscope.models.model import COUNTED_FROM_PADDING, Model
+from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import pruning_of
-from headscope.models.smaller_vocabulary import can_lose_pieces
 
 Numbers = tuple[tuple[int, ...], ...]
 
@@ -23,14 +19,12 @@ class Kept:
     * `layers`: those that stay, in ascending order.
     * `neurons`, `heads`: of each layer of the original model; an ordinary class holds the same number in all layers.
     * `pieces`: ids of the vocabulary, in ascending order.
-    * `tokens`: the longest input, special tokens included.
     """
 
     layers: tuple[int, ...] | None = None
     neurons: Numbers | None = None
     heads: Numbers | None = None
     pieces: tuple[int, ...] | None = None
-    tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -38,15 +32,12 @@ class RemovableParts:
     """What can be cut out of a model.
 
     * `stack`: its layers; `feed_forward`: their maps, None where these cannot be found.
-    * `heads`: whether heads can; `pieces`: whether pieces of the vocabulary can; `table`: rows of its position table,
-      None where it has none.
+    * `heads`: whether heads can.
     """
 
     stack: Stack
     feed_forward: tuple[FeedForward, ...] | None
     heads: bool
-    pieces: bool
-    table: int | None
 
 
 def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
@@ -71,7 +62,7 @@ def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
         maps = None
     explicit = getattr(config, "head_dim", None) is not None
     heads = (explicit or fine) and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
-    return RemovableParts(layers, maps, heads, can_lose_pieces(model.tokenizer), _table_rows(model.network))
+    return RemovableParts(layers, maps, heads)
 
 
 def layers_of(model: Model) -> Stack:
@@ -85,30 +76,3 @@ def layers_of(model: Model) -> Stack:
             f"model '{model.name}' has no layers that follow each other, each with its weights; use another"
         )
     return layers
-
-
-def position_rows(model: Model, tokens: int) -> int:
-    """The rows of a position table for inputs of `tokens` tokens; some families begin after the padding token."""
-    config = model.network.config
-    first = (config.pad_token_id or 0) + 1 if config.model_type in COUNTED_FROM_PADDING else 0
-    return tokens + first
-
-
-def embedding_tables(network: nn.Module) -> list[nn.Embedding]:
-    """The tables of embeddings of a network: of words, positions and segments."""
-    return [module for module in network.modules() if isinstance(module, nn.Embedding)]
-
-
-def position_tables(network: PreTrainedModel) -> list[nn.Embedding]:
-    """The tables of positions of a network; none where it has another way to tell them."""
-    rows = getattr(network.config.get_text_config(), "max_position_embeddings", None)
-    return [
-        table
-        for table in embedding_tables(network)
-        if table.num_embeddings == rows and table is not network.get_input_embeddings()
-    ]
-
-
-def _table_rows(network: PreTrainedModel) -> int | None:
-    tables = position_tables(network)
-    return tables[0].num_embeddings if len(tables) == 1 else None

@@ -25,7 +25,7 @@ from headscope.models.gated import silenced
 from headscope.models.head_slicing import slice_heads
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import KEY, Pruning, made_like
-from headscope.models.removable_parts import Kept, position_rows, position_tables
+from headscope.models.removable_parts import Kept
 from headscope.models.smaller_vocabulary import with_pieces
 
 # Largest rounding difference from the silenced model, relative to its largest output.
@@ -46,17 +46,14 @@ def cut(
     model with the other parts silenced.
 
     >>> from headscope.models import load
-    >>> smaller = cut(load("minilm"), Kept(layers=(0, 1, 2), tokens=32))
-    >>> smaller.capture.heads, smaller.max_tokens
-    ((12, 12, 12), 32)
+    >>> cut(load("minilm"), Kept(layers=(0, 1, 2))).capture.heads
+    (12, 12, 12)
     """
     with quiet(), refusing(f"model '{model.name}' cannot lose these parts", "keep more, or use another model"):
         network = _rebuilt(sliced(model, kept, outputs, fine=fine))
     tokenizer = model.tokenizer
-    if kept.pieces is not None or kept.tokens is not None:
-        pieces = kept.pieces or tuple(range(model.network.config.get_text_config().vocab_size))
-        limit = kept.tokens or model.tokenizer.model_max_length
-        tokenizer = with_pieces(tokenizer, pieces, limit) if kept.pieces else _shorter(tokenizer, limit)
+    if kept.pieces is not None:
+        tokenizer = with_pieces(tokenizer, kept.pieces, tokenizer.model_max_length)
     smaller = replace(model, network=network, tokenizer=tokenizer, capture=check(network), sha256="", files=())
     if outputs is None and (difference := _difference(model, smaller, kept)) > TOLERANCE:
         raise HeadscopeError(
@@ -131,13 +128,8 @@ def _slice_layers(network: PreTrainedModel, layers: Stack, kept: tuple[int, ...]
 
 
 def _slice_tables(model: Model, network: PreTrainedModel, kept: Kept) -> None:
-    """Cut the tables of words and of positions."""
+    """Cut the tables of words."""
     config = network.config.get_text_config()
-    if kept.tokens is not None:
-        rows = position_rows(model, kept.tokens)
-        for table in position_tables(network):
-            _keep_first(table, rows)
-        config.max_position_embeddings = rows
     if kept.pieces is None:
         return
     index, size = torch.tensor(kept.pieces), config.vocab_size
@@ -154,17 +146,6 @@ def _slice_tables(model: Model, network: PreTrainedModel, kept: Kept) -> None:
             setattr(config, name, new.get(value, value))
 
 
-def _keep_first(table: nn.Embedding, rows: int) -> None:
-    table.weight = nn.Parameter(table.weight.detach()[:rows].clone())
-    table.num_embeddings = rows
-
-
-def _shorter(tokenizer: Any, limit: int) -> Any:
-    copied = copy.deepcopy(tokenizer)
-    copied.model_max_length = limit
-    return copied
-
-
 def _rebuilt(network: PreTrainedModel) -> PreTrainedModel:
     """The class of a network, made from its configuration alone and filled with its weights."""
     with no_init_weights():  # all of them are loaded
@@ -179,8 +160,6 @@ def _rebuilt(network: PreTrainedModel) -> PreTrainedModel:
 def _difference(model: Model, smaller: Model, kept: Kept) -> float:
     """Largest difference of the outputs from those of the silenced model, relative to its largest output."""
     inputs = check_inputs(smaller.network)
-    tokens = min(smaller.max_tokens, inputs["input_ids"].shape[1])
-    inputs = {name: values[:, :tokens] for name, values in inputs.items()}
     original = dict(inputs)
     if kept.pieces is not None:
         original["input_ids"] = torch.tensor(kept.pieces, device=model.device)[inputs["input_ids"]]

@@ -24,13 +24,31 @@ def losses(kind: TaskKind, logits: Float[Tensor, "example ..."], targets: Tensor
     >>> losses("classification", torch.zeros(2, 3), torch.tensor([0, 2]))
     tensor([1.0986, 1.0986])
     """
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    logits = wide(logits)
     if kind == "regression":
         # [example, 1] or [example] -> [example]
         return (logits.reshape(len(logits), -1)[:, 0] - targets).square()
     if kind == "classification":
         return cross_entropy(logits, targets.long(), reduction="none")
-    return cross_entropy(logits.mT, targets, ignore_index=IGNORED, reduction="none").sum(-1)
+    values = -log_probabilities(logits, targets.clamp_min(0))
+    return torch.where(targets == IGNORED, 0, values).sum(-1)
+
+
+def wide(logits: Float[Tensor, "*dims"]) -> Float[Tensor, "*dims"]:
+    """Logits in 32 bits at least."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def log_probabilities(logits: Float[Tensor, "*case piece"], targets: Int[Tensor, "*case"]) -> Float[Tensor, "*case"]:
+    """The log-probability of each target, in nats.
+
+    `log_softmax` and `cross_entropy` of torch are off by 1e-5 over 262,144 pieces in 32 bits.
+
+    >>> log_probabilities(torch.zeros(2, 4), torch.tensor([0, 3]))
+    tensor([-1.3863, -1.3863])
+    """
+    logits = wide(logits)
+    return logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)
 
 
 def collated(targets: Sequence[Target], device: torch.device) -> Tensor:

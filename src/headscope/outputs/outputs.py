@@ -7,14 +7,14 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import pad
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import IGNORED
 from headscope.models import Model
-from headscope.outputs.losses import collated
+from headscope.outputs.losses import collated, log_probabilities
 from headscope.outputs.task_inputs import TaskInputs
 from headscope.outputs.words.few_tokens import chosen_states
 from headscope.passes.batches import by_length, collator
@@ -101,7 +101,7 @@ def masked_outputs(
         batch = collate(group)
         targets = collated([pieces[encoded.index] for encoded in group], model.device)
         logits, answers = masked_logits(model.network, batch.inputs, targets)
-        loss = cross_entropy(logits.float(), answers, reduction="none")
+        loss = -log_probabilities(logits, answers)
         values = torch.stack([loss, torch.ones_like(loss), (logits.argmax(-1) == answers).float()], dim=1)
         example = (targets != IGNORED).nonzero()[:, 0]
         return values.new_zeros(len(group), 3).index_add_(0, example, values).cpu().numpy()

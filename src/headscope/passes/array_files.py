@@ -114,7 +114,10 @@ class _ShardArrays(Generic[Value]):
     def add(self, group: list[Encoded]) -> None:
         """See `Accumulator`; Ctrl-C leaves a batch in or out as a whole."""
         observation, arrays = self.observe(group)
-        halved = [np.ascontiguousarray(array, dtype=np.float16) for array in arrays]
+        with np.errstate(over="ignore"):
+            halved = [np.ascontiguousarray(array, dtype=np.float16) for array in arrays]
+        if any(np.isinf(array).any() for array in halved):
+            raise HeadscopeError("the states of an input are larger than half precision holds; use another model")
         content = b"".join(array.tobytes() for array in halved)
         size, digest = (self.batches[-1].size, self.batches[-1].digest.copy()) if self.batches else (0, sha256())
         digest.update(content)

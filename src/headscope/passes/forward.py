@@ -14,7 +14,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from headscope.capture.attention_switch import fast
+from headscope.capture.eager import short_input
 from headscope.capture.fused.statistics import NeedsMap
+from headscope.capture.layer_stack import stack
 from headscope.capture.spread import home, is_spread
 from headscope.capture.watch import Enough
 from headscope.encoding.batch import Batch, Rows
@@ -25,6 +27,8 @@ from headscope.passes.batches import StateBatch, collator
 from headscope.passes.observing import BatchObserver, Check, FiniteAttention, MeasureObserver, RowsObserver, nothing
 
 Seen = TypeVar("Seen")
+# States that half precision holds, with room for the larger ones of other inputs.
+HALF = 1024.0
 
 
 @dataclass
@@ -185,6 +189,30 @@ def hidden_states(
         kind, widths = network.config.model_type, sorted({state.shape[-1] for state in states})
         raise HeadscopeError(f"model type '{kind}': its layers have different widths {widths}; use another model")
     return tuple(state.to(home(network)) for state in states)
+
+
+def half_scales(model: Model) -> Float[Tensor, " space"]:
+    """A power of 2 for each space by which its states are multiplied, so that half precision holds them.
+
+    It is 1 where states of a short input are below `HALF`; Gemma 3 has states of 99,810, half precision ends at 65,504.
+    """
+    with torch.inference_mode():
+        states = hidden_states(model.network, short_input(model.network))
+    largest = torch.stack([state.abs().max().float() for state in states])
+    return torch.exp2(-(largest / HALF).log2().ceil().clamp_min(0))
+
+
+def normalised_at_the_end(model: Model) -> bool:
+    """Whether the states of the last layer, as `hidden_states` has them, are normalised once more behind it."""
+    layers, inputs = stack(model.network, len(model.capture.heads)), short_input(model.network)
+    if layers is None:
+        return False
+    left: list[Any] = []
+    with torch.inference_mode():
+        hook = layers.layers[-1].register_forward_hook(lambda module, args, output: left.append(output))
+        last = hidden_states(model.network, inputs)[-1]
+        hook.remove()
+    return not torch.allclose(left[0].to(last), last, rtol=1e-4, atol=1e-4)
 
 
 @contextmanager

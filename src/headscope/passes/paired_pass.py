@@ -123,7 +123,7 @@ def compared(
     """The values of one batch, each [example, head, model, ...] with the later models in their order.
 
     * `NAME` of a comparison; `layer_NAME`, its mean over the heads of each layer [example, layer, model].
-    * `difference_NAME` of a measure: the later model's value less the first's, in examples that have both.
+    * `difference_NAME` of a measure: the later model's value minus the first's, in examples that have both.
     * `own_NAME` of a measure, if they are wanted (`own`): the values of all models, the first one's first.
     """
     observers = [MeasureObserver(measures) for _ in models]

@@ -18,8 +18,8 @@ from headscope.encoding.readable import readable_tokens
 from headscope.models import Model
 from headscope.passes.batches import collator
 from headscope.passes.observing import RowsObserver
+from headscope.results.vocabulary import MOST_TYPICAL
 
-MOST_TOKENS = 64  # a longer input cannot be read in a small map; it is cut
 SAMPLE = 16
 LEVELS = 255
 SOURCE = "inputs of median length, chosen by the seed"
@@ -54,7 +54,7 @@ def typical_inputs(model: Model, corpus: Corpus, number: int, seed: int = 0) -> 
     chosen = generator.choice(corpus.n_examples, min(SAMPLE, corpus.n_examples), replace=False)
     wanted = set(chosen.tolist())
     examples = [example for index, example in enumerate(corpus) if index in wanted]
-    encoder = Words(model.tokenizer, min(MOST_TOKENS, model.max_tokens), "truncate", aligned=True)
+    encoder = Words(model.tokenizer, min(MOST_TYPICAL, model.max_tokens), "truncate", aligned=True)
     parts = [(example, part) for example, several in encoder.tokenized(examples) for part in several]
     if not parts:
         return []

@@ -13,6 +13,7 @@ from headscope.figures.attention_image import AtlasCell, atlas, map_image
 from headscope.figures.labels import head_name
 from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, kind_words, words_of
 from headscope.report.parts import Figure, HeadKind
+from headscope.results.vocabulary import MOST_TYPICAL
 
 STARTS = ("Ġ", "▁")  # of a word, as byte-level and SentencePiece tokenizers write it
 HeadIndex = tuple[int, int]
@@ -127,6 +128,12 @@ class Atlas:
         return [typical.text for typical in self.inputs]
 
     @property
+    def cut(self) -> str:
+        """That longer texts are cut, where one of the inputs is as long as any can be."""
+        longest = max((len(typical.tokens) for typical in self.inputs), default=0)
+        return f" Texts of more than {MOST_TYPICAL} tokens are cut." if longest >= MOST_TYPICAL else ""
+
+    @property
     def legend(self) -> list[dict[str, str | int]]:
         """The kinds that occur: name, colour, meaning, the number of heads whose frame it is (`count`), and of those
         that have it `beside` another one."""
@@ -146,7 +153,7 @@ class Atlas:
         ]
         side = 60 if self.columns <= 12 else 44
         chart = atlas(cells, {self.names[kind]: colour for kind, colour in COLOURS.items()}, self.model, cell=side)
-        caption = f"Attention maps of “{self.texts[0]}”; each is scaled to its largest attention."
+        caption = f"Attention maps of “{self.texts[0]}”; each is scaled to its largest attention.{self.cut}"
         return Figure("atlas", "Atlas", chart, caption, "typical_map_maximum")
 
 

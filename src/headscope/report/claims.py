@@ -87,7 +87,7 @@ def above(value: Estimate, limit: float, n: int, q: float = nan, least: float = 
 
 
 def below(value: Estimate, limit: float, n: int, q: float = nan, least: float = 0.0) -> Claim:
-    """A number below a limit that has no error of its own; the difference is the limit less the number.
+    """A number below a limit that has no error of its own; the difference is the limit minus the number.
 
     >>> below(Estimate(0.02, 0.01, 0.04), 0.1, 400).verdict
     'holds'

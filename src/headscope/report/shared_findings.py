@@ -99,7 +99,7 @@ may go unseen.'
     if "lower" not in changes.coords or bool((error := standard_error(changes)).isnull().all()):
         return ""
     if metric == "accuracy":
-        # the variance of a difference of accuracies is its discordance, less the squared difference, over n
+        # the variance of a difference of accuracies is its discordance minus the squared difference, over n
         fall = smallest_fall(examples, min(1.0, float((examples * error**2 + changes**2).median())), tests)
         words = f"{100 * fall:.1f} points"
     else:

@@ -1,6 +1,6 @@
 """Labelled results: the words of a result, its check, and saving it as netCDF."""
 
-from headscope.results.files import check, in_series, means, read, same_bounds, save, study_of, tidy, with_interval
+from headscope.results.files import attributes_of, check, in_series, means, read, same_bounds, save, tidy, with_interval
 from headscope.results.vocabulary import (
     ATTRIBUTES,
     BOUNDS,
@@ -21,13 +21,13 @@ __all__ = [
     "PATTERNS",
     "RELATIONS",
     "TOKEN_CLASSES",
+    "attributes_of",
     "check",
     "in_series",
     "means",
     "read",
     "same_bounds",
     "save",
-    "study_of",
     "tidy",
     "with_interval",
 ]

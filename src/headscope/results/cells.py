@@ -1,6 +1,7 @@
 """Texts of results as cells of CSV and Markdown, where they are neither formulas nor marks."""
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
@@ -30,3 +31,12 @@ def markdown_cell(text: str) -> str:
 def plain(value: object) -> str:
     """Text without line breaks and Markdown's marks."""
     return "".join(character for character in " ".join(str(value).split()) if character not in "`|<>[]")
+
+
+def markdown_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown.
+
+    >>> markdown_table(["layer", "heads"], [("1", "12")])
+    ['| layer | heads |', '| --- | --- |', '| 1 | 12 |']
+    """
+    return [f"| {' | '.join(row)} |" for row in (titles, ["---"] * len(titles), *rows)]

@@ -8,7 +8,7 @@ count from 1, as in the papers. A mean `x` has its 95% bootstrap interval in `x_
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -202,13 +202,13 @@ def read(directory: str | Path) -> xr.Dataset:
         return check_values(stored.load())
 
 
-def study_of(directory: str | Path) -> str:
-    """The study of the result of a folder (or a `.nc` file); values are not read.
+def attributes_of(directory: str | Path) -> dict[str, Any]:
+    """The attributes of the result of a folder (or a `.nc` file), such as its study; values are not read.
 
     Raises `HeadscopeError` if there is none, or if it is not a result of headscope.
     """
     with _stored(directory) as stored:
-        return stored.attrs["study"]
+        return dict(stored.attrs)
 
 
 @contextmanager

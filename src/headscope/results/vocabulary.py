@@ -82,6 +82,7 @@ DIMENSIONS = {
 
 # Coordinates along other dimensions: the kind of their values (text, whole numbers, floating-point numbers), and these.
 TYPICAL = ("typical_input", "typical_query")
+MOST_TYPICAL = 64  # tokens of a typical input: a longer one cannot be read in a small map, and is cut
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "kind": ("U", ("corpus", "layer", "head")),
     **dict.fromkeys(("typical_raw_token", "typical_token"), ("U", TYPICAL)),

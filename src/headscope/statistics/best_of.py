@@ -10,7 +10,7 @@ def expected_best(scores: Float[np.ndarray, "*draws run"]) -> Float[np.ndarray, 
     """The expected best score of 1 to n runs, drawn from n runs with replacement.
 
     Dodge et al. 2019 (Show Your Work, equation 1; used for seeds in Dodge et al. 2020): a score is the best of t draws
-    with the probability that all are at most as high, less that all are lower.
+    with the probability that all are at most as high minus that all are lower.
 
     >>> expected_best(np.array([0.0, 1.0]))
     array([0.5 , 0.75])
@@ -30,7 +30,7 @@ def expected_best_interval(scores: Float[np.ndarray, " run"]) -> Float[np.ndarra
 def lost_by_stopping(
     early: Float[np.ndarray, "*draws run"], last: Float[np.ndarray, "*draws run"], share: float
 ) -> Float[np.ndarray, "*draws"]:
-    """The best last score of all runs less that of the runs that were not stopped.
+    """The best last score of all runs minus that of the runs that were not stopped.
 
     Stopped is a share of the runs, rounded down, with the lowest early scores; of equal ones the later.
 

@@ -98,7 +98,7 @@ def _p_of_normal(gains: np.ndarray, error: np.ndarray, tolerance: float, n: int)
 def _p_of_answers(gains: np.ndarray, error: np.ndarray, tolerance: float, n: int) -> np.ndarray:
     """The probability of so many more answers won than lost where `tolerance` of them is lost on balance.
 
-    The variance of a difference of accuracies is the share of changed answers, less the squared difference, over n.
+    The variance of a difference of accuracies is the share of changed answers minus the squared difference, over n.
     """
     changed = n * (n * error**2 + gains**2)
     won = np.maximum((changed + n * gains) / 2, (changed - n * tolerance) / 2)

@@ -57,7 +57,7 @@ class AttentionChange(TrainerCallback):
                 vars(network)["forward"] = mixed
 
     def _changes(self) -> list[float]:
-        """1 less the cosine of attention before and after, the mean over the heads of each layer."""
+        """1 minus the cosine of attention before and after, the mean over the heads of each layer."""
         first, second = (wrap(model.network, model.tokenizer) for model in (self.before(), self.after))
         words = Words(first.tokenizer, min(self.max_tokens, first.max_tokens), self.settings.long)
         reading = Pass(first, self.corpus, self.settings, words)

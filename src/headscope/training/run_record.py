@@ -39,7 +39,7 @@ class TrainedOutputs:
     * `train_loss`: loss of each step.
     * `cut`: number of shortened training examples.
     * `layer_norms`, `head_norms`: lengths of gradients, updates and weights, see `norms.KINDS`; empty if not recorded.
-    * `attention_change`: 1 less the cosine of attention after the last step and before the first; empty if unknown.
+    * `attention_change`: 1 minus the cosine of attention after the last step and before the first; empty if unknown.
     * `trained`: number of trained parameters; `seconds`: of all steps; `memory`: bytes of the weights, of their
       gradients and Adam's moments, and of what the first batch keeps for its backward pass. 0: not known.
     """

@@ -1,15 +1,20 @@
 """The state of a view in Python: the fragment that `state.js` writes, as far as a picture needs it."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import get_args
-from urllib.parse import parse_qs
+from typing import Any, get_args
+from urllib.parse import parse_qs, urlencode
 
 from headscope.capture.interventions import Mode
 from headscope.errors import HeadscopeError, suggest
 from headscope.storage.limits import MOST_FIELDS
 
 VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
+# The key of each field in a fragment, as `state.js` has it.
+NAMES = "first second view heads unit special across scale zoom at pin colour sort all kind model grid off mode by"
+KEYS = "t t2 v h w s b n z at p c o a k m g x xm e"
+FIELDS = dict(zip(NAMES.split(), KEYS.split(), strict=True))
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
 
@@ -36,10 +41,39 @@ class ViewState:
     by: str = ""
 
 
+def fragment(state: str | Mapping[str, Any]) -> str:
+    """A state as a fragment.
+
+    * `state`: the fragment itself, or its fields by name, such as `view`, `heads`, `unit`, `special`, `off` and `by`.
+
+    Raises `HeadscopeError` for an unknown field.
+
+    >>> fragment({"view": "map", "heads": ["4-7", "5-1"], "special": False})
+    'v=map&h=4-7,5-1&s=0'
+    """
+    if isinstance(state, str):
+        return state
+    _refuse_unknown(state, FIELDS)
+    return urlencode({FIELDS[name]: _text(value) for name, value in state.items()}, safe=",*")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return value if isinstance(value, str | int) else ",".join(value)
+
+
+def _refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            key = f"write {FIELDS[name]}= for it" if name in FIELDS else suggest(name[:40], known)
+            raise HeadscopeError(f"state: there is no field '{name[:40]}'; {key}")
+
+
 def parse_state(fragment: str) -> ViewState:
     """The state that a fragment describes; what it does not name has its default.
 
-    Raises `HeadscopeError` for an unknown view, a name that is no head, or too many fields.
+    Raises `HeadscopeError` for an unknown field or view, a name that is no head, or too many fields.
 
     >>> parse_state("v=map&h=4-7,5-1&w=words").heads
     ((4, 7), (5, 1))
@@ -48,6 +82,7 @@ def parse_state(fragment: str) -> ViewState:
         fields = parse_qs(fragment.removeprefix("#"), max_num_fields=MOST_FIELDS)
     except ValueError as error:
         raise HeadscopeError(f"state: more than {MOST_FIELDS} fields; take the state of the page's address") from error
+    _refuse_unknown(fields, FIELDS.values())
     last = {key: values[-1] for key, values in fields.items()}
     view = last.get("v", "lines")
     if view not in VIEWS:

@@ -1,12 +1,10 @@
 """Treebanks with bracketed phrases."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headscope.corpora import Options, read
+from headscope.corpora import Options
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Sentence
 from support.written import corpus
@@ -85,12 +83,6 @@ def test_a_bad_tree_is_refused_with_its_line_or_counted(content: str, said: str)
     if content.count("(") == content.count(")"):
         kept = corpus("wsj.mrg", f"{GOOD}\n{content}", Options(skip_bad=True))
         assert kept.skipped["bad"] == 1
-
-
-def test_a_folder_is_all_of_its_files_in_order(tmp_path: Path) -> None:
-    for name in ("wsj_2.mrg", "wsj_1.mrg", "README"):
-        (tmp_path / name).write_text(GOOD)
-    assert [example.id for example in read(tmp_path, Options(kind="brackets"))] == ["wsj_1.mrg:2", "wsj_2.mrg:2"]
 
 
 words = st.text("abcxyz.,0", min_size=1, max_size=4)

@@ -80,9 +80,8 @@ def test_the_hash_is_that_of_the_texts(saved):
 
 
 @pytest.mark.parametrize("offline", [False, True])
-def test_without_network_there_is_one_clear_line_and_soon(monkeypatch, offline):
-    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", offline)
+def test_without_network_there_is_one_clear_line_and_soon(hub_library, monkeypatch, offline):
+    hub_library(ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE=offline)
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", offline)
     start = time.monotonic()
     with pytest.raises(HeadscopeError) as error:
@@ -94,9 +93,9 @@ def test_without_network_there_is_one_clear_line_and_soon(monkeypatch, offline):
     assert "\n" not in message
 
 
-def test_name_and_configuration_reach_the_library(monkeypatch):
+def test_name_and_configuration_reach_the_library(hub_library, monkeypatch):
     asked = []
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    hub_library(HF_HUB_OFFLINE=False)
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", lambda self, name, timeout: asked.append(name))
 
     def load(name, config, *, streaming):
@@ -124,22 +123,22 @@ def packed(folder, name, **members):
     return folder
 
 
-def test_an_archive_of_pickles_is_refused_unread(tmp_path, monkeypatch):
+def test_an_archive_of_pickles_is_refused_unread(tmp_path, never):
     import torch
 
     content = io.BytesIO()
     torch.save({"label": 1}, content)
     folder = packed(tmp_path / "archive", "train.tar", pth=content.getvalue(), txt=b"a text")
-    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("torch.load was called"))
+    never("torch.load")
     with pytest.raises(HeadscopeError, match=r"is read as webdataset, which may unpickle .*; only csv, json, parquet"):
         list(read(f"hub:{folder}"))
 
 
-def test_a_pickled_table_is_refused_unread(tmp_path, monkeypatch):
+def test_a_pickled_table_is_refused_unread(tmp_path, never):
     import pandas
 
     (tmp_path / "pickled").mkdir()
     pandas.DataFrame({"sentence": ["a"]}).to_pickle(tmp_path / "pickled" / "train.pkl")
-    monkeypatch.setattr(pandas, "read_pickle", lambda *_, **__: pytest.fail("read_pickle was called"))
+    never("pandas.read_pickle")
     with pytest.raises(HeadscopeError, match=r"pickled' (is read as pandas|cannot be read)"):
         list(read(f"hub:{tmp_path / 'pickled'}"))

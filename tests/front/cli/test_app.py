@@ -1,6 +1,5 @@
 """The command line: what it writes, what it says, and with which status it ends."""
 
-import json
 import runpy
 import subprocess
 import sys
@@ -66,29 +65,11 @@ def test_report_rebuilds_the_page_of_a_saved_result_without_torch(profiled):
     assert (folder / "report.html").is_file()
 
 
-def test_json_is_the_whole_result(model, tmp_path, pages_not_written):
-    result = run_command(
-        "profile", model, "-o", str(tmp_path), "--limit", "3", "--resamples", "20", "--json", "--no-figures"
-    )
-    data = json.loads(result.stdout)
-    entropy = data["data_vars"]["entropy"]
-    assert entropy["dims"] == ["layer", "head"]
-    assert entropy["data"][0][0] == pytest.approx(float(headscope.open_result(tmp_path)["entropy"][0, 0]))
-    assert data["report"] == str(tmp_path / "report.html")
-
-
 def test_list_names_everything_in_the_catalog():
     result = run_command("list")
     assert all(catalog.command_name(name) in result.stdout for name in catalog.names("studies"))
     for folder in ("measures", "corpora/readers"):
         assert all(name in result.stdout for name in catalog.names(folder))
-
-
-@pytest.mark.parametrize("word", ["--help", "list"])
-def test_help_and_list_are_quick_because_they_import_nothing_large(word: str) -> None:
-    script = f"import sys; sys.argv = ['headscope', '{word}']\nimport headscope.front.cli.app as cli\n"
-    script += "try: cli.main()\nfinally: assert not {'torch', 'xarray', 'altair'} & sys.modules.keys()"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
 
 
 def test_version():
@@ -120,33 +101,13 @@ def test_what_a_user_can_mend_is_one_line_and_status_2(arguments, message, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr("headscope.models.load", lambda *_, **__: pytest.fail("the model was loaded"))
+def test_a_wrong_row_stops_the_run_before_the_model_is_loaded(tmp_path, never):
+    never("headscope.models.load")
     table = tmp_path / "pairs.tsv"
     table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
     result = run_command("profile", "minilm", str(table), "-o", str(tmp_path / "out"))
     assert result.exit_code == 2
     assert "line 3" in line_of(result)
-
-
-def test_skip_bad_counts_and_says_what_was_left_out(model, tmp_path, pages_not_written):
-    table = tmp_path / "pairs.tsv"
-    table.write_text("sentence1\tsentence2\nA dog.\tA cat.\nA bird.\n", encoding="utf-8")
-    options = ["-o", str(tmp_path / "out"), "--skip-bad", "--resamples", "20", "--no-figures"]
-    result = run_command("profile", model, str(table), *options)
-    assert result.exit_code == 0
-    assert "left out, cut, renamed or unknown: 1 bad" in result.stdout
-
-
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_unknown_tokens_are_counted_and_said(workers, model, tmp_path, pages_not_written):
-    texts = tmp_path / "texts.txt"
-    texts.write_text("a dog 😀.\na cat.\na 𒀀 and a 🦤.\n", encoding="utf-8")
-    options = ["-o", str(tmp_path / "out"), "--workers", workers, "--resamples", "20", "--no-figures"]
-    result = run_command("profile", model, str(texts), *options)
-    assert result.exit_code == 0, result.output
-    assert "3 examples" in result.stdout and "left out, cut, renamed or unknown: 3 unknown tokens" in result.stdout
-    assert json.loads(headscope.open_result(tmp_path / "out").attrs["skipped"]) == {"unknown tokens": 3}
 
 
 def test_debug_shows_the_error_itself(tmp_path):
@@ -158,7 +119,7 @@ def test_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     result = run_command("profile", "-o", str(tmp_path / "file" / "out"))
     assert result.exit_code == 2
-    assert "cannot be written: Not a directory; choose another folder with -o" in line_of(result)
+    assert "Not a directory; choose another folder with -o" in line_of(result)
 
 
 def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, monkeypatch, pages_not_written):
@@ -223,7 +184,7 @@ def test_one_sentence_or_document_leaves_no_half_to_score_on(study, limit, model
 def test_a_pasted_text_in_the_place_of_a_folder_is_one_line(command):
     result = run_command(command, "It was a dark and stormy night. " * 40)
     assert result.exit_code == 2
-    assert "It was a dark and stormy night. It was a...' is too long for a path" in line_of(result)
+    assert "It was a...' is too long for a path" in line_of(result)
 
 
 def test_a_head_of_thousands_of_digits_is_one_line(tmp_path):

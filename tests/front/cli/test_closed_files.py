@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +134,9 @@ READ = [
 
 
 @pytest.fixture(autouse=True)
-def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_server(never: Callable) -> None:
     """A page that is served after all would wait for Ctrl-C."""
-    monkeypatch.setattr("headscope.web.serve.serve_on", lambda *_: pytest.fail("a page is served"))
+    never("headscope.web.serve.serve_on")
 
 
 @pytest.mark.parametrize(("line", "name"), READ)

@@ -8,7 +8,7 @@ import pytest
 from transformers import BertForMaskedLM
 
 from headscope import results
-from headscope.passes import array_files, shards
+from headscope.passes import array_files
 from support.cli import run_command
 from support.same import assert_same
 from support.threaded_ray import use_threaded_ray
@@ -51,10 +51,14 @@ def run(*words: object) -> Any:
 
 @pytest.mark.parametrize("study", chosen(STUDIES, lambda study: study not in REPEATED))
 def test_workers_of_a_cluster_give_the_bits_of_one_process(
-    study: str, model: Path, tmp_path: Path, pages_not_written: None, monkeypatch: pytest.MonkeyPatch
+    study: str,
+    model: Path,
+    tmp_path: Path,
+    pages_not_written: None,
+    six_in_a_shard: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ray = use_threaded_ray(monkeypatch)
-    monkeypatch.setattr(shards, "EXAMPLES", 8)
     monkeypatch.setattr(array_files, "PIECE", 1000)
     monkeypatch.setattr("headscope.studies.words.cloze.scoring.ITEMS", 4)
     monkeypatch.chdir(tmp_path)

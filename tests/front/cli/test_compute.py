@@ -1,12 +1,9 @@
 """Studies on a Ray cluster of two machines, which are processes here: the bits of one process. The journal of a run."""
 
-import builtins
-import json
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +13,7 @@ from transformers import BertForMaskedLM
 
 from headscope import results
 from headscope.cluster.on_ray import RayEngine
-from headscope.corpora import reading as corpus_module
-from headscope.corpora.kept_check import copies
-from headscope.front import from_options
 from headscope.front.cli import compute
-from headscope.front.cli.compute import _text
 from headscope.passes import shards
 from support import small_shards
 from support.cli import run_command
@@ -91,36 +84,3 @@ def test_no_cluster_and_no_gpu_are_one_line(model: Path, machines: Cluster, tmp_
     ):
         refused = run_command("profile", model, *words, "-o", tmp_path)
         assert refused.exit_code == 2 and line in refused.output
-
-
-def test_a_worker_elsewhere_has_the_check_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = tmp_path / "x.txt"
-    texts.write_text("The cat slept.\nThe dog ran.\nA bird sat.\n")
-    monkeypatch.setattr(corpus_module, "IN_MEMORY", 2)
-    reading = dict.fromkeys(("kind", "columns", "task", "split", "segment", "limit", "annotate", "revision"))
-    given = {"corpus": str(texts), "model": "minilm", "skip_bad": False, "remote_code": False, "out": "o"} | reading
-    coordinator = given | {"engine": "ray", "kept": tmp_path / "kept"}
-    from_options.corpus(coordinator, {})
-    found = list[Any]()
-    monkeypatch.setattr(corpus_module, "_checked", None)
-    inputs = {"corpus": "Corpus", "settings": "Settings"}
-
-    def run(corpus: Any, settings: Any) -> None:
-        found.append((corpus.n_examples, settings.engine))
-
-    monkeypatch.setattr(compute, "read", lambda *_: SimpleNamespace(inputs=inputs, options=(), load=lambda: run))
-    job = {"study": "profile", "given": given | {"engine": "ray"}, "checks": copies(tmp_path / "kept")}
-    compute.work(json.dumps(job).encode(), "engine")
-    assert found == [(3, "engine")]
-
-
-@pytest.mark.thorough
-def test_a_file_is_known_by_size_and_time_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors = tmp_path / "vectors.txt"
-    vectors.write_text("the 0.1\n", encoding="utf-8")
-    os.truncate(vectors, 1 << 40)
-    monkeypatch.setattr(builtins, "open", lambda *_: pytest.fail("the file is read"))
-    before = _text(vectors)
-    assert before == _text(vectors) and before != _text(tmp_path) == str(tmp_path)
-    os.truncate(vectors, 9)
-    assert _text(vectors) != before

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from headscope.storage.run_lock import run_lock
 from headscope.viewer.saved_index import read_index
 from support.cli import run_command
 from support.tiny import save_tiny
@@ -42,9 +41,3 @@ def test_quiet_prints_nothing(folder: Path) -> None:
 def test_a_number_out_of_its_range_is_refused(folder: Path) -> None:
     result = invoke(folder, "--per-head", "0")
     assert result.exit_code == 2 and "--per-head" in result.stderr
-
-
-def test_a_folder_in_use_is_refused(folder: Path) -> None:
-    with run_lock(folder / "out", "headscope profile"):
-        result = invoke(folder)
-    assert result.exit_code == 2 and "out' is in use by headscope profile, process" in result.stderr

@@ -56,5 +56,5 @@ def test_a_cluster_of_ones_own_listens_on_this_machine_alone_and_its_loss_is_one
     printed, errors = started.communicate(timeout=MOST_SECONDS)
     assert started.returncode == 1 and printed == ""
     (line,) = errors.splitlines()
-    assert line.startswith("headscope: the Ray cluster is lost: the raylet of this machine at '127.0.0.1:")
-    assert line.endswith("start the same command again, it goes on from its last checkpoint")
+    assert line.startswith("headscope: the Ray cluster is lost: the raylet of")
+    assert line.endswith("again, it goes on from its last checkpoint")

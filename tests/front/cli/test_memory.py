@@ -32,7 +32,7 @@ def test_an_error_without_memory_is_one_line(error, monkeypatch, capsys) -> None
     assert ending(error, monkeypatch) == 2
     line = capsys.readouterr().err
     assert line.startswith("headscope: no more memory or address space (") and line.count("\n") == 1
-    assert line.endswith("); free some, raise the limit (ulimit -v), or use a smaller model\n")
+    assert "; free some, raise the limit (ulimit -v)" in line
 
 
 def test_with_debug_it_is_raised(monkeypatch) -> None:

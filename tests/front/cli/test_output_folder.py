@@ -31,12 +31,14 @@ def figures(out: Path) -> set[str]:
     return {path.name for path in (out / "figures").iterdir()}
 
 
-def test_the_same_study_replaces_its_result_and_figures_without_a_question(model: str, tmp_path: Path) -> None:
+def test_the_same_run_replaces_its_result_and_figures_without_a_question(model: str, tmp_path: Path) -> None:
     run("profile", model, tmp_path, "--figures", "svg,png")
     (tmp_path / "figures" / "my-drawing.svg").write_text("mine", encoding="utf-8")
     both = figures(tmp_path)
-    assert run("profile", model, tmp_path, "--figures", "svg", "--limit", "2") == ""
-    assert headscope.open_result(tmp_path).attrs["n_examples"] == 2
+    (tmp_path / "result.nc").touch()
+    before = (tmp_path / "result.nc").stat().st_mtime_ns
+    assert run("profile", model, tmp_path, "--figures", "svg") == ""
+    assert (tmp_path / "result.nc").stat().st_mtime_ns > before
     assert figures(tmp_path) == {name for name in both if name.endswith(".svg")}  # among them what is the user's
     assert FILE not in os.listdir(tmp_path)
 
@@ -47,20 +49,29 @@ def test_another_study_is_refused_before_anything_is_read_and_replaced_with_over
 ) -> None:
     run("profile", model, tmp_path, "--figures", "svg")
     before, drawn = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}, figures(tmp_path)
-    assert run("syntax", "no-such-model", tmp_path) == (
-        f"headscope: folder '{tmp_path}' has the result of 'profile'; choose another folder with -o, "
-        "or replace it with --overwrite\n"
-    )
+    said = run("syntax", "no-such-model", tmp_path)
+    assert f"folder '{tmp_path}' has the result of 'profile'" in said and "with --overwrite" in said
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert run("syntax", model, tmp_path, "--overwrite", "--figures", "svg") == ""
     assert headscope.open_result(tmp_path).attrs["study"] == "syntax"
     assert figures(tmp_path) and not figures(tmp_path) & (drawn - {"atlas.svg", "atlas-column.svg"})
 
 
+def test_another_model_or_setting_is_refused_and_replaced_with_overwrite(model: str, tmp_path: Path) -> None:
+    run("profile", model, tmp_path, "--no-figures")
+    before = (tmp_path / "result.nc").read_bytes()
+    assert f"has the result of a run with model {model}, not minilm; " in run("profile", "minilm", tmp_path)
+    said = run("profile", model, tmp_path, "--limit", "2", "--no-figures")
+    assert f"folder '{tmp_path}' has the result of a run with limit 3, not 2; choose another folder with -o, or" in said
+    assert (tmp_path / "result.nc").read_bytes() == before
+    assert run("profile", model, tmp_path, "--limit", "2", "--no-figures", "--overwrite") == ""
+    assert (tmp_path / "result.nc").read_bytes() != before
+
+
 def test_a_file_that_is_no_result_is_not_replaced(model: str, tmp_path: Path) -> None:
     (tmp_path / "result.nc").write_bytes(b"of another program")
     said = run("profile", model, tmp_path)
-    assert "has a result.nc that cannot be read as a result of headscope; choose another folder" in said
+    assert "cannot be read as a result of headscope; choose another" in said
     assert (tmp_path / "result.nc").read_bytes() == b"of another program"
     assert run("profile", model, tmp_path, "--overwrite", "--no-figures") == ""
 
@@ -76,20 +87,6 @@ def test_a_folder_in_use_is_refused_by_studies_and_by_report(model: str, tmp_pat
 def test_a_study_from_python_locks_the_folder_that_it_keeps_its_work_in(tmp_path: Path) -> None:
     with run_lock(tmp_path, "headscope ablate"), pytest.raises(headscope.HeadscopeError, match="is in use by"):
         headscope.prune("no-such-model", task=None, directory=tmp_path)
-
-
-def test_a_run_goes_on_where_there_are_no_locks_and_says_so(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(fd: int, operation: int) -> None:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    result = run_command("profile", model, "sample", "-o", tmp_path, *OPTIONS, "--no-figures")
-    assert result.exit_code == 0
-    assert result.stderr == (
-        f"headscope: folder '{tmp_path}': its file system has no locks; start no second run in it now\n"
-    )
 
 
 @pytest.mark.parametrize(

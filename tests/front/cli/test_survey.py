@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import headscope
-from headscope import catalog, results
+from headscope import catalog
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.survey_run import _given
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
@@ -85,22 +85,6 @@ def test_the_plan_says_what_full_adds(tmp_path: Path) -> None:
     some, full = ({row["study"]: row for row in plan}["attributions"] for plan in said.values())
     assert "3 are scored; 50 with --full" in some["reads"] and "--full" not in full["reads"]
     assert full["seconds"] > some["seconds"]
-
-
-@pytest.mark.thorough
-def test_the_results_are_those_of_the_separate_commands(model: Path, folder: Path, tmp_path: Path) -> None:
-    for study in ("profile", "syntax"):
-        run_command(study, model, "sample", *FEW, "-o", tmp_path / study)
-        alone, together = results.read(tmp_path / study), results.read(folder / study)
-        assert alone.drop_attrs().identical(together.drop_attrs())
-        assert json.loads(together.attrs["command"])[0] == study
-
-
-def test_a_study_that_is_done_does_not_run_again(model: Path, folder: Path) -> None:
-    before = (folder / "profile" / "result.nc").stat().st_mtime_ns
-    ended = run_command("survey", model, "sample", "--only", "profile", *FEW, "-o", folder)
-    assert ended.exit_code == 0 and "is kept" in ended.stderr
-    assert (folder / "profile" / "result.nc").stat().st_mtime_ns == before
 
 
 def test_the_portrait_links_studies_and_is_written_again(folder: Path) -> None:

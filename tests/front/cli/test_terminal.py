@@ -1,11 +1,17 @@
 """Output of commands: where it goes, what it may contain, and which files are written."""
 
 import re
+from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import Result
+from xarray import DataArray
 
+from headscope.front.cli.terminal import laid_out
+from headscope.report.printed import by_layer
 from support.cli import run_command
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -107,3 +113,15 @@ def test_small_numbers_are_not_printed_as_zero(model: str, tmp_path: Path) -> No
     result = run("gradients", model, "sample", "--limit", "2", "-o", str(tmp_path), "--no-figures")
     rows = [line.split()[2:] for line in result.stdout.splitlines() if line.startswith(" gradient: ")]
     assert len(rows) == 4 and all(float(text) > 0 for row in rows for text in row)
+
+
+def test_columns_that_a_narrow_terminal_does_not_show_are_named() -> None:
+    def text(width: int) -> str:
+        console = Console(width=width, record=True, file=StringIO())
+        console.print(laid_out(by_layer(values), width))
+        return console.export_text()
+
+    values = DataArray(np.ones((6, 2)), {"layer": range(1, 7), "head": [1, 2]}, ("layer", "head"), "score")
+    values = values.to_dataset().assign_attrs(study="mine")
+    assert "no room" not in text(100)
+    assert "layers for which the terminal has no room: 2, 5; " in text(60)

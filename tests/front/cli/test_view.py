@@ -90,12 +90,15 @@ def test_results_about_another_model_are_refused(folder: Path) -> None:
 def test_the_address_is_the_first_line_and_ctrl_c_ends_it(folder: Path) -> None:
     command = [sys.executable, "-c", "from headscope.front.cli import main; main()", "view", str(folder / "model")]
     process = subprocess.Popen(
-        [*command, "--no-browser", "--device", "cpu"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--no-browser", "--device", "cpu", "--text", "It rained."],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert address.startswith("http://127.0.0.1:")
+        address, _, state = process.stdout.readline().strip().partition("#")
+        assert address.startswith("http://127.0.0.1:") and state == "t=It+rained."
         with urlopen(f"{address}api/model", timeout=60) as answer:
             assert json.load(answer)["models"][0]["heads"] == [4, 4, 4]
         process.send_signal(signal.SIGINT)

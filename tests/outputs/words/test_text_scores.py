@@ -15,7 +15,9 @@ from headscope import Settings
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import filled, sentence
 from headscope.errors import HeadscopeError
+from headscope.models.tokenizer import refuse_beyond
 from headscope.models.words_head import is_causal
+from headscope.outputs.words import few_tokens
 from headscope.outputs.words.few_tokens import all_tokens, last_layer_alone
 from headscope.outputs.words.inputs import scored_pieces
 from headscope.outputs.words.predictor import WordPredictor, text_scores
@@ -96,10 +98,7 @@ def test_head_and_last_layer_run_at_the_scored_pieces_alone(predictor: WordPredi
     fewer = text_scores(predictor, TEXTS[7:]).values
     for hook in hooks:
         hook.remove()
-    if is_causal(predictor.model):
-        assert tokens["head"] == 3 < tokens["last layer"]
-    else:
-        assert tokens == {"head": 1, "last layer": 1}
+    assert tokens["head"] == 3 and (tokens["last layer"] > 3 if is_causal(predictor.model) else 1)
     full = WordPredictor(predictor.model)
     full.reader = all_tokens(predictor.model)
     assert text_scores(full, TEXTS[7:]).values == pytest.approx(fewer, abs=1e-4)
@@ -112,11 +111,45 @@ def test_equal_tokens_pass_the_maps_of_the_first_layer_once() -> None:
     operations = []
     for reader in (predictor.reader, last_layer_alone(predictor.model)):
         with FlopCounterMode(display=False) as counter:
-            reader(copies)
+            list(reader(copies))
         operations.append(counter.get_total_flops())
     rows, tokens = copies.ids.shape
     saved = rows * tokens - len({(token, piece) for row in copies.ids for token, piece in enumerate(row.tolist())})
     assert operations[1] - operations[0] == saved * 3 * 2 * width**2 > 0
+
+
+def test_the_head_reads_as_many_tokens_as_cells_allow_and_the_layers_run_once(
+    predictor: WordPredictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, tokens = predictor.model.network, {"layers": list[int](), "head": list[int]()}
+    expected = text_scores(predictor, TEXTS).values
+    modules = {"layers": predictor.model.projections[0].output, "head": network.get_output_embeddings()}
+    hooks = [
+        cast(nn.Module, module).register_forward_pre_hook(
+            lambda _, args, name=name: tokens[name].append(args[0].shape[1])
+        )
+        for name, module in modules.items()
+    ]
+    text_scores(predictor, TEXTS)
+    passes = len(tokens["layers"])
+    tokens["layers"].clear(), tokens["head"].clear()
+    monkeypatch.setattr(few_tokens, "CELLS", 2 * len(TOKENIZER))
+    few = text_scores(predictor, TEXTS).values
+    for hook in hooks:
+        hook.remove()
+    assert few == pytest.approx(expected, abs=1e-5)
+    assert max(tokens["head"]) == 2 and len(tokens["layers"]) == passes < len(tokens["head"])
+
+
+def test_a_piece_without_an_embedding_is_never_tried() -> None:
+    """Gemma 3 has a special token for pictures, and no embedding of it."""
+    tokenizer = tiny_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<picture>"]})
+    model = headscope.wrap(tiny_gpt2(0, GPT2LMHeadModel), tokenizer)
+    refuse_beyond(model.network, tokenizer, "tiny")
+    assert text_scores(WordPredictor(model), TEXTS).values == pytest.approx(
+        text_scores(WordPredictor(headscope.wrap(model.network, TOKENIZER)), TEXTS).values
+    )
 
 
 def test_causal_model_reads_each_prefix_once() -> None:

@@ -5,13 +5,12 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.report.cards import Card, addressed, card, gather, index, numbers, ranking
+from headscope.report.cards import Card, addressed, card, gather, numbers, ranking
 from headscope.report.heads_page import write_card, write_heads
 from headscope.report.parts import LayerNumber
 from support.compare_result import compare_result
@@ -183,21 +182,6 @@ def test_a_head_that_does_not_exist_is_said_with_those_that_do() -> None:
         card([model_of(profile_result())], 7, 1)
 
 
-def texts_of_card(found: Card) -> dict[str, str]:
-    return {finding.topic: finding.text for part in found.parts for finding in [*found.findings, *part.findings]}
-
-
-def test_a_card_says_what_was_planted() -> None:
-    texts = texts_of_card(Card(model_of(profile_result(), patterns_result()), 2, 3))
-    median = float(profile_result()["attention_offset"].sel(offset=-1).median())
-    assert "previous token 0.88 [0.86, 0.89] (1st of 12" in texts["Neighbours"]
-    assert f"the median head has {median:.2f})" in texts["Neighbours"]
-    assert "uniform attention 3.25" in texts["Breadth"] and "n = 50 examples" in texts["Breadth"]
-    texts = texts_of_card(Card(model_of(profile_result(), patterns_result()), 1, 1))
-    assert "Share of its maps: vertical 0.90 [0.89, 0.91] (1st of 4, " in texts["Patterns"]
-    assert "diagonal 0.10" in texts["Patterns"] and "block" not in texts["Patterns"]
-
-
 def test_standing_out_is_compared_with_the_average_head() -> None:
     model = model_of(profile_result())
     counts = []
@@ -259,15 +243,6 @@ def test_the_page_of_all_heads_names_the_best_layers_and_links_their_page(tmp_pa
     assert "<dd>Chosen: layer 2 for depths.</dd>" in page and '<a href="layers.html">' in page
 
 
-def test_the_index_has_the_main_numbers_and_words_of_each_head() -> None:
-    table = index(model_of(profile_result(), patterns_result()))
-    words = [column.words for column in table.columns]
-    assert words[:2] == ["What it does", "Pattern"] and "attention to: [SEP]" in words and "entropy" in words
-    rows = {labels[0]: dict(zip(words, cells, strict=True)) for labels, cells in table.rows}
-    assert rows["1-2"]["Pattern"] == ("diagonal", "") and rows["4-1"]["Pattern"] is None
-    assert rows["3-1"]["attention to: [SEP]"] == ("0.94", "0.93, 0.95")
-
-
 def test_a_study_that_nobody_knows_has_a_card_too(tmp_path: Path) -> None:
     values = np.arange(8).reshape(2, 2, 2) / 8
     model = model_of(made(measured=(("layer", "head", "relation"), values)))
@@ -303,7 +278,3 @@ def test_bounds_are_never_mixed_up() -> None:
     rows = numbers(profile_result())
     lower, value, upper = (np.array(rows[name], float) for name in ("lower", "value", "upper"))
     assert (lower <= value).all() and (value <= upper).all()
-
-
-def test_numbers_are_a_plain_table() -> None:
-    assert isinstance(numbers(made()), pd.DataFrame) and not len(numbers(made()))

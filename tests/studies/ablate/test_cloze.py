@@ -108,11 +108,7 @@ def test_page_and_cards_name_the_phenomena_that_need_a_head(result: xr.Dataset) 
     assert "order (" in texts["1 of 2 phenomena need a single head beyond chance"]
     assert "2-1" in texts["1 of 2 phenomena need a single head beyond chance"]
     sentences = {name: _needed(planted, *at) for name, at in {"2-1": (2, 1), "1-2": (1, 2)}.items()}
-    assert sentences[
-        "2-1"
-    ] == "Change of accuracy without it, in points: order -50.0 [-70.0, -30.0] (q 0.01); 1 of " + (
-        "the 2 phenomena of cloze:mine."
-    )
+    assert "order -50.0 [-70.0, -30.0] (q 0.01); 1 of the 2 phenomena" in sentences["2-1"]
     assert sentences["1-2"] == "None of the 2 phenomena of cloze:mine."
     assert float(result["chance"].sel(metric="accuracy")) == pytest.approx((4 / 2 + 3 / 3) / 7)
     assert HeadKind(2, 1, "needed", "order") in set(study_page(planted).kinds()) - set(study_page(result).kinds())

@@ -16,7 +16,6 @@ from headscope.corpora.tasks import Task
 from headscope.linguistics.sentence import Example
 from headscope.report.study_page import study_page
 from headscope.studies.size.ablate.perturbed import by_perturbation
-from support.findings import texts_of
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -83,8 +82,8 @@ def test_shares_are_those_of_a_naive_count() -> None:
 def test_the_result_and_its_page_have_them_unless_they_are_not_wanted(tmp_path: Path) -> None:
     model = headscope.wrap(planted_classifier(), tiny_tokenizer())
     result: Any = headscope.ablate(model, planted_task(), QUICK, directory=tmp_path / "a", importance=False)
-    text = texts_of(result)["Predictions that stay"]
-    assert "words shuffled 100.0% [" in text and "by chance 50.0%" in text
+    shuffled = result.sel(perturbation="words shuffled")
+    assert float(shuffled["prediction_kept"]) == 1 and float(shuffled["kept_by_chance"]) == pytest.approx(0.5, abs=0.01)
     assert "perturbed" in [figure.name for figure in study_page(result).figures()]
     options: dict[str, Any] = {"importance": False, "perturbations": False}
     without: Any = headscope.ablate(model, planted_task(), QUICK, directory=tmp_path / "b", **options)

@@ -1,6 +1,5 @@
 """Heads that do the same are one cluster, whatever layer they are in; and the study as a whole."""
 
-import json
 from itertools import product
 from pathlib import Path
 
@@ -12,9 +11,8 @@ import headscope
 from headscope import HeadscopeError, Settings, results
 from headscope.results.vocabulary import attribute_kinds
 from headscope.studies.heads.clusters import study
-from support.cli import run_command
 from support.planted import looks_at_offset, looks_at_piece, planted
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.tiny import tiny_tokenizer
 from support.typed import corpus_of
 
 QUICK = Settings(resamples=20, batch_tokens=100)
@@ -109,50 +107,10 @@ def test_behaviour_says_what_was_planted(result: xr.Dataset) -> None:
         assert result["behaviour"].sel(layer=layer, head=head) == kind(layer, head), (layer, head)
 
 
-def test_the_size_of_batches_changes_no_number(model: headscope.Model, result: xr.Dataset) -> None:
-    again = study.run(model, corpus_of(*TEXTS), Settings(resamples=20, batch_tokens=1))
-    xr.testing.assert_allclose(
-        again.drop_vars(["position", "stress"]), result.drop_vars(["position", "stress"]), atol=1e-5
-    )
-
-
-def test_as_coded_is_a_sum_over_tokens() -> None:
-    model, corpus = headscope.wrap(tiny_bert(), tiny_tokenizer()), corpus_of(*TEXTS[:1])
-    mean, total = (study.run(model, corpus, QUICK, as_coded=as_coded) for as_coded in (False, True))
-    np.testing.assert_allclose(total["divergence"], mean["divergence"] * total.attrs["n_tokens"], rtol=0.05)
-    assert "summed" in total["divergence"].units and mean["divergence"].units == "nats"
-    np.testing.assert_allclose(
-        total["divergence"],
-        study.run(model, corpus_of(*TEXTS[:1] * 3), QUICK, as_coded=True)["divergence"] / 3,
-        rtol=1e-5,
-    )
-
-
 def test_one_example_is_enough_but_has_no_interval(model: headscope.Model) -> None:
     result = study.run(model, corpus_of(*TEXTS[:1]), QUICK, clusters=2)
     assert set(np.unique(result["cluster"])) == {1, 2} and int(result["divergence_n_examples"]) == 1
     assert result["layer_gap"].notnull() and result["layer_gap_ci"].isnull().all()
-
-
-def test_the_command(tmp_path: Path) -> None:
-    folder = save_tiny(tmp_path / "model", planted(KINDS))
-    options = [
-        "--clusters",
-        "2",
-        "--limit",
-        "3",
-        "--resamples",
-        "5",
-        "--json",
-        "--no-figures",
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    done = run_command("clusters", str(folder), "sample", *options)
-    assert done.exit_code == 0, done.output
-    printed = json.loads(done.stdout)
-    assert set(np.ravel(printed["coords"]["cluster"]["data"])) == {1, 2}
-    assert "Heads as points" in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("number", [0, 9])

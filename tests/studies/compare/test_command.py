@@ -42,16 +42,6 @@ def test_models_are_compared_on_the_dev_split_and_scored(
     assert "2-3" in (tmp_path / "report.html").read_text()
 
 
-def test_models_are_compared_on_a_corpus(folders: Path, tmp_path: Path) -> None:
-    options = ("--corpus", "sample", "--limit", "30", "--no-figures", "-o", tmp_path)
-    done = invoke(folders / "before", folders / "after", *options)
-    assert done.exit_code == 0, done.output
-    result = headscope.open_result(tmp_path)
-    assert result.attrs["corpus"] == "sample" and "restored_score" not in result
-    least = result["similarity"].isel(model=0).argmin(("layer", "head"))
-    assert {dim: int(index) + 1 for dim, index in least.items()} == {"layer": 2, "head": 3}
-
-
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [

@@ -42,9 +42,7 @@ def test_one_object_is_not_two_models() -> None:
 
 def test_another_vocabulary_is_refused() -> None:
     other = bert("b", tokenizer_of("deberta-v2"), vocab_size=600)
-    assert refusal(bert("a"), other).startswith(
-        "models 'a' and 'b' cannot be compared: their tokenizers have 172 and 600 pieces, "
-    )
+    assert "their tokenizers have 172 and 600 pieces, " in refusal(bert("a"), other)
 
 
 def test_the_same_pieces_in_another_order_are_refused() -> None:

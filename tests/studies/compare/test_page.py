@@ -1,12 +1,9 @@
 """Findings and figures of a comparison say the numbers that were planted."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.report import write
 from headscope.report.study_page import study_page
 from headscope.report.tables import top_heads
 from support.compare_result import CHANGE, compare_result
@@ -56,17 +53,6 @@ def test_rises_and_falls_are_counted_by_their_intervals() -> None:
     assert texts_of(result)["Breadth"].startswith("On average over heads")
 
 
-@pytest.mark.parametrize("models", [("after",), ("epoch 1", "epoch 2"), tuple("abcde")])
-def test_figures_are_drawn_for_each_model(models: tuple[str, ...]) -> None:
-    result = compare_result(*models, restored=True)
-    names = [figure.name for figure in study_page(result).figures()]
-    assert names[:4] == ["layer_similarity", "similarity", "similarity-by_layer", "js_divergence"]
-    assert names[-1] == "restored_score"
-    differences = [name for name in names if name.startswith("difference")]
-    assert len(differences) == (0 if len(models) > 4 else 4 * len(models))
-    assert len(set(names)) == len(names)
-
-
 def test_figures_draw_the_change_and_not_the_similarity() -> None:
     figures = {figure.name: figure for figure in study_page(compare_result()).figures()}
     rows = figures["similarity"].chart.to_dict(validate=False)["datasets"]
@@ -84,10 +70,3 @@ def test_top_heads_are_those_that_changed_most() -> None:
     table = top_heads(result, "difference_attention_to")
     assert table is not None and table.keys == ("Model", "Token class")
     assert table.rows[0][0] == ("after", "[CLS]") and str(table.rows[0][1][0]).startswith("('2-1 (-0.75")
-
-
-@pytest.mark.parametrize("models", [("after",), ("epoch 1", "../b")])
-def test_the_page_is_written(models: tuple[str, ...], tmp_path: Path) -> None:
-    text = write(compare_result(*models, restored=True), tmp_path, formats=("svg",)).read_text()
-    assert "he last two layers changed most" in text
-    assert (tmp_path / "figures" / "layer_similarity.svg").is_file()

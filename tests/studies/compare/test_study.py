@@ -1,11 +1,9 @@
 """`compare` against a naive reading of the definitions, on planted changes, and what it refuses."""
 
 import json
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from math import log, sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ import xarray as xr
 from transformers import CONFIG_MAPPING, BertForSequenceClassification, PreTrainedModel
 
 import headscope
-from headscope import Corpus, HeadscopeError, Model, Settings, results
+from headscope import Corpus, HeadscopeError, Model, Settings
 from headscope.corpora import read
 from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.measures import SURFACE
@@ -68,26 +66,6 @@ def test_comparisons_are_what_the_definitions_say(kinds: tuple[str, str]) -> Non
         assert result[name].dims == ("model", "layer", "head")
         np.testing.assert_allclose(result[name].values[0], values, atol=TOLERANCE, err_msg=name)
         np.testing.assert_allclose(result[f"layer_{name}"].values[0], values.mean(-1), atol=TOLERANCE, err_msg=name)
-
-
-def test_comparisons_of_the_built_in_model_are_what_the_definitions_say() -> None:
-    first = headscope.load("minilm")
-    network, *plain = (deepcopy(first.network) for _ in range(3))
-    for shaken in (network, plain[1]):
-        _shake(shaken, 0.01)
-    corpus = some(6)
-    result = study.run((first, headscope.wrap(network, first.tokenizer)), corpus, QUICK)
-    expected = compared((plain[0], plain[1]), first.tokenizer, corpus)
-    for name, values in expected.items():
-        np.testing.assert_allclose(result[name].values[0], values, atol=TOLERANCE, err_msg=name)
-    assert 0.9 < float(result["similarity"].min()) < 0.999
-
-
-def _shake(network: PreTrainedModel, spread: float) -> None:
-    generator = torch.Generator().manual_seed(3)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter += spread * torch.randn(parameter.shape, generator=generator)
 
 
 def test_as_coded_is_the_cosine_of_padded_maps() -> None:
@@ -165,22 +143,6 @@ def test_differences_are_later_minus_first_of_every_profile_variable(three: tupl
             np.testing.assert_allclose(ours, profile[name] - first[name], atol=1e-5, err_msg=name)
             counts = result[f"difference_{name}_n_examples"].isel(model=number)
             np.testing.assert_array_equal(counts, profile[f"{name}_n_examples"])
-
-
-def test_a_result_says_what_was_compared_and_is_saved(three: tuple[Model, ...], tmp_path: Path) -> None:
-    result = study.run(three, some(6, SHORT), QUICK)
-    attrs = result.attrs
-    assert (attrs["study"], attrs["reference"], attrs["n_examples"]) == ("compare", "a/model", 6)
-    assert attrs["model"] == "a/model → b/model, c/model"
-    assert json.loads(attrs["compared"]) == {f"{name}/model": f"runs/{name}/model" for name in "abc"}
-    for name in results.means(result):
-        if "model" in result[name].dims and name != "weight_change":  # of weights, not of examples
-            assert result[f"{name}_ci"].dims == (*result[name].dims, "bound")
-            lower, upper = (result[f"{name}_ci"].sel(bound=bound) for bound in results.BOUNDS)
-            several = result[f"{name}_n_examples"] > 1
-            assert ((lower <= upper) | result[name].isnull() | ~several).all()
-    headscope.save_result(result, tmp_path)
-    xr.testing.assert_identical(headscope.open_result(tmp_path), result)
 
 
 def test_a_score_falls_once_the_layer_that_decides_is_restored() -> None:

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from headscope.results import check
-from headscope.results.vocabulary import ATTRIBUTES
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import interval
 from headscope.statistics.split_half import split_in_half
@@ -125,14 +123,6 @@ def result(draws: np.ndarray) -> xr.Dataset:
             {name: best(its, HEADS, draws, selection_half) for name, its in kinds.items()}, LAYERS
         )
     )
-
-
-def test_it_is_a_result(result: xr.Dataset) -> None:
-    check(result.assign_attrs(dict.fromkeys(ATTRIBUTES, "")))
-    assert result["accuracy"].dims == ("layer", "head", "mention_type")
-    assert result["accuracy_ci"].dims == ("layer", "head", "mention_type", "bound")
-    assert result["accuracy_n_examples"].values.tolist() == [120, 100, 20]
-    assert result["baseline_accuracy"].dims == ("mention_type", "baseline")
 
 
 def test_values_stand_at_their_head_and_missing_heads_have_none(result: xr.Dataset) -> None:

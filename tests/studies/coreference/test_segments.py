@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headscope.corpora import read, reading
+from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Question, Sentence
 from headscope.studies.heads.coreference.segments import Context, Plan, parts, plan
@@ -71,8 +71,7 @@ def test_windows_look_back_and_ask_nothing_twice() -> None:
     assert found.inputs.skipped == {}
 
 
-def test_passes_read_the_segments_of_a_corpus_that_is_not_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "IN_MEMORY", 0)
+def test_passes_read_the_segments_of_a_corpus_that_is_not_in_memory(streamed: None) -> None:
     found = plan(read("sample"), lambda texts: [len(text.split()) for text in texts], 60)
     assert [encoded.id for encoded in found.inputs.since(0)] == list(found.cases)
 

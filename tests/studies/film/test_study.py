@@ -14,7 +14,6 @@ from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
 from headscope.passes.pass_journal import PassJournal
 from headscope.report.study_page import study_page
-from headscope.studies.training.film.main_numbers import MainNumbers
 from headscope.studies.training.film.reading import StepReader
 from headscope.studies.training.finetune.study import run as finetune
 from headscope.training.kept_steps import KeptSteps
@@ -194,27 +193,6 @@ def test_a_film_that_is_killed_goes_on_with_the_same_bits(
     settings = Settings(resamples=20, journal=journal, on_notice=lines.append)
     again = headscope.film((str(tuned),), task.dev, settings, task=task)
     assert sum("goes on from there" in line for line in lines) == 2
-    assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))
-
-
-def test_studies_of_a_film_that_is_killed_go_on(tuned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is killed as the second study of the second step begins, after the pass that both share."""
-
-    def film(folder: Path, lines: list[str]) -> xr.Dataset:
-        journal = PassJournal(folder, {"study": "film"})
-        settings = Settings(resamples=20, journal=journal, on_notice=lines.append)
-        return headscope.film((str(tuned),), TEXTS, settings, studies="profile,geometry")
-
-    once = film(tmp_path / "once", [])
-    with monkeypatch.context() as patched:
-        kill(patched, MainNumbers, "_add", 4)
-        with pytest.raises(Killed):
-            film(tmp_path / "killed", [])
-    lines: list[str] = []
-    with monkeypatch.context() as patched:
-        kill(patched, shared_pass, "read_together", 3)  # two steps are left
-        again = film(tmp_path / "killed", lines)
-    assert sum("goes on from there" in line for line in lines) == 1  # the pass of the film itself
     assert again.drop_attrs(deep=False).identical(once.drop_attrs(deep=False))
 
 

@@ -62,10 +62,7 @@ def page(runs: list[TrainedOutputs]) -> list[tuple[str, str | None]]:
 def test_the_page_tells_updates_from_attention() -> None:
     """The last layer changes more, but only as much as its updates: the others change more for theirs."""
     runs = [trained([0.1, 0.2, 0.6 + noise], [0.01, 0.02, 0.3]) for noise in (0.0, 0.01, 0.02)]
-    assert page(runs) == [
-        ("The last layer changes more than the others on average", "holds"),
-        ("For its updates the last layer does not change more than the others on average", "fails"),
-    ]
+    assert [verdict for _, verdict in page(runs)] == ["holds", "fails"]
 
 
 def test_one_seed_decides_nothing() -> None:

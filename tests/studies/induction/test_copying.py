@@ -104,6 +104,27 @@ def test_norms_of_queries_and_keys_as_wide_as_a_head_are_no_norm_of_the_layer(wi
                 np.testing.assert_array_equal(found.own[:, number * 4 + head], own)
 
 
+def test_weights_of_a_normalisation_behind_attention_count() -> None:
+    """Gemma 3 normalises what attention writes: token by token and head by head."""
+    network: Any = tiny_decoder("gemma3", head_dim=16, num_attention_heads=4, num_key_value_heads=4)
+    with torch.inference_mode():
+        for layer in network.model.layers:
+            norm = layer.post_attention_layernorm.weight
+            norm.copy_(2 * torch.randn(norm.shape, generator=torch.Generator().manual_seed(1)))
+        found = copying_of(wrap(network, byte_tokenizer()), TOKENS)
+        assert isinstance(found, Copying)
+        output = network.lm_head.weight[TOKENS] * (1 + network.model.norm.weight)
+        output = output - output.mean(0)
+        for number, layer in enumerate(network.model.layers):
+            entering = layer.input_layernorm(network.model.embed_tokens(torch.tensor(TOKENS)))
+            for head in range(4):
+                values = entering @ layer.self_attn.v_proj.weight[head * 16 : head * 16 + 16].T
+                written = (values - values.mean(0)) @ layer.self_attn.o_proj.weight[:, head * 16 : head * 16 + 16].T
+                written = written * (1 + layer.post_attention_layernorm.weight)
+                own = [float(written[token] @ output[token]) > 0 for token in range(len(TOKENS))]
+                np.testing.assert_array_equal(found.own[:, number * 4 + head], own)
+
+
 def test_a_part_that_cannot_be_measured_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("sizes differ")

@@ -90,7 +90,7 @@ def test_the_page_says_so(result: xr.Dataset) -> None:
     page = study_page(result)
     claims = {highlight.topic: highlight.verdict for highlight in page.highlights() if highlight.verdict}
     topics = [topic for topic, verdict in claims.items() if verdict == "holds"]
-    assert any("looks at the token behind an earlier copy" in topic for topic in topics)
+    assert any("looks at the token after an earlier copy" in topic for topic in topics)
     assert any("finds what followed a token anywhere in 40 tokens" in topic for topic in topics)
     assert any("copy the token looked at" in topic for topic in topics)
     kinds = {(kind.layer, kind.head) for kind in page.kinds() if kind.kind == "induction"}

@@ -14,6 +14,7 @@ from transformers import BertForMaskedLM, GPT2LMHeadModel
 import headscope
 from headscope import Settings
 from headscope.errors import HeadscopeError
+from headscope.outputs.words import few_tokens
 from headscope.report.study_page import study_page
 from headscope.report.wording import estimate
 from headscope.studies.layers.lens import study
@@ -77,6 +78,19 @@ def test_predictions_equal_a_slow_loop(model: headscope.Model) -> None:
     assert at == len(read.target) >= 20
     assert (read.rank[:, -1] == 1).all() and (read.divergence[:, -1] == 0).all()
     assert not np.allclose(read.divergence[0, 0], read.divergence[1, 0])
+
+
+def test_logits_of_few_tokens_at_a_time_say_the_same(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, (_, texts) = layer_reader(model), split_texts(model, headscope.read("sample"), 30, 0)
+    at_once, tokens, done = layer_predictions(reader, texts.parts(model, 200), ()), list[int](), list[int]()
+    head: Any = model.network.get_output_embeddings()
+    hook = head.register_forward_pre_hook(lambda _, args: tokens.append(args[0].shape[1]))
+    monkeypatch.setattr(few_tokens, "CELLS", 3 * len(model.tokenizer))
+    few = layer_predictions(reader, texts.parts(model, 200), (), done.append)
+    hook.remove()
+    assert max(tokens) == 3 and sum(done) == len(at_once.target) and max(done) <= 3
+    np.testing.assert_allclose(few.log_probability, at_once.log_probability, atol=1e-5)
+    assert (few.top == at_once.top).all() and (few.token == at_once.token).all() and (few.text == at_once.text).all()
 
 
 def test_mapped_states_go_through_the_head(model: headscope.Model) -> None:
@@ -212,9 +226,18 @@ def test_refusals(tmp_path: Path) -> None:
         study.run(model, headscope.read("sample"), QUICK, suite=str(tmp_path / "pairs.jsonl"))
 
 
-def test_two_texts_are_enough() -> None:
-    result = study.run(model_of("masked"), headscope.read(["the cat was old", "it saw the dog"]), QUICK)
+def test_two_texts_are_enough_but_for_maps() -> None:
+    notices = list[str]()
+    settings = Settings(resamples=20, on_notice=notices.append)
+    result = study.run(model_of("masked"), headscope.read(["the cat was old", "it saw the dog"]), settings)
     assert result.attrs["n_examples"] == 1 and np.isfinite(result["final_first"]).all()
+    assert result["lens"].values.tolist() == ["plain"] and result.attrs["fitted"] == 0
+    assert notices == [
+        "no mapped lens: 4 predictions of other texts are fewer than the 24 columns of a state; name more text, or "
+        "raise --map-predictions"
+    ]
+    limits = study_page(result).findings()[-1].text
+    assert "no mapped lens: 4 predictions of other texts are fewer than the 24 columns" in limits
 
 
 def test_lenses_are_cut(model: headscope.Model) -> None:

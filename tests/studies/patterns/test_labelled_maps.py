@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
@@ -114,14 +112,3 @@ def test_arrays_of_objects_are_never_unpickled(tmp_path: Path) -> None:
     np.savez(tmp_path / "maps.npz", length=[4], values=np.array([{}], object), id=[7])
     with pytest.raises(HeadscopeError, match="cannot be read"):
         read(tmp_path)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.text(max_size=80) | st.binary(max_size=80).map(lambda data: data.decode("latin-1")))
-def test_any_text_is_read_or_refused_in_one_line(tmp_path: Path, text: str) -> None:
-    if not (tmp_path / "maps.npz").is_file():
-        write(tmp_path, [some()])
-    (tmp_path / "labels.jsonl").write_text(text, encoding="utf-8", newline="")
-    with pytest.raises(HeadscopeError) as refused:
-        read(tmp_path)
-    assert "\n" not in str(refused.value)

@@ -47,13 +47,6 @@ def test_bars_stack_to_the_whole_and_begin_with_what_is_compared(tasks: tuple[st
     assert colours == ["vertical", "diagonal", "vertical + diagonal", "near-even block", "heterogeneous"]
 
 
-def test_each_head_has_the_colour_of_its_pattern() -> None:
-    assert {row["name"]: row["class"] for row in rows(specs()["dominant"])} == {
-        "1-1": "vertical", "1-2": "diagonal", "2-1": "heterogeneous", "2-2": "vertical",
-    }  # fmt: skip
-    assert len(rows(specs(*TASKS)["dominant"])) == 12
-
-
 def test_maps_are_drawn_with_their_tokens_in_shades_of_their_maximum() -> None:
     found = specs()
     assert {name for name in found if name.startswith("map-")} == {
@@ -79,7 +72,7 @@ def test_the_words_of_a_block_are_true_of_even_attention_everywhere() -> None:
     said = [text for text in texts if "block" in text.lower()]
     assert not [one for one in (*page.highlights(), *page.findings()) if one.claim]
     assert "0 of 4 heads have no main pattern" in str(texts)
-    assert "Heads with a clear shape No head surely has one in half of its maps." in texts
+    assert "No head surely has one in half of its maps." in str(texts)
     assert len(said) >= 3 and all("near-even block" in text.lower() for text in said)
     assert {kind.word for kind in page.kinds()} == {"near-even block"}
 

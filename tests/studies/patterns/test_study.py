@@ -15,8 +15,6 @@ from headscope import Corpus, Settings
 from headscope.corpora import read
 from headscope.corpora.corpus import part
 from headscope.errors import HeadscopeError
-from headscope.front.cli.printing import finite
-from headscope.front.cli.terminal import as_json
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.heads.patterns.observer import PatternObserver
@@ -127,15 +125,6 @@ def test_several_corpora_are_the_dimension_task(model: headscope.Model, sample: 
     assert set(both["map_task"].values.flatten()) - {""}
 
 
-def test_a_result_says_what_its_intervals_are_over(model: headscope.Model) -> None:
-    text = "the cat sat on the old bird"
-    documents, short = replace(corpus([text] * 12, "long"), n_documents=11), corpus([text] * 2, "short")
-    assert run(model, (documents,), QUICK).attrs["resampled"] == documents.resampled == "11 documents"
-    assert run(model, (short, short), QUICK).attrs["resampled"] == "examples, taken as independent"
-    of_each = "long: 11 documents; short: examples, taken as independent"
-    assert run(model, (documents, short), QUICK).attrs["resampled"] == of_each
-
-
 def test_interrupted_in_a_later_corpus_keeps_those_before(
     model: headscope.Model, sample: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,16 +142,6 @@ def test_interrupted_in_a_later_corpus_keeps_those_before(
     assert result["task"].values.tolist() == ["sample"]
     assert result.attrs["interrupted"] == "before 'sample'"
     assert result.attrs["n_examples"] == 14
-
-
-def test_a_saved_result_is_read_with_its_maps_and_tokens(
-    model: headscope.Model, sample: Corpus, tmp_path: Path
-) -> None:
-    result = run(model, (sample,), QUICK)
-    headscope.save_result(result, tmp_path)
-    xr.testing.assert_equal(headscope.open_result(tmp_path), result)
-    data = finite(as_json(result, tmp_path / "report.html"))
-    assert data["coords"]["token"]["data"][0][0][0] in ("[CLS]", "")
 
 
 def test_a_file_that_is_no_classifier_is_said(model: headscope.Model, sample: Corpus, tmp_path: Path) -> None:

@@ -196,12 +196,6 @@ def test_frequencies_count_every_piece_that_may_be_masked(folder: str) -> None:
     assert counts.argmax() not in model.tokenizer.all_special_ids
 
 
-@pytest.mark.parametrize("counts", [[5, 1, 0, 0], [1, 1, 0], [3, 4]], ids=str)
-def test_frequencies_sum_to_one(counts: list[int]) -> None:
-    frequencies = np.exp(log_frequencies(np.array(counts)))
-    assert (frequencies > 0).all() and frequencies.sum() == pytest.approx(1.0)
-
-
 def test_a_head_that_learned_frequencies_alone_is_no_better_than_they_are() -> None:
     """Of four pieces in a large vocabulary the loss is the entropy, within two thousandths of a nat."""
     frequencies = log_frequencies(np.array([180] * 4 + [0] * 30_000))

@@ -20,7 +20,6 @@ from headscope.encoding.frequencies import Frequencies
 from headscope.encoding.masking import IGNORED, masked
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.measures import frequency_attention, predicted_attention, predicted_correlation
-from headscope.passes import shards
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.shards import Fold
 from headscope.report.cards import Card
@@ -108,7 +107,7 @@ def test_a_model_without_a_head_says_so_in_one_line() -> None:
     result = headscope.profile(model, words(0, 6), settings, predicted_frequency=True, examples=0)
     (line,) = lines
     lacking = "it is a BertModel, without a head that predicts words"
-    assert line.startswith(f"model 'in memory': attention by predicted frequency is not measured: {lacking}")
+    assert f"predicted frequency is not measured: {lacking}" in line
     assert "predicted_attention" not in result and "frequency_attention" in result
     (said,) = [one.text for one in study_page(result).findings() if "predicts them" in one.topic]
     assert said.startswith(f"Not measured: {lacking}")
@@ -176,8 +175,7 @@ def assert_means(ours: xr.DataArray, values: list[np.ndarray]) -> None:
     np.testing.assert_allclose(ours, mean, atol=1e-5)
 
 
-def test_numbers_do_not_depend_on_batches_or_on_who_reads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "EXAMPLES", 8)
+def test_numbers_do_not_depend_on_batches_or_on_who_reads(six_in_a_shard: None) -> None:
     model, texts = headscope.wrap(MODELS["masked"](), tiny_tokenizer()), words(4, 30)
     expected = headscope.profile(model, texts, QUICK, predicted_frequency=True, examples=0)
     for settings in (replace(QUICK, batch_tokens=40), replace(QUICK, workers=2)):

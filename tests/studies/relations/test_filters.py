@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from headscope import Corpus
-from headscope.corpora import read, reading
+from headscope.corpora import read
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.heads.relations import filters as module
@@ -87,8 +87,9 @@ def test_a_large_corpus_is_read_again_and_not_kept(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("few", [0, 4_000])
-def test_passes_read_what_is_left_of_a_corpus_that_is_not_in_memory(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(reading, "IN_MEMORY", 0)
+def test_passes_read_what_is_left_of_a_corpus_that_is_not_in_memory(
+    streamed: None, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
     monkeypatch.setattr(module, "IN_MEMORY", few)
     kept, dropped = linked(read("sample"), "pairs", Limits(12))
     assert dropped and [example.id for example in kept.since(3)] == [example.id for example in kept][3:]

@@ -1,7 +1,6 @@
 """The saved model in eight bits: parts of the file, the choice of options, its scores, and `headscope verify`."""
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,17 @@ from transformers import AutoModel, BertForMaskedLM, BertForSequenceClassificati
 
 import headscope
 from headscope import HeadscopeError, Settings
-from headscope.models.eight_bits import EMBEDDINGS, REST, TO_STATES, EightBits, nodes_by_part, quantised
+from headscope.models.eight_bits import EightBits, quantised
 from headscope.models.onnx import export
 from headscope.outputs.onnx_outputs import file_seconds, first_output, session_of
 from headscope.outputs.size_and_speed import random_tokens
 from headscope.report.study_page import study_page
-from headscope.studies.size.shrink.answers import file_answers
-from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, MOST_CHANGE, WHOLE, Trial, chosen_trial, with_several
-from headscope.studies.size.shrink.judging import answers_of
+from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, WHOLE
 from headscope.studies.size.shrink.saved_folder import notes
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from support.every_study import run
-from support.idle_neurons import even
+from support.idle_neurons import even, judge_by_embeddings
 from support.narrow_embeddings import may_be_narrower
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
 
@@ -57,28 +54,24 @@ def test_a_saved_model_in_eight_bits_answers_as_its_result_says(tmp_path: Path, 
         assert ended.status == 2 and words in " ".join(ended.errors.split())
     (files / EIGHT).unlink()
     ended = run("verify", tmp_path / "out")
-    assert ended.status == 2 and "the model in eight bits, is missing; run 'headscope shrink' again" in ended.errors
+    assert ended.status == 2 and "is missing; run 'headscope shrink' again" in ended.errors
 
 
 def test_a_classifier_is_written_whose_last_map_is_not_square(tmp_path: Path) -> None:
     model = headscope.wrap(tiny_bert(0, BertForSequenceClassification, num_labels=2), tiny_tokenizer())
     source, target = export(model, tmp_path / WHOLE), tmp_path / EIGHT
-    quantised(source, target, EightBits(), nodes_by_part(source, model))
+    quantised(source, target, EightBits())
     inputs = model.tokenizer(["The cat slept."], return_tensors="pt")
     exact, eight = (first_output(session_of(path), inputs) for path in (source, target))
     assert exact.shape == (1, 2) and 1e-5 < float((exact - eight).abs().max()) < 0.5
 
 
 @pytest.mark.parametrize("fine", [False, True])
-def test_the_map_of_narrower_embeddings_may_stay_in_float32(tmp_path: Path, fine: bool) -> None:
+def test_a_model_with_narrower_embeddings_is_written_in_eight_bits(tmp_path: Path, fine: bool) -> None:
     size: Any = Size((0, 2), (5, 32, 1), (1, 4, 3), 10) if fine else even((0, 2), 9, 4, 10)
     model = may_be_narrower(BertForSequenceClassification, fine=fine).written(size)
     source, target = export(model, tmp_path / WHOLE), tmp_path / EIGHT  # compared with torch
-    nodes = nodes_by_part(source, model)
-    assert list(nodes) == [EMBEDDINGS, TO_STATES, "layer 1", "layer 2", REST]
-    assert [len(names) for names in nodes.values()] == [3, 1, 6, 6, 2]
-    maps = [integer_maps(quantised(source, target, EightBits(kept=kept), nodes)) for kept in ((), (TO_STATES,))]
-    assert maps[0] - maps[1] == 1
+    assert integer_maps(quantised(source, target, EightBits())) == 13
     inputs = model.tokenizer(["The cat slept."], return_tensors="pt")
     exact, eight = (first_output(session_of(path), inputs) for path in (source, target))
     assert 1e-5 < float((exact - eight).abs().max()) < 0.5
@@ -93,12 +86,10 @@ def integer_maps(path: Path) -> int:
 def the_files_answer_as_torch_does(folder: Path) -> None:
     """Exactly in float32, and nearly in eight bits."""
     model = headscope.load(str(folder))
-    answers, settings = answers_of(model, None), Settings()
+    judge = judge_by_embeddings(model, Settings())
     inputs = encode(model, tuple(headscope.read(["The cat slept.", "A dog ran to the old house by the river."])))
-    expected = answers.of(model, inputs, settings)
-    exact, eight = (
-        file_answers(answers, session_of(folder / FOLDER / name), model, inputs, settings) for name in (WHOLE, EIGHT)
-    )
+    expected = judge.outputs(model, inputs)
+    exact, eight = (judge.file_outputs(session_of(folder / FOLDER / name), model, inputs) for name in (WHOLE, EIGHT))
     np.testing.assert_allclose(exact, expected, atol=1e-4)
     names = [session_of(folder / FOLDER / name).get_outputs()[0].name for name in (WHOLE, EIGHT)]
     assert names == ["last_hidden_state"] * 2
@@ -117,63 +108,9 @@ def the_page_says_so(folder: Path) -> None:
     page, known = study_page(result), json.loads(result.attrs["shrinking"])
     topics = [finding.topic for finding in page.findings()]
     assert "The model in eight bits" in topics and sum("in eight bits" in topic for topic in topics) == 2
-    rows = next(table for table in page.tables() if table.name == "eight_bit_trials").rows
-    assert len(rows) >= 6 and sum(row[0][0].endswith(", saved") for row in rows) == 1
-    assert any(row[0][0].startswith("per map, seven bits") for row in rows)
+    assert known["eight_bit"]["options"] in next(one.text for one in page.findings() if "model in eight" in one.topic)
     assert "## Eight bits" in notes(result, known) and "onnx/model_quantized.onnx" in notes(result, known)
     assert "## Eight bits" in (folder / "model" / "README.md").read_text()
-
-
-def test_parts_stay_in_float32_where_they_are_kept(tmp_path: Path) -> None:
-    model = headscope.wrap(tiny_bert(), tiny_tokenizer())
-    source = export(model, tmp_path / WHOLE)
-    nodes = nodes_by_part(source, model)
-    assert list(nodes) == [EMBEDDINGS, "layer 1", "layer 2", "layer 3"]
-    assert [len(names) for names in nodes.values()] == [3, 6, 6, 6]
-    sizes = [
-        quantised(source, tmp_path / EIGHT, EightBits(kept=kept), nodes).stat().st_size
-        for kept in ((), ("layer 1",), ("layer 1", EMBEDDINGS))
-    ]
-    assert sizes == sorted(sizes) and sizes[0] < sizes[2]
-
-
-@dataclass
-class Measured:
-    """Trials of options whose parts each take away some of the change, and which are counted."""
-
-    falls: dict[str, float]
-    tried: list[EightBits] = field(default_factory=list)
-
-    def __call__(self, options: EightBits) -> Trial:
-        self.tried.append(options)
-        change = 0.1 - sum(self.falls[part] for part in options.kept)
-        return Trial(options, change, 10.0 + sum(5.0 if part == EMBEDDINGS else 1.0 for part in options.kept))
-
-
-def trials(falls: dict[str, float]) -> list[Trial]:
-    """All trials, beginning with eight bits for all parts."""
-    measured = Measured(falls)
-    best = measured(EightBits())
-    alone = [measured(EightBits(kept=(part,))) for part in falls]
-    return [best, *alone, *with_several(best, alone, measured)]
-
-
-def test_parts_that_take_away_most_for_a_megabyte_stay_until_little_changes() -> None:
-    found = trials({EMBEDDINGS: 0.06, "layer 1": 0.045, "layer 2": 0.001, "layer 3": 0.047})
-    assert found[-1].options.kept == ("layer 3", "layer 1") and found[-1].change <= MOST_CHANGE
-    assert chosen_trial(found) is found[-1]
-
-
-def test_of_files_of_one_size_the_one_that_changes_least_is_saved_and_else_the_one_with_the_least_change() -> None:
-    options: Any = EightBits()
-    good = [Trial(options, 0.009, 5.0), Trial(options, 0.004, 5.05), Trial(options, 0.001, 9.0)]
-    assert chosen_trial(good) is good[1]
-    bad = [Trial(options, 0.3, 5.0), Trial(options, 0.2, 8.0)]
-    assert chosen_trial(bad) is bad[1]
-
-
-def test_no_further_part_is_tried_once_one_is_enough() -> None:
-    assert len(trials({"layer 1": 0.095, "layer 2": 0.01})) == 3
 
 
 def test_a_model_that_cannot_be_exported_is_refused_before_the_search(tmp_path: Path) -> None:

@@ -16,22 +16,21 @@ from headscope.models.removable_parts import parts_of
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.study_page import study_page
 from headscope.storage import codec
-from headscope.studies.size.shrink.choices import by_method, other_choices
-from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
-from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, opened, smallest
-from headscope.studies.size.shrink.gates import gate_shapes, stays_of
-from headscope.studies.size.shrink.judging import Judging, answers_of
+from headscope.studies.size.shrink.choices import other_choices
+from headscope.studies.size.shrink.gates import TrainedGates, chosen, gate_shapes, opened, smallest
+from headscope.studies.size.shrink.held_out import heads_that_stay
+from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget
-from headscope.studies.size.shrink.prices import Prices, measure
+from headscope.studies.size.shrink.prices import Prices, expected_price, measure
 from headscope.studies.size.shrink.record import SearchRecord
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.splits import encode
 from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.verification import verified
 from support.findings import all_texts_of
-from support.idle_neurons import TEXTS, idle_by_layer, idle_halves
+from support.idle_neurons import TEXTS, idle_by_layer, idle_halves, judge_by_embeddings
 from support.killed import Killed, kill
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 
@@ -50,26 +49,22 @@ def original() -> Original:
 
 def search_of(original: Original, wanted: SizeTarget) -> SizeSearch:
     """A search over a few texts with made prices."""
-    answers, model = answers_of(original.model, None), original.model
+    judge, model = judge_by_embeddings(original.model, QUICK), original.model
     inputs = encode(model, tuple(headscope.read(TEXTS[:6])))
-    return SizeSearch(original, answers, inputs, answers.of(model, inputs, QUICK), PRICES, wanted, 4, QUICK)
+    return SizeSearch(original, judge, inputs, judge.outputs(model, inputs), PRICES, wanted, 4)
 
 
-@pytest.mark.parametrize("method", [pytest.param("estimate", marks=pytest.mark.always), "magnitude", "random"])
+@pytest.mark.always
 def test_the_half_that_does_nothing_is_found_exactly_though_it_differs_by_layer(
-    original: Original, method: str, tmp_path: Path
+    original: Original, tmp_path: Path
 ) -> None:
     _, neurons, heads = idle_by_layer()
     half = Size((0, 1, 2), tuple(map(len, neurons)), tuple(map(len, heads)))
-    ordered = replace(by_method(original, method, 0), kinds=("neurons", "heads"))
-    if method == "random":
-        kept = ordered.kept(half)
-        assert (kept.neurons, kept.heads) != (neurons, heads)
-        return
-    search = search_of(ordered, SizeTarget(None, megabytes(original.cut(half)) + 1e-6))
+    halved = replace(original, kinds=("neurons", "heads"))
+    search = search_of(halved, SizeTarget(None, megabytes(original.cut(half)) + 1e-6))
     steps = found_steps(search, SearchRecord(tmp_path / "s" / "search.json", {}, print), None, best_effort=False)
     assert steps[-1].size == half and steps[-1].change < 1e-9
-    kept = ordered.kept(half)
+    kept = halved.kept(half)
     assert (kept.neurons, kept.heads) == (neurons, heads)
 
 
@@ -93,7 +88,7 @@ def test_price_is_the_sum_of_what_single_layers_cost(original: Original) -> None
         timed = {8: 2.25, 24: 2.7}[neurons]
         by_hand += (timed - 0.3) / 3 - (4 - heads) * 0.05
     assert PRICES.seconds(size)[0] == pytest.approx(by_hand)
-    price = ExpectedPrice(PRICES, part_megabytes(original), SizeTarget(None, 1.0), original.size, even=False)
+    price = expected_price(PRICES, original, SizeTarget(None, 1.0))
     assert price.of(size) == pytest.approx(megabytes(original.cut(size)), rel=1e-9)
 
 
@@ -115,14 +110,15 @@ def test_fits_of_other_layers_are_kept(original: Original) -> None:
 
 
 def test_a_layer_without_neurons_has_their_mean_output(original: Original) -> None:
-    answers, inputs = answers_of(original.model, None), encode(original.model, tuple(headscope.read(TEXTS[:8])))
+    judge = judge_by_embeddings(original.model, QUICK)
+    inputs = encode(original.model, tuple(headscope.read(TEXTS[:8])))
     smaller = original.cut(Size((0, 1, 2), (32, 32, 0), (4, 4, 4)))
     network: Any = original.model.network
     weight = network.encoder.layer[2].output.dense
     seen: list[np.ndarray] = []
     handle = weight.register_forward_hook(lambda module, args, output: seen.append(output.detach().numpy()))
     lengths = [len(one) for one in inputs]
-    answers.of(original.model, inputs, QUICK)
+    judge.outputs(original.model, inputs)
     handle.remove()
     rows = np.concatenate([row[:length] for batch in seen for row, length in zip(batch, sorted(lengths), strict=False)])
     network = smaller.network
@@ -144,14 +140,14 @@ def test_gates_keep_what_is_open_in_each_layer(original: Original) -> None:
             assert size.neurons[layer] == (log_alphas["neurons"][layer] > 0).sum()
             assert size.heads[layer] == (log_alphas["heads"][layer] > 0).sum()
     assert sum(heads for _, heads in opened(log_alphas, 9.0, original, least).by_layer) == 1
-    price = ExpectedPrice(PRICES, part_megabytes(original), SizeTarget(1.6, None), original.size, even=False)
+    price = expected_price(PRICES, original, SizeTarget(1.6, None))
     found = chosen(log_alphas, original, least, lambda some: price.of(some) <= 1)
     assert 0.8 < price.of(found) <= 1
     by_gates = TrainedGates(original.model, log_alphas, 1.0, {}).original(original)
-    kept, stays = by_gates.kept(found), stays_of(log_alphas["heads"], found)
-    for layer in found.layers:
-        heads = kept.heads[layer] if kept.heads else range(4)
-        assert np.flatnonzero(stays[layer]).tolist() == list(heads)
+    stays = heads_that_stay(original, found, by_gates.kept(found))
+    for layer in range(3):
+        largest = np.argsort(-log_alphas["heads"][layer])[: found.heads[layer] if layer in found.layers else 0]
+        assert np.flatnonzero(stays[layer]).tolist() == sorted(largest)
     by_gates.cut(found)  # which compares it with the model whose closed parts are silenced
 
 
@@ -214,7 +210,7 @@ def test_a_search_that_was_killed_goes_on_with_the_same_result(
         if killed == "search":
             kill(patch, SizeSearch, "next", 2)
         else:
-            kill(patch, Judging, "variables", 1)
+            kill(patch, Judge, "variables", 1)
         run(model, texts, QUICK, directory=tmp_path, **OPTIONS)
     kept = tmp_path / ".headscope.shrink"
     assert (kept / "portable.json").is_file() == (killed == "portable")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
-from safetensors.torch import load_file
 from transformers import AutoModel, BertForSequenceClassification, BertModel
 
 import headscope
@@ -19,14 +18,12 @@ from headscope.models.pruned_folder import save
 from headscope.outputs.size_and_speed import megabytes
 from headscope.storage.codec import decode, encode
 from headscope.studies.size.shrink.choices import other_choices
-from headscope.studies.size.shrink.search import SizeSearch
 from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.verification import verified
 from models.test_embedding_width import outputs, planted
 from support.findings import all_texts_of
 from support.idle_neurons import TEXTS
-from support.killed import Killed, kill
 from support.narrow_embeddings import may_be_narrower
 
 QUICK = Settings(resamples=20)
@@ -65,8 +62,6 @@ def test_sizes_have_a_width_of_embeddings_as_those_of_an_ordinary_class() -> Non
     original = may_be_narrower(BertModel, fine=True)
     assert dict(original.smaller(FULL, 12))["embeddings"] == replace(FULL, embeddings=20)
     both = Size((0, 2), (5, 32, 32), (4, 4, 4), 20)
-    assert both.alone("embeddings", FULL) == replace(FULL, embeddings=20)
-    assert both.alone("neurons of layer 1", FULL) == replace(FULL, neurons=(5, 32, 32))
     assert both.moved_to((1, 2), FULL).embeddings == 20
     assert decode(json.loads(json.dumps(encode(both))), Size) == both
     narrow = Size((0, 1, 2), (5, 32, 0), (4, 4, 4), 5)
@@ -100,18 +95,3 @@ def test_embeddings_become_as_narrow_as_their_rank_and_then_parts_of_single_laye
     model, corpus = planted(9), headscope.read(TEXTS)
     assert verified(result, folder / "model", model, corpus, None, QUICK)["same"]
     assert "portable_score" in result and (folder / "model" / "modeling_pruned.py").is_file()
-
-
-def test_a_search_that_was_killed_goes_on_with_the_same_result(
-    made: tuple[Path, xr.Dataset, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, once, options = made
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill(patch, SizeSearch, "next", len(once["part"]) - 1)
-        run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
-    assert "embeddings" in (tmp_path / ".headscope.shrink" / "search.json").read_text()
-    again = run(planted(9), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)
-    for name in ("part", "path_score", "layer_neurons", "layer_heads", "shrunk_score", "portable_score"):
-        np.testing.assert_array_equal(once[name], again[name])
-    weights = [load_file(one / "model" / "model.safetensors") for one in (folder, tmp_path)]
-    assert all(np.array_equal(weight, weights[1][name]) for name, weight in weights[0].items())

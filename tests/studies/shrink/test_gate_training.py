@@ -18,18 +18,15 @@ from headscope.outputs.size_and_speed import megabytes
 from headscope.report.cards.head_numbers import numbers
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink import gate_training
-from headscope.studies.size.shrink.choices import by_method
 from headscope.studies.size.shrink.distillation import DistilledExamples, examples_of
-from headscope.studies.size.shrink.expected_price import ExpectedPrice, part_megabytes
-from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.size.shrink.gate_training import GatedSet, gated_examples, trained_gates
-from headscope.studies.size.shrink.gates import gate_shapes
-from headscope.studies.size.shrink.judging import Judging, answers_of
+from headscope.studies.size.shrink.gates import TrainedGates, chosen, gate_shapes, smallest
+from headscope.studies.size.shrink.judge import Judge, judge_of
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget
-from headscope.studies.size.shrink.prices import Prices
-from headscope.studies.size.shrink.splits import Splits, encode
+from headscope.studies.size.shrink.prices import ExpectedPrice, Prices, expected_price
 from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.texts import Splits, encode
 from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.findings import texts_of
@@ -51,11 +48,11 @@ def original() -> Original:
     return original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUICK)
 
 
-def judging_by(original: Original) -> Judging:
+def judging_by(original: Original) -> Judge:
     """Texts to train on, and twelve that choose."""
     training, stopping = (tuple(headscope.read(some)) for some in (TEXTS[:60], TEXTS[60:]))
     texts = Splits(training, stopping, (), ())
-    return Judging(original.model, answers_of(original.model, None), texts, 0.1, QUICK)
+    return judge_of(original.model, None, texts, QUICK)
 
 
 def choosing_of(original: Original) -> DistilledExamples:
@@ -66,7 +63,7 @@ def choosing_of(original: Original) -> DistilledExamples:
 def price_of(original: Original) -> ExpectedPrice:
     """The price by bytes; the target is just met by half of the neurons and heads."""
     wanted = SizeTarget(None, megabytes(original.cut(HALF)) + 1e-6)
-    return ExpectedPrice(PRICES, part_megabytes(original), wanted, original.size)
+    return expected_price(PRICES, original, wanted)
 
 
 @pytest.fixture(scope="module")
@@ -79,18 +76,13 @@ def trained(original: Original, tmp_path_factory: pytest.TempPathFactory) -> Tra
 
 
 @pytest.mark.always
-def test_exactly_the_half_that_does_nothing_goes_by_every_method_but_random(
-    original: Original, trained: TrainedGates
-) -> None:
+def test_exactly_the_half_that_does_nothing_goes(original: Original, trained: TrainedGates) -> None:
     price = price_of(original)
     least = smallest(original, 12)
     size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1)
     assert size == HALF and trained.excess == pytest.approx(1, abs=0.03)
-    for method in ("estimate", "magnitude", "random"):
-        kept = by_method(original, method, 0).kept(HALF)
-        assert ((kept.heads, kept.neurons) == EVEN) == (method != "random")
-    by_gates = trained.original(original).kept(size)
-    assert (by_gates.heads, by_gates.neurons) == EVEN and by_gates.layers is None
+    for kept in (original.kept(HALF), trained.original(original).kept(size)):
+        assert (kept.heads, kept.neurons) == EVEN and kept.layers is None
 
 
 def test_model_is_trained_together_with_its_gates(original: Original, trained: TrainedGates) -> None:
@@ -160,7 +152,7 @@ def test_result_says_what_gates_keep(made: tuple[Path, xr.Dataset]) -> None:
 
 
 def test_target_out_of_reach_is_refused_before_any_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kill(monkeypatch, gate_training, "train", 1)
+    kill(monkeypatch, gate_training, "trained", 1)
     options: dict[str, Any] = OPTIONS | {"size": "0.001MB"}
     with pytest.raises(HeadscopeError, match=r"cannot be at most 0\.001 MB: .* or write it with --best-effort"):
         run(idle_halves(), headscope.read(TEXTS), QUICK, directory=tmp_path, **options)

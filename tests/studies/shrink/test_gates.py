@@ -14,25 +14,25 @@ from headscope.models.gated import GateValues, gated, silenced
 from headscope.models.removable_parts import Kept
 from headscope.outputs.size_and_speed import megabytes
 from headscope.report.numbers import Numbers
-from headscope.studies.size.shrink.expected_price import ExpectedPrice, interpolated, part_megabytes
 from headscope.studies.size.shrink.figures import open_gates
-from headscope.studies.size.shrink.gate_choice import TrainedGates, chosen, smallest
 from headscope.studies.size.shrink.gates import (
     Gates,
+    TrainedGates,
+    chosen,
     drawn,
     expected,
     gate_shapes,
     open_probability,
     sampled,
-    variables,
+    smallest,
 )
-from headscope.studies.size.shrink.judging import answers_of
+from headscope.studies.size.shrink.held_out import heads_that_stay
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget
-from headscope.studies.size.shrink.prices import Prices
+from headscope.studies.size.shrink.prices import ExpectedPrice, Prices, expected_price, interpolated
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.splits import encode
-from support.idle_neurons import TEXTS, even, idle, idle_halves
+from headscope.studies.size.shrink.texts import encode
+from support.idle_neurons import TEXTS, even, idle, idle_halves, judge_by_embeddings
 
 QUICK = Settings(resamples=50)
 PRICES = Prices(((1, 8), (4, 8)), 3, 4, (0.3, 0.6), (32, 16, 4), ((3.0, 9.0), (2.25, 6.0), (1.5, 5.0)), (0.02, 0.05))
@@ -48,7 +48,7 @@ def original() -> Original:
 
 def price_of(original: Original, wanted: SizeTarget) -> ExpectedPrice:
     """The price of a model by made timings."""
-    return ExpectedPrice(PRICES, part_megabytes(original), wanted, original.size)
+    return expected_price(PRICES, original, wanted)
 
 
 def gates_of(size: Size) -> GateValues:
@@ -156,7 +156,7 @@ def test_interpolation_is_that_of_numpy() -> None:
 def test_gates_of_0_and_1_are_the_model_with_parts_silenced_and_cut(made: type) -> None:
     model = made()
     inputs = encode(model, tuple(headscope.read(TEXTS[:6])))
-    measured, answers = original_of(model, inputs, QUICK), answers_of(model, None)
+    measured, judge = original_of(model, inputs, QUICK), judge_by_embeddings(model, QUICK)
     random = np.random.default_rng(0)
     log_alphas = {kind: random.normal(size=shape) for kind, shape in gate_shapes(measured).items()}
     by_gates = TrainedGates(model, log_alphas, 1.0, {}).original(measured)
@@ -174,10 +174,10 @@ def test_gates_of_0_and_1_are_the_model_with_parts_silenced_and_cut(made: type) 
             for layer in range(3):
                 mask[layer, list(numbers[layer]) if numbers else slice(None)] = 1
         with gated(model, measured.parts, GateValues(*masks)):
-            at_gates = answers.of(model, inputs, QUICK)
-        np.testing.assert_allclose(answers.of(by_gates.cut(size), inputs, QUICK), at_gates, atol=1e-5)
+            at_gates = judge.outputs(model, inputs)
+        np.testing.assert_allclose(judge.outputs(by_gates.cut(size), inputs), at_gates, atol=1e-5)
         with silenced(model, Kept(kept.layers, kept.neurons, kept.heads)):
-            np.testing.assert_allclose(answers.of(model, inputs, QUICK), at_gates, atol=1e-5)
+            np.testing.assert_allclose(judge.outputs(model, inputs), at_gates, atol=1e-5)
 
 
 def test_gates_open_in_their_order_as_far_as_the_target_allows(original: Original) -> None:
@@ -193,16 +193,18 @@ def test_gates_open_in_their_order_as_far_as_the_target_allows(original: Origina
 
 def test_heads_that_stay_are_those_of_the_saved_model(original: Original) -> None:
     log_alphas = {"layers": np.array([1.0, -3.0, 2.0]), "heads": np.arange(12.0).reshape(3, 4)}
-    made = variables(log_alphas, even((0, 2), 32, 2))
-    np.testing.assert_allclose(made["head_stays"], [[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 1]])
+    trained, size = TrainedGates(original.model, log_alphas, 1.0, {}), even((0, 2), 32, 2)
+    stays = heads_that_stay(original, size, trained.original(original).kept(size))
+    np.testing.assert_array_equal(stays, [[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 1]])
+    made = trained.variables()
     np.testing.assert_allclose(made["layer_gate"], open_probability(torch.tensor([1.0, -3.0, 2.0])), rtol=1e-6)
     assert made["head_gate"].dims == ("layer", "head") and "open_neurons" not in made
 
 
-def test_the_page_shows_the_gates_that_there_are() -> None:
+def test_the_page_shows_the_gates_that_there_are(original: Original) -> None:
     """Those of neurons alone, too: without gates of layers."""
     neurons, layers = {"neurons": np.zeros((3, 8))}, {"layers": np.zeros(3)}
     for log_alphas, name in ((neurons, "open_neurons"), (layers, "layer_gate"), (neurons | layers, "layer_gate")):
-        result = xr.Dataset(variables(log_alphas, even((0, 2), 4, 4)))
+        result = xr.Dataset(TrainedGates(original.model, log_alphas, 1.0, {}).variables())
         (figure,) = open_gates(Numbers(result))
         assert figure.name == figure.variable == name and figure.variable in result

@@ -18,15 +18,29 @@ from headscope.report.numbers import Numbers
 from headscope.report.study_page import study_page
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.studies.size.shrink import groups
-from headscope.studies.size.shrink.answers import Embeddings, TaskAnswers
-from headscope.studies.size.shrink.evidence import share_added
 from headscope.studies.size.shrink.groups import changed_share
+from headscope.studies.size.shrink.held_out import share_added
+from headscope.studies.size.shrink.judge import EmbeddingJudge, TaskJudge
 from headscope.studies.size.shrink.page import changed, lossier_groups
 from headscope.studies.size.shrink.scores import LETTERS, text_of
 from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.texts import Splits
 from support.idle_neurons import TEXTS, idle
 
 RANDOM = np.random.default_rng(0)
+
+
+NOTHING: Any = None  # of a judge what a test does not ask for
+
+
+def task_judge(task: Task) -> TaskJudge:
+    """A judge by a task, whose dev split scores."""
+    return TaskJudge(NOTHING, task, Splits((), (), tuple(task.dev), ()), Settings(), 0.02)
+
+
+def embedding_judge(held_out: tuple[Example, ...] = ()) -> EmbeddingJudge:
+    """A judge by embeddings."""
+    return EmbeddingJudge(NOTHING, None, Splits((), (), held_out, ()), Settings(), 0.1, NOTHING)
 
 
 def unit(values: np.ndarray) -> np.ndarray:
@@ -53,15 +67,15 @@ def test_a_text_loses_what_its_rank_correlation_lacks() -> None:
         one, another = ([float(made[text] @ made[other]) for other in others] for made in (before, after))
         found: Any = spearmanr(one, another)
         expected.append(1 - found.statistic)
-    np.testing.assert_allclose(Embeddings("mean").losses(before, after, 0), expected, atol=1e-6)
-    np.testing.assert_allclose(Embeddings("mean").losses(before, before, 0), 0, atol=1e-9)
+    np.testing.assert_allclose(embedding_judge().losses(before, after), expected, atol=1e-6)
+    np.testing.assert_allclose(embedding_judge().losses(before, before), 0, atol=1e-9)
 
 
 def test_a_class_is_lost_or_won() -> None:
     before, after = np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[1, 1, 1, 1]]
-    found = TaskAnswers(task("classification", 4)).losses(before, after, 0)  # of the labels no, yes, no, yes
+    found = task_judge(task("classification", 4)).losses(before, after)  # of the labels no, yes, no, yes
     assert found.tolist() == [1, -1, 0, 0]
-    numbers = TaskAnswers(task("regression", 2)).losses(np.array([[1.0], [2.0]]), np.array([[1.5], [3.0]]), 0)
+    numbers = task_judge(task("regression", 2)).losses(np.array([[1.0], [2.0]]), np.array([[1.5], [3.0]]))
     assert numbers.tolist() == [0.5, 1.0]
 
 
@@ -78,8 +92,8 @@ def test_groups_are_thirds_of_lengths_marks_and_classes_of_enough_inputs() -> No
 def result_of(losses: np.ndarray, masks: dict[str, np.ndarray], kind: Any = "classification") -> xr.Dataset:
     """A result with the groups alone."""
     units = range(len(losses))
-    answers = TaskAnswers(task(kind, 2))
-    return xr.Dataset(groups.group_losses(losses, masks, units, answers, poisson_draws(units, 0, 400)))
+    judge = task_judge(task(kind, 2))
+    return xr.Dataset(groups.group_losses(losses, masks, units, judge, poisson_draws(units, 0, 400)))
 
 
 def test_the_group_that_loses_is_named_and_others_are_not() -> None:
@@ -108,14 +122,14 @@ def test_changed_predictions_are_kept_with_the_surest_first() -> None:
     made = task("classification", 4)
     before = np.array([[2.0, 0.0], [0.0, 5.0], [0.0, 1.0], [1.0, 0.0]])
     after = np.array([[0.0, 1.0], [5.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
-    found = TaskAnswers(made).changed(tuple(made.dev), before, after, 0)
+    found = task_judge(made).changed(before, after)
     assert [row["text"] for row in found] == ["text 1", "text 0"]
     assert found[0] == {"text": "text 1", "label": "yes", "before": "yes", "after": "no"}
 
 
 def test_changed_numbers_are_kept_with_the_furthest_first() -> None:
     made = task("regression", 3)
-    found = TaskAnswers(made).changed(tuple(made.dev), np.zeros((3, 1)), np.array([[0.5], [0.0], [-2.0]]), 0)
+    found = task_judge(made).changed(np.zeros((3, 1)), np.array([[0.5], [0.0], [-2.0]]))
     assert [(row["text"], row["after"]) for row in found] == [("text 2", -2.0), ("text 0", 0.5)]
 
 
@@ -124,13 +138,13 @@ def test_pairs_that_moved_have_each_text_once() -> None:
     before = unit(np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]]))
     after = before.copy()
     after[1] = [0.0, 1.0]
-    found = Embeddings("mean").changed(examples, before, after, 0)
+    found = embedding_judge(examples).changed(before, after)
     assert {found[0]["text"], found[0]["other"]} in ({"text 0", "text 1"}, {"text 1", "text 3"}, {"text 1", "text 2"})
     texts = [row[name] for row in found for name in ("text", "other")]
     assert len(texts) == len(set(texts))
     moved = abs(before @ before.T - after @ after.T)
     assert abs(found[0]["before"] - found[0]["after"]) == pytest.approx(moved.max())
-    assert not Embeddings("mean").changed(examples, before, before, 0)
+    assert not embedding_judge(examples).changed(before, before)
 
 
 def test_long_texts_are_cut_and_segments_are_parted() -> None:

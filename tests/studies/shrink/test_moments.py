@@ -12,7 +12,7 @@ from headscope import Settings
 from headscope.models.feed_forward import FeedForward
 from headscope.models.removable_parts import parts_of
 from headscope.studies.size.shrink.moments import Moments, added, added_by_heads, fitted, moments_of, ranked
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from support.tiny import tiny_bert, tiny_tokenizer
 
 SEED = torch.Generator().manual_seed(0)

@@ -11,8 +11,7 @@ from transformers import BertForMaskedLM, BertForSequenceClassification, BertMod
 import headscope
 from headscope import Settings
 from headscope.outputs.size_and_speed import megabytes
-from headscope.report.study_page import study_page
-from headscope.studies.size.shrink import found_search, study
+from headscope.studies.size.shrink import search, study
 from headscope.studies.size.shrink.plan import plan_of
 from headscope.studies.size.shrink.prices import Prices
 from headscope.studies.size.shrink.study import run
@@ -33,7 +32,7 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> xr.Dataset:
     """A result without a target, whose training changes nothing."""
     folder = tmp_path_factory.mktemp("default")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(found_search, "measure", lambda *_: PRICES)
+        patch.setattr(search, "measure", lambda *_: PRICES)
         patch.setattr(study, "LEARNING_RATE", 1e-12)
         return run(planted(9), headscope.read(TEXTS), Settings(resamples=20), directory=folder, **OPTIONS)
 
@@ -73,9 +72,7 @@ def test_the_default_has_60_percent_of_the_parameters_and_the_page_says_what_loa
     known, said = json.loads(default.attrs["shrinking"]), all_texts_of(default)
     assert known["parameters"][1] <= 0.6 * known["parameters"][0] and known["speeds"][-1] >= 1.5
     assert known["model_class"] == ["BertModel", "AlbertModel"] and known["pieces"][0] == known["pieces"][1]
-    assert (
-        "an ordinary AlbertModel: Auto classes load it, and a program that names BertModel" in said["What was removed"]
-    )
+    assert "an ordinary AlbertModel" in said["What was removed"]
 
 
 @pytest.mark.thorough
@@ -83,13 +80,8 @@ def test_the_page_says_that_no_epoch_was_better_and_where_sizes_end(default: xr.
     untrained = "the saved model is untrained"
     assert untrained in texts_of(default)["How it was trained"]
     known = json.loads(default.attrs["shrinking"])
-    changed = default.assign_attrs(shrinking=json.dumps(known | {"trained": True, "method": "magnitude"}))
+    changed = default.assign_attrs(shrinking=json.dumps(known | {"trained": True}))
     assert untrained not in texts_of(changed)["How it was trained"]
-    captions = [
-        next(part for part in study_page(one).figures() if part.name == "choice_score").caption
-        for one in (changed, default)
-    ]
-    assert ["chose the longest weights, too" in caption for caption in captions] == [True, False]
     sizes = default["megabytes"].values
     for share, ends in ((sizes[-1] / sizes[0], True), (1.0, False)):
         shown = default.assign(needed_share=default["needed_share"].copy(data=np.float64(share)))

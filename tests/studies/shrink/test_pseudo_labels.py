@@ -23,10 +23,9 @@ from headscope.linguistics.sentence import Example, Sentence
 from headscope.outputs.outputs import logits
 from headscope.outputs.promise import Promise
 from headscope.report.study_page import study_page
-from headscope.studies.size.shrink import groups, study
-from headscope.studies.size.shrink.pseudo_labels import judged_by, task_texts
-from headscope.studies.size.shrink.splits import encode, split
+from headscope.studies.size.shrink import groups
 from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.texts import encode, judged_by, split, task_texts
 from support.every_study import run as run_command
 from support.planted_task import LABELS, planted_classifier, planted_task, write_planted_task
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -202,7 +201,7 @@ def test_own_texts_are_read_in_the_place_of_the_train_split(tmp_path: Path) -> N
     assert json.loads(result.attrs["skipped"]) == {"empty": 1, "in the dev split": 5}
     assert result.attrs["corpus"] == "own.txt, dev"
     said = texts_on(result)
-    assert "80 single texts are searched and trained on in the place of the train split" in said
+    assert "80 single texts are searched and trained on in the place" in said
     assert "Left out or cut: 1 empty, 5 in the dev split." in said and "of accuracy" in said
 
 
@@ -214,23 +213,6 @@ def test_the_search_reads_own_texts_alone() -> None:
     assert texts.held_out == tuple(BIRDS.dev) and task is not None and task.dev is BIRDS.dev
     again, texts = task_texts(birds(), BIRDS.dev, BIRDS, QUICK)
     assert again is BIRDS and {one.id for one in texts.training} < {one.id for one in BIRDS.training()}
-
-
-def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
-    options = SMALL | {"epochs": 1}
-
-    def killed(*given: Any) -> None:
-        raise KeyboardInterrupt
-
-    notices: list[str] = []
-    settings = replace(QUICK, on_notice=notices.append)
-    with patch.object(study, "evidence", killed), pytest.raises(KeyboardInterrupt):  # after search and training
-        run(birds(), headscope.read(TEXTS), settings, directory=tmp_path / "on", **options)
-    resumed = run(birds(), headscope.read(TEXTS), settings, directory=tmp_path / "on", **options)
-    once = run(birds(), headscope.read(TEXTS), QUICK, directory=tmp_path / "once", **options)
-    assert any("the search goes on" in line for line in notices)
-    for name in ("path_score", "shrunk_score", "reloaded_score"):
-        np.testing.assert_allclose(resumed[name], once[name], atol=1e-6)
 
 
 def pairs(number: int = 8) -> Corpus:

@@ -12,14 +12,13 @@ from headscope import HeadscopeError, Settings
 from headscope.outputs.size_and_speed import megabytes
 from headscope.storage import codec
 from headscope.storage.lines import line_of
-from headscope.studies.size.shrink.judging import answers_of
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import SizeTarget, parts_in, target
 from headscope.studies.size.shrink.prices import Prices, measure, shapes_of
 from headscope.studies.size.shrink.record import FORMAT, SearchRecord
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
-from headscope.studies.size.shrink.splits import encode
-from support.idle_neurons import even
+from headscope.studies.size.shrink.texts import encode
+from support.idle_neurons import even, judge_by_embeddings
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer
 from support.tiny_families import tiny_config
 
@@ -38,11 +37,11 @@ def original() -> Original:
 
 def search_of(original: Original, wanted: SizeTarget, settings: Settings = QUIET) -> SizeSearch:
     """A search over four texts, with made prices."""
-    answers = answers_of(original.model, None)
+    judge = judge_by_embeddings(original.model, settings)
     texts = ["The cat slept.", "He was not very old.", "She said it at night.", "A dog ran to the house."]
     inputs = encode(original.model, tuple(headscope.read(texts)))
-    before = answers.of(original.model, inputs, settings)
-    return SizeSearch(original, answers, inputs, before, PRICES, wanted, 2, settings)
+    before = judge.outputs(original.model, inputs)
+    return SizeSearch(original, judge, inputs, before, PRICES, wanted, 2)
 
 
 def record(folder: Path, lines: list[str] | None = None, **run: str) -> SearchRecord:
@@ -55,7 +54,7 @@ def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path
     start, *_ = steps = found_steps(search, record(tmp_path), None, best_effort=False)
     worth = {}
     for part, size in original.smaller(original.size, 2):
-        after = search.answers.of(original.cut(size), search.inputs, QUIET)
+        after = search.judge.outputs(original.cut(size), search.inputs)
         cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
         worth[part] = (1 - PRICES.share(size, original.size)) / cost
     assert set(worth) == {"neurons", "layer 1", "layer 2", "layer 3"} and start.part == ""
@@ -63,7 +62,7 @@ def test_step_is_the_best_of_all_that_may_come_next(original: Original, tmp_path
     assert steps[-1].share <= 0.5 < steps[-2].share
     for step in steps:
         assert step.megabytes == pytest.approx(megabytes(original.cut(step.size)), rel=1e-9)
-        after = search.answers.of(original.cut(step.size), search.inputs, QUIET)
+        after = search.judge.outputs(original.cut(step.size), search.inputs)
         cost = ((after - search.before) ** 2).sum() / ((search.before - search.before.mean(0)) ** 2).sum()
         assert step.change == pytest.approx(cost, abs=1e-5)
 
@@ -72,7 +71,7 @@ def test_saving_beyond_the_target_counts_for_nothing(original: Original, tmp_pat
     search = search_of(original, SizeTarget(1.05, None))  # any part is enough
     steps, costs = found_steps(search, record(tmp_path), None, best_effort=False), {}
     for part, size in original.smaller(original.size, 2):
-        after = search.answers.of(original.cut(size), search.inputs, QUIET)
+        after = search.judge.outputs(original.cut(size), search.inputs)
         costs[part] = ((after - search.before) ** 2).sum()
     assert len(steps) == 2 and steps[1].part == min(costs, key=lambda part: costs[part])
 
@@ -88,7 +87,8 @@ def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        found_steps(replace(search, settings=Settings(on_progress=stop)), record(tmp_path), None, best_effort=False)
+        stopped = replace(search, judge=replace(search.judge, settings=Settings(on_progress=stop)))
+        found_steps(stopped, record(tmp_path), None, best_effort=False)
     stored = record(tmp_path, lines).read()
     assert stored is not None and len(stored.steps) == 2 and stored.prices == PRICES
     assert found_steps(search, record(tmp_path), stored, best_effort=False) == expected

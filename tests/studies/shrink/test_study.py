@@ -14,12 +14,11 @@ import headscope
 from headscope import HeadscopeError, Model, Settings
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink import study
-from headscope.studies.size.shrink.judging import answers_of
 from headscope.studies.size.shrink.original import original_of
-from headscope.studies.size.shrink.splits import encode, split
 from headscope.studies.size.shrink.study import run
+from headscope.studies.size.shrink.texts import encode, split
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
-from support.idle_neurons import TEXTS, even, idle
+from support.idle_neurons import TEXTS, even, idle, judge_by_embeddings
 from support.planted_task import planted_classifier, planted_task
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -49,9 +48,9 @@ def test_neurons_that_do_nothing_go_first_and_cost_nothing(tmp_path: Path) -> No
     maps = original_of(model, encode(model, tuple(headscope.read(TEXTS))), QUICK)
     kept = maps.kept(even((0, 1, 2), 16, 4)).neurons
     assert kept == (tuple(range(0, 32, 2)),) * 3
-    inputs, answers = encode(model, tuple(headscope.read(TEXTS[:6]))), answers_of(model, None)
-    after = answers.of(maps.cut(even((0, 1, 2), 16, 4)), inputs, QUICK)
-    np.testing.assert_allclose(after, answers.of(model, inputs, QUICK), atol=1e-5)
+    inputs, judge = encode(model, tuple(headscope.read(TEXTS[:6]))), judge_by_embeddings(model, QUICK)
+    after = judge.outputs(maps.cut(even((0, 1, 2), 16, 4)), inputs)
+    np.testing.assert_allclose(after, judge.outputs(model, inputs), atol=1e-5)
 
 
 def test_target_is_met_by_an_ordinary_model_that_scores_as_the_result_says(made: tuple[Path, xr.Dataset]) -> None:

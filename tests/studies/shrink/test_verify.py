@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+import xarray as xr
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel
 
@@ -64,10 +65,14 @@ READ = ("parameters", "timed", "times_as_fast", "model_class", "eight_bit")
 VALUES = st.sampled_from([None, True, -1, 0, 10**9, 1e400, float("nan"), "x", [], [1], {}, [{}], {"megabytes": []}])
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.fixture(scope="module")
+def result(shrunk: Path) -> xr.Dataset:
+    return headscope.open_result(shrunk).load()
+
+
+@settings(max_examples=100)
 @given(st.data())
-def test_any_facts_are_read_or_refused_in_one_line(shrunk: Path, data: st.DataObject) -> None:
-    result = headscope.open_result(shrunk)
+def test_any_facts_are_read_or_refused_in_one_line(result: xr.Dataset, data: st.DataObject) -> None:
     known = {name: value for name, value in json.loads(result.attrs["shrinking"]).items() if name in READ}
     path = data.draw(st.sampled_from([*value_paths(known), *((name,) for name in READ)]))
     value, within = data.draw(VALUES), known
@@ -84,8 +89,7 @@ def test_any_facts_are_read_or_refused_in_one_line(shrunk: Path, data: st.DataOb
         assert all(examples * tokens <= MOST_TOKENS for examples, tokens in facts.shapes)
 
 
-def test_lacking_scores_are_refused_before_anything_is_read(shrunk: Path) -> None:
-    result = headscope.open_result(shrunk)
+def test_lacking_scores_are_refused_before_anything_is_read(result: xr.Dataset) -> None:
     with pytest.raises(HeadscopeError, match="result 'it' does not have the sizes, times and scores"):
         recorded(result.drop_vars([name for name in result if str(name).startswith("shrunk_score")]), "it")
     with pytest.raises(HeadscopeError, match="shrunk_score is no number for each metric"):

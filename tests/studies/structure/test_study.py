@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import xarray as xr
 
 import headscope
 from headscope import Settings
+from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
 from headscope.front.cli.terminal import print_result
 from headscope.linguistics.sentence import Example
@@ -18,6 +20,8 @@ from headscope.report import write
 from headscope.report.facts import summary
 from headscope.report.study_page import study_page
 from headscope.studies.layers.structure import study
+from headscope.studies.layers.structure.train import ProbeRecipe, fit
+from headscope.studies.layers.structure.treebank_states import TreebankStates
 from support.made_inputs import corpus_of
 from support.planted_states import tree_states
 from support.planted_trees import TREEBANK
@@ -52,6 +56,19 @@ def test_distances_of_planted_states_are_learned_to_a_tenth_of_an_edge(result: x
 def test_random_weights_and_the_order_of_words_are_far_from_it(result: xr.Dataset) -> None:
     assert result["uuas_random"].item() < 0.95 and result["uuas_baseline"].sel(baseline="linear") < 0.9
     assert result["uuas_gain"].item() == pytest.approx(1 - result["uuas_random"].item())
+
+
+@pytest.mark.parametrize("length", [1e-2, 1e4])
+def test_states_of_any_length_are_read_alike(length: float) -> None:
+    words, heads = np.arange(6), np.array([0, 1, 1, 3, 3, 5])
+    parsed = [Parsed(0, 0, 0, words, tuple("abcdef"), heads, np.array(["dep"] * 6), ()) for _ in range(12)]
+    arrays = [torch.randn(1, 6, 4, generator=torch.Generator().manual_seed(number)) for number in range(12)]
+    recipe = ProbeRecipe(ranks=(2,), learning_rate=0.01, batch=4, epochs=2, held_out=0.2)
+    maps = []
+    for times in (1.0, length):
+        states = TreebankStates(parsed, [times * array for array in arrays])
+        maps.append(times * fit(states, recipe, 0, torch.device("cpu")).maps["distance"])
+    torch.testing.assert_close(maps[0], maps[1], rtol=1e-4, atol=1e-5)
 
 
 def test_dimensions_and_cases(result: xr.Dataset) -> None:

@@ -77,7 +77,7 @@ SHARED: dict[str, tuple[Any, Any, Any]] = {
     "out": (
         Path | None,
         None,
-        Option("-o", "--out", metavar="DIR", help="Folder of the result; by default out/STUDY."),
+        Option("-o", "--out", metavar="DIR", help="Folder of the result; by default out/STUDY-MODEL."),
     ),
     "overwrite": (
         bool,

@@ -1,7 +1,8 @@
 """The folder of a result: it belongs to one run at a time, and to one study; the formats of its figure files."""
 
+import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -38,6 +39,16 @@ def output_folder(directory: Path, study: str, *, overwrite: bool, on_no_lock: C
         finally:
             for path in former - figure_files(directory):
                 path.unlink(missing_ok=True)
+
+
+def default_folder(command: str, models: Sequence[str]) -> Path:
+    """The folder of a result without `-o`: it has the names of the command and of the first two models.
+
+    >>> default_folder("compare", ["minilm", "someone/bert-small@main", "other"]).as_posix()
+    'out/compare-minilm-bert-small'
+    """
+    names = [Path(os.path.abspath(name.partition("@")[0])).name.removesuffix(".gguf") for name in models[:2]]
+    return Path("out", "-".join((command, *names)))
 
 
 def writable(directory: Path) -> Path:
@@ -82,7 +93,7 @@ def _refuse_other(directory: Path, study: str) -> None:
     from headscope import results
 
     try:
-        other = results.study_of(directory)
+        other = results.attributes_of(directory)["study"]
     except HeadscopeError:
         other = ""
     if other != study:

@@ -17,7 +17,7 @@ from headscope.front.cli.compute import function_of
 from headscope.front.cli.errors import notice
 from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import DEFAULTS
-from headscope.front.cli.study import parsed
+from headscope.front.cli.study import OTHER_COMMAND, parsed
 from headscope.front.from_options import reads_standard_input
 from headscope.front.inputs import MODEL_TYPES, from_options
 from headscope.front.signatures import read
@@ -119,7 +119,7 @@ def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:
     try:
         attributes = results.read(directory).attrs
         if "interrupted" in attributes or attributes.get("command", "[]") != json.dumps(list(words)):
-            return "" if "interrupted" in attributes else "the command was another"
+            return "" if "interrupted" in attributes else OTHER_COMMAND
         return difference(json.loads(attributes.get(ATTRIBUTE, "{}")), _made_from_now(study, words)) or None
     except HeadscopeError as error:
         return str(error)  # whatever is wrong with the inputs, the study itself says

@@ -13,11 +13,11 @@ import typer
 
 from headscope import catalog
 from headscope.errors import HeadscopeError
-from headscope.front.cli.compute import compute, function_of, refuse_standard_input, shown
+from headscope.front.cli.compute import LEFT_OUT, compute, function_of, refuse_standard_input, shown
 from headscope.front.cli.errors import INTERRUPTED, WORDS, UsageError, notice, numbers_kept, usage_line, user_errors
 from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import SHARED, shared
-from headscope.front.cli.output_folder import formats, output_folder
+from headscope.front.cli.output_folder import default_folder, formats, output_folder
 from headscope.front.cli.parameters import parameters, with_parameters
 from headscope.front.cli.printing import print_json
 from headscope.front.inputs import from_options, options_of
@@ -25,6 +25,8 @@ from headscope.front.progress import Clock, drawing_bar, progress_bar
 from headscope.front.signatures import Function, names, read, read_from
 
 Call = Callable[[dict[str, Any], list[str]], None]
+# Why a study runs anew in a folder that has its result.
+OTHER_COMMAND = "the command was another"
 ALWAYS = {"json", "debug"}
 OF_TOOLS = ALWAYS | {"quiet"}
 OF_STUDIES = OF_TOOLS | {"figures", "no_figures", "overwrite", "engine", "address", "gpus_per_worker"}
@@ -100,10 +102,43 @@ def _command(
 
 def _run_study(study: str, values: dict[str, Any], words: list[str]) -> None:
     values["figures"] = formats(values["figures"], values["no_figures"])
-    values["out"] = values["out"] or Path("out") / catalog.command_name(study)
+    values["out"] = values["out"] or default_folder(catalog.command_name(study), models_of(values))
     refuse_standard_input(values)
     with output_folder(values["out"], study, overwrite=values["overwrite"], on_no_lock=notice):
+        if not (values["overwrite"] or values.get("brief")):
+            refuse_other_run(study, values)
         _run_in_folder(study, values, words)
+
+
+def models_of(values: Mapping[str, Any]) -> list[str]:
+    """The models that the options of a study name."""
+    return [name for option in ("model", "models", "steps") for name in _listed(values.get(option))]
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    return [value] if isinstance(value, str) else value or []
+
+
+def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:
+    """Raise `HeadscopeError` if the folder has the result of another run: of another model, text or setting.
+
+    * `values`: the options of this run.
+    """
+    from headscope import results
+
+    attributes = results.attributes_of(values["out"]) if (values["out"] / "result.nc").exists() else {"interrupted": ""}
+    if "interrupted" in attributes:  # its journal says whether it is the same run
+        return
+    words = json.loads(attributes.get("command", "[]"))
+    former = parsed(study, words)[1] if words else {}
+    differ = [name for name in values if name not in LEFT_OUT and str(former.get(name)) != str(values[name])]
+    if differ:
+        name = differ[0]
+        run = f"a run with {name.replace('_', ' ')} {former[name]}, not {values[name]}" if former else "a run in Python"
+        raise HeadscopeError(
+            f"folder '{values['out']}' has the result of {run}; choose another folder with -o, or replace it with "
+            "--overwrite"
+        )
 
 
 def run_brief(study: str, words: list[str]) -> None:
@@ -120,6 +155,8 @@ def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[s
     from headscope import report
 
     if anew is not None:
+        if anew == OTHER_COMMAND:
+            refuse_other_run(study, parsed(study, words)[1])
         say(f"; run anew: {anew}" if anew else "")
         run_brief(study, words)
         return

@@ -9,7 +9,7 @@ import typer
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.options import DEFAULTS
-from headscope.front.cli.output_folder import writable
+from headscope.front.cli.output_folder import default_folder, writable
 from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
 from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
@@ -77,8 +77,8 @@ def survey(  # noqa: PLR0913 (each is an option of the command)
     """Run every study that a model and some data allow, and draw its portrait; of two models also what differs."""
     values = {name: value for name, value in locals().items() if name in DEFAULTS or name == "full"}
     with user_errors(debug):
-        folder = out or Path("out") / "survey"
         models, sources = split([model, *(corpora or ())])
+        folder = out or default_folder("survey", models)
         if budget and len(models) > 1:
             raise HeadscopeError("--budget is for one model; survey each alone, then both without it")
         facts = [_facts(source, values) for source in sources or ["sample"]]

@@ -14,7 +14,7 @@ from headscope.front.cli.errors import notice
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.parameters import flag
 from headscope.front.cli.saved_command import why_anew
-from headscope.front.cli.study import OF_STUDIES, parsed, run_or_keep
+from headscope.front.cli.study import OF_STUDIES, OTHER_COMMAND, parsed, refuse_other_run, run_or_keep
 from headscope.front.cli.survey_pass import read_shared
 from headscope.front.inputs import options_of
 from headscope.front.survey.budget import Budget, keep_sizes, kept_sizes, seconds_of, widest
@@ -61,7 +61,11 @@ def run_studies(
 def _why_anew(study: str, folder: Path, words: Sequence[str], values: Mapping[str, Any]) -> str | None:
     """Why a study has to run, as of `why_anew`; with --overwrite every one."""
     anew = why_anew(study, folder / words[0], words)
-    return "--overwrite" if anew is None and values["overwrite"] else anew
+    if values["overwrite"] and anew != "":
+        return "--overwrite"
+    if anew == OTHER_COMMAND:
+        refuse_other_run(study, parsed(study, words)[1])
+    return anew
 
 
 def _say(quiet: bool, study: str, done: str) -> None:

@@ -58,13 +58,17 @@ def _line(console: Console, text: str) -> None:
 
 
 def laid_out(content: Own, width: int) -> Table:
-    """A table, values without their intervals; as many of its columns as fit, layers spread over all."""
+    """A table, values without their intervals; as many columns as fit, layers spread over all; the others are named."""
     keys, head = len(content.keys), [*content.keys, *(column.words for column in content.columns)]
     rows = [[*map(str, labels), *("" if cell is None else cell[0] for cell in cells)] for labels, cells in content.rows]
     widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])
     fitting = max(keys + 1, int((widths + 2 <= width).sum()))
     shown = _spread(rows, width) if content.name == BY_LAYER else [*range(min(fitting, len(head)))]
     table = Table(*(heading(head[index]) for index in shown), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    if hidden := [name for index, name in enumerate(head) if index not in shown]:
+        what = "layers" if content.name == BY_LAYER else "columns"
+        table.caption = cell(f"{what} for which the terminal has no room: {', '.join(hidden)}; the page has them")
+        table.caption_justify = "left"
     for row in rows:
         table.add_row(*(cell(row[index]) for index in shown))
     return table

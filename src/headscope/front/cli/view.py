@@ -33,11 +33,11 @@ Export = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Save a view as FILE and end: an offline page (.html), .svg, .pdf or .png."),
 ]
-Text = Annotated[str | None, typer.Option(metavar="TEXT", help="With --export: the text of the view.")]
-Second = Annotated[str | None, typer.Option(metavar="TEXT", help="With --export: the second text of a pair.")]
+Text = Annotated[str | None, typer.Option(metavar="TEXT", help="The text of the view.")]
+Second = Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")]
 State = Annotated[
     str,
-    typer.Option(metavar="STATE", help="With --export: what follows '#' in the page's address, e.g. 'v=map&h=4-7'."),
+    typer.Option(metavar="STATE", help="What follows '#' in the page's address, e.g. 'v=map&h=4-7'."),
 ]
 Steps = Annotated[
     str | None,
@@ -84,8 +84,12 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
         with listening(port) as socket:
             session, calls = _session(places, with_, steps, corpora or ["sample"], options), CallQueue()
             from headscope.viewer.server import application
+            from headscope.viewer.view_state import fragment, parse_state
 
-            serve_on(application(session, calls.call), socket, lambda url: _started(url, no_browser), calls)
+            texts = {name: words for name, words in {"first": text, "second": second}.items() if words}
+            opened = "&".join(filter(None, [state, fragment(texts)]))
+            parse_state(opened)
+            serve_on(application(session, calls.call), socket, lambda url: _started(url, opened, no_browser), calls)
 
 
 def _session(
@@ -169,7 +173,8 @@ def _has_results(folder: Path) -> bool:
     return any(files_within(folder, name) for name in ("result.nc", "examples.nc"))
 
 
-def _started(url: str, no_browser: bool) -> None:
+def _started(page: str, state: str, no_browser: bool) -> None:
+    url = f"{page}#{state}" if state else page
     typer.echo(url)
     if not no_browser:
         webbrowser.open(url)

@@ -73,9 +73,10 @@ def answer_ranks(
         others = _others(model, window)
         for group in predictor.inputs(single):
             for batch in group.batches(settings.batch_tokens):
-                logits = predictor.logits(batch) if prior is None else prior.expand(len(batch.row), -1)
-                refuse_non_finite(model.name, logits)
-                _rank(ranks, logits, batch, items, start, answers, others)
+                known = [] if prior is None else [(batch, prior.expand(len(batch.row), -1))]
+                for reads, logits in known or predictor.logits(batch):
+                    refuse_non_finite(model.name, logits)
+                    _rank(ranks, logits, reads, items, start, answers, others)
         if prior is None:
             _fill(ranks, predictor, texts, start, answers[""], settings)
         settings.on_progress(len(window))
@@ -137,11 +138,10 @@ def _fill(
     ranks.fill[part][[len(text.places) > 0 for text in several]] = 1
     for group in predictor.inputs(several):
         for batch in group.batches(settings.batch_tokens):
-            logits = predictor.logits(batch).clone()
-            refuse_non_finite(predictor.model.name, logits)
-            logits[:, special] = -torch.inf
-            first = logits.argmax(-1).cpu().numpy()[batch.read] == batch.target
-            np.minimum.at(ranks.fill[part], batch.text, first.astype(float))
+            for reads, logits in predictor.logits(batch):
+                refuse_non_finite(predictor.model.name, logits)
+                first = logits.index_fill(1, special, -torch.inf).argmax(-1).cpu().numpy()[reads.read] == reads.target
+                np.minimum.at(ranks.fill[part], reads.text, first.astype(float))
 
 
 def answer_pieces(model: Model, items: Sequence[ClozeItem]) -> Answers:

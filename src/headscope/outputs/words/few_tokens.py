@@ -1,26 +1,29 @@
-"""Logits of a network at a few tokens of each input, computed by as little of it as is exact."""
+"""Logits of a network at a few tokens of each input, computed by as little of it as is exact, a few at a time."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import fast, switchable
 from headscope.capture.first_exact import first_exact, first_layer_once
 from headscope.capture.last_layer_rows import last_layer_at
-from headscope.capture.layer_stack import stack
+from headscope.capture.layer_stack import instead, stack
 from headscope.models import Model
+from headscope.models.tokenizer import rows_of
 from headscope.models.words_head import is_causal
 from headscope.outputs.words.inputs import PredictedPieces
 
 Logits = Float[Tensor, "read piece"]
-# The logits at each read of some inputs.
-Reader = Callable[[PredictedPieces], Logits]
+# The logits at each read of some inputs, in their order, a few reads at a time.
+Reader = Callable[[PredictedPieces], Iterator[Logits]]
+# Numbers of a vocabulary's logits, or of states of all layers, that are in memory together.
+CELLS = 1 << 25
 
 
 def fastest_reader(model: Model, *, any_tokens: bool = False) -> Reader:
@@ -29,36 +32,37 @@ def fastest_reader(model: Model, *, any_tokens: bool = False) -> Reader:
     * `any_tokens`: read any tokens; else a masked model has to be read at one token of each input, in their order.
     """
     part = _trial(model)
-    makers = (head_alone,) if any_tokens or is_causal(model) else (ends_alone, last_layer_alone, head_alone)
+    makers = [partial(head_alone, model)]
+    if not (any_tokens or is_causal(model)):
+        makers = [partial(last_layer_alone, model, once=True), partial(last_layer_alone, model), *makers]
+
+    def trial(read: Reader) -> Logits:
+        return torch.cat(list(read(part)))
+
     with torch.inference_mode():
-        return first_exact(
-            [partial(make, model) for make in makers], lambda read: read(part), all_tokens(model), model.network.dtype
-        )[0]
+        return first_exact(makers, trial, all_tokens(model), model.network.dtype)[0]
 
 
 def all_tokens(model: Model) -> Reader:
     """A reader that computes the logits of all tokens."""
 
-    def read(part: PredictedPieces) -> Logits:
+    def read(part: PredictedPieces) -> Iterator[Logits]:
         with fast(model.network):
-            return _logits(model, part)[part.row, part.token]
+            logits = _logits(model, part)
+        yield logits[part.row, part.token]
 
     return read
 
 
 def head_alone(model: Model) -> Reader:
     """A reader that passes the states of the tokens that are read to the head, and no others."""
-    network: Any = model.network
-
-    def read(part: PredictedPieces) -> Logits:
-        with fast(network), chosen_states(network.base_model, lambda states: states[part.row, part.token][None]):
-            return _logits(model, part)[0]
-
-    return read
+    return lambda part: _by_head(model, part, lambda states: states[part.row, part.token], fast(model.network))
 
 
-def last_layer_alone(model: Model) -> Reader:
+def last_layer_alone(model: Model, *, once: bool = False) -> Reader:
     """A reader that runs the last layer for the tokens that are read: one of each input, in their order.
+
+    * `once`: also make equal queries, keys and values of the first layer once.
 
     Raises `HeadscopeError` for a model without the linear maps of attention, `LookupError` if its layers are no stack.
     """
@@ -66,30 +70,57 @@ def last_layer_alone(model: Model) -> Reader:
     if layers is None:
         raise LookupError("the layers are not called one after the other")
 
-    def read(part: PredictedPieces) -> Logits:
+    @contextmanager
+    def few(part: PredictedPieces) -> Iterator[None]:
         rows = torch.from_numpy(part.token[:, None]).to(model.device)
-        with switchable(model.network), last_layer_at(layers, projections[-1], rows):
-            return _logits(model, part)[:, 0]
+        first = first_layer_once(projections[0], part.ids) if once else nullcontext()
+        with switchable(model.network), last_layer_at(layers, projections[-1], rows), first:
+            yield
 
-    return read
+    return lambda part: _by_head(model, part, lambda states: states[:, 0], few(part))
 
 
-def ends_alone(model: Model) -> Reader:
-    """A reader like `last_layer_alone` that also makes equal queries, keys and values of the first layer once."""
-    read = last_layer_alone(model)
+def _by_head(
+    model: Model,
+    part: PredictedPieces,
+    choose: Callable[[Tensor], Float[Tensor, "read width"]],
+    body: AbstractContextManager[None],
+) -> Iterator[Logits]:
+    """The logits at the states that are chosen of the last layer: layers run once, the head for a few states at a time.
 
-    def read_once(part: PredictedPieces) -> Logits:
-        with first_layer_once(model.projections[0], part.ids):
-            return read(part)
+    * `body`: the context in which the layers run.
+    """
+    base: Any = model.network.base_model
+    together, chosen = reads_together(model), list[Tensor]()
 
-    return read_once
+    def first_ones(states: Tensor) -> Tensor:
+        chosen.append(choose(states))
+        return chosen[0][None, :together]
+
+    with body, chosen_states(base, first_ones) as outputs:
+        logits = _logits(model, part)[0]
+    yield logits
+    for states in chosen[0].split(together)[1:]:
+        with instead({base: lambda *_, **__: outputs[0]}), chosen_states(base, lambda _, now=states: now[None]):
+            logits = _logits(model, part)[0]
+        yield logits
+
+
+def reads_together(model: Model) -> int:
+    """The number of tokens whose logits are computed together."""
+    return max(1, CELLS // (rows_of(model.network) or 1))
 
 
 @contextmanager
-def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Within this context the last hidden states of the base model are replaced by those that are chosen."""
+def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterator[list[Any]]:
+    """Within this context the last hidden states of the base model are replaced by those that are chosen.
+
+    Yields: a list, to which its outputs are added.
+    """
+    outputs: list[Any] = []
 
     def replaced(module: nn.Module, args: Any, output: Any) -> Any:
+        outputs.append(output)
         if isinstance(output, tuple):
             return (choose(output[0]), *output[1:])
         output["last_hidden_state"] = choose(output["last_hidden_state"])
@@ -97,7 +128,7 @@ def chosen_states(base: nn.Module, choose: Callable[[Tensor], Tensor]) -> Iterat
 
     handle = base.register_forward_hook(replaced)
     try:
-        yield
+        yield outputs
     finally:
         handle.remove()
 
@@ -109,7 +140,14 @@ def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token pie
 
 def _trial(model: Model) -> PredictedPieces:
     """Two short inputs that differ at their end, and what is read: one token of each input of a masked model."""
-    ids = np.resize(sorted(model.tokenizer.get_vocab().values())[-5:], 5)[[[0, 1, 2, 3], [0, 1, 2, 4]]]
+    ids = last_pieces(model, 5)[[[0, 1, 2, 3], [0, 1, 2, 4]]]
     row, token = ([0, 1, 1], [2, 0, 3]) if is_causal(model) else ([0, 1], [2, 3])
     none = np.zeros(0, int)
     return PredictedPieces(ids, np.array(row), np.array(token), none, none, none)
+
+
+def last_pieces(model: Model, number: int) -> Int[np.ndarray, " piece"]:
+    """The last pieces of a vocabulary that the model has an embedding of, for a trial; repeated if they are fewer."""
+    rows = rows_of(model.network)
+    pieces = [piece for piece in model.tokenizer.get_vocab().values() if rows is None or piece < rows]
+    return np.resize(sorted(pieces)[-number:], number)

@@ -109,21 +109,27 @@ class PredictedPieces:
         """Parts of at most `batch_tokens` tokens, or of one input; rows and reads count from 0 in each."""
         size = max(1, batch_tokens // max(1, self.ids.shape[1]))
         for first in range(0, len(self.ids), size):
-            start, end = np.searchsorted(self.row, [first, first + size])
-            low, high = np.searchsorted(self.read, [start, end])
-            rows, reads, predictions = slice(first, first + size), slice(start, end), slice(low, high)
+            rows, part = slice(first, first + size), self.reads(*np.searchsorted(self.row, [first, first + size]))
             yield replace(
-                self,
+                part,
                 ids=self.ids[rows],
-                row=self.row[reads] - first,
-                token=self.token[reads],
-                read=self.read[predictions] - start,
-                target=self.target[predictions],
-                text=self.text[predictions],
+                row=part.row - first,
                 positions=None if self.positions is None else self.positions[rows],
                 seen=None if self.seen is None else self.seen[rows],
                 further={name: values[rows] for name, values in self.further.items()},
             )
+
+    def reads(self, start: int, end: int) -> "PredictedPieces":
+        """The inputs with the reads from `start` up to `end` alone; reads count from 0."""
+        reads, predictions = slice(start, end), slice(*np.searchsorted(self.read, [start, end]))
+        return replace(
+            self,
+            row=self.row[reads],
+            token=self.token[reads],
+            read=self.read[predictions] - start,
+            target=self.target[predictions],
+            text=self.text[predictions],
+        )
 
 
 def causal_predictions(texts: Sequence[ScoredPieces]) -> Iterator[PredictedPieces]:

@@ -15,7 +15,7 @@ from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import is_causal, refuse_without_words_head
-from headscope.outputs.losses import refuse_non_finite
+from headscope.outputs.losses import refuse_non_finite, wide
 from headscope.outputs.words.inputs import ScoredPieces, causal_predictions, masked_predictions, scored_pieces
 from headscope.passes.batches import collator
 
@@ -103,7 +103,7 @@ class PredictionBatch:
         """
         if rows is None:
             logits = logits.gather(1, self.rows[..., None].expand(-1, -1, logits.shape[-1]))
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        logits = wide(logits)
         expanded = logits.expand(-1, self.targets.shape[1], -1)  # [example, prediction, piece]
         values = expanded.gather(-1, self.targets[..., None])[..., 0] - logits.logsumexp(-1)
         refuse_non_finite(self.model_name, values)

@@ -17,8 +17,8 @@ from headscope.corpora.suites import Candidate
 from headscope.models import Model
 from headscope.models.segment_ids import NAME
 from headscope.models.words_head import is_causal, refuse_without_words_head
-from headscope.outputs.losses import refuse_non_finite
-from headscope.outputs.words.few_tokens import Reader, fastest_reader
+from headscope.outputs.losses import refuse_non_finite, wide
+from headscope.outputs.words.few_tokens import Reader, fastest_reader, last_pieces
 from headscope.outputs.words.inputs import (
     PredictedPieces,
     ScoredPieces,
@@ -61,27 +61,30 @@ class WordPredictor:
             self.inputs = lambda texts: masked_predictions(texts, int(self.model.tokenizer.mask_token_id))  # type: ignore[arg-type]
 
     @torch.inference_mode()
-    def logits(self, part: PredictedPieces) -> Float[Tensor, "read piece"]:
-        """Logits at each read; who uses them refuses those that are not finite."""
-        logits = self.reader(part)
-        return logits.to(torch.promote_types(logits.dtype, torch.float32))
+    def logits(self, part: PredictedPieces) -> Iterator[tuple[PredictedPieces, Float[Tensor, "read piece"]]]:
+        """A few reads after the other, and the logits at each; who uses them refuses those that are not finite."""
+        first = 0
+        for logits in self.reader(part):
+            yield part.reads(first, first + len(logits)), wide(logits)
+            first += len(logits)
 
     def log_probabilities(self, part: PredictedPieces) -> Float[np.ndarray, " prediction"]:
         """The log-probability of each prediction's target, in nats.
 
         Raises `HeadscopeError` if one is not finite.
         """
-        logits = self.logits(part)
-        read, target = (torch.from_numpy(numbers).to(logits.device) for numbers in (part.read, part.target))
-        values = logits[read, target] - logits.logsumexp(-1)[read]
-        refuse_non_finite(self.model.name, values)
-        return values.double().cpu().numpy()
+        values = []
+        for reads, logits in self.logits(part):
+            read, target = (torch.from_numpy(numbers).to(logits.device) for numbers in (reads.read, reads.target))
+            values.append(logits[read, target] - logits.logsumexp(-1)[read])
+            refuse_non_finite(self.model.name, values[-1])
+        return torch.cat(values).double().cpu().numpy()
 
     def _reads_trees(self) -> bool:
         """Whether texts score the same in a prefix tree as each by itself; not with segment ids, which trees lack."""
         if NAME in self.model.tokenizer.model_input_names:
             return False
-        pieces = np.resize(sorted(self.model.tokenizer.get_vocab().values())[-6:], 6)
+        pieces = last_pieces(self.model, 6)
         texts = [ScoredPieces(pieces[ids], positions, positions) for ids, positions in TRIAL]
         single, tree = np.zeros(len(texts)), np.zeros(len(texts))
         try:

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.heads.patterns.classifier import network
-from headscope.studies.heads.patterns.classifier.grid import CHANNELS, MOST_TOKENS, SIZE, pool
+from headscope.studies.heads.patterns.classifier.grid import MOST_TOKENS, pool
 from headscope.studies.heads.patterns.classifier.network import WEIGHTS, Classifier, load
 from support.planted_maps import LEAST, SIZES, planted_maps
 
@@ -75,10 +75,6 @@ def test_neither_padding_nor_the_batch_matter() -> None:
     torch.testing.assert_close(together.sum(-1), torch.ones(len(lengths)))
     many = load().classify(pool(attention, classes)[:, 0].repeat(50, 1, 1, 1))
     torch.testing.assert_close(many, together.repeat(50, 1), atol=1e-5, rtol=0)
-
-
-def test_no_maps() -> None:
-    assert load().classify(torch.zeros(0, len(CHANNELS), SIZE, SIZE)).shape == (0, len(PATTERNS))
 
 
 def test_fused_normalisations_change_nothing(tmp_path: Path) -> None:

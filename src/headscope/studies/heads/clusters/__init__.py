@@ -32,7 +32,7 @@ STUDY = Study(
         Number("layer_divergence", f"mean {DIVERGENCE} of heads of two layers", "nats", ("layer", "other_layer")),
         Number("within_layer", "mean divergence of two heads of the same layer", "nats"),
         Number("between_layers", "mean divergence of two heads of different layers", "nats"),
-        Number("layer_gap", "mean divergence between layers, less that within layers", "nats"),
+        Number("layer_gap", "mean divergence between layers minus that within layers", "nats"),
         Number(
             *("layer_gap_p_value", "share of random layers with as large a gap", "rate"),
             definition="share of 999 random assignments of heads to layers with an equal or larger gap (one-sided)",

@@ -52,7 +52,7 @@ ANTECEDENTS = (
         *(SHARE, (*KIND, "baseline")),
     ),
     Number(
-        "chosen_gain", "accuracy of the chosen head less that of the chosen reference, on the other half", SHARE, KIND
+        "chosen_gain", "accuracy of the chosen head minus that of the chosen reference, on the other half", SHARE, KIND
     ),
     *sinks(*KIND),
 )
@@ -82,7 +82,7 @@ STEREOTYPES = (
     ),
     Number(
         "attention_gap",
-        "attention to that candidate in the pro sentence less that in the anti one",
+        "attention to that candidate in the pro sentence minus that in the anti one",
         *(ATTENTION, HEADS, WINO),
     ),
     Number("attention_gap_q", GAP_RATE, "rate", HEADS, WINO),
@@ -91,7 +91,7 @@ STEREOTYPES = (
         "sentences in which that candidate gets more attention than the other",
         *(SENTENCES, (*HEADS, "stereotype"), WINO),
     ),
-    Number("preference_gap", "preference in pro sentences less that in anti sentences", SENTENCES, HEADS, WINO),
+    Number("preference_gap", "preference in pro sentences minus that in anti sentences", SENTENCES, HEADS, WINO),
     Number("preference_gap_q", GAP_RATE, "rate", HEADS, WINO),
     Number("chosen_preference_gap", "preference gap of the chosen head, on the other half", SENTENCES, (), WINO),
 )

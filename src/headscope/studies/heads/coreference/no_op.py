@@ -21,7 +21,7 @@ def no_op(
 ) -> dict[str, Tally]:
     """For each kind of mention with a chosen head, its attention to special tokens on the half that did not choose it.
 
-    Returns: tallies over inputs of the mean of the mentions, of the other words, and of the latter less the former.
+    Returns: tallies over inputs of the mean of the mentions, of the other words, and of the latter minus the former.
     """
     tallies = {}
     for kind, head in best.items():

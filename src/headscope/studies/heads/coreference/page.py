@@ -258,7 +258,7 @@ def all_heads(numbers: Numbers) -> Iterator[Figure]:
 
 
 def gender_gap(numbers: Numbers) -> Figure:
-    """F1 of every head on feminine pronouns less that on masculine ones."""
+    """F1 of every head on feminine pronouns minus that on masculine ones."""
     feminine, masculine = (numbers.result["f1"].sel(gender=name, drop=True) for name in ("feminine", "masculine"))
     attributes = {"long_name": "F1 of feminine minus that of masculine pronouns", "units": "F1"}
     chart = heatmap((feminine - masculine).rename("gap").assign_attrs(attributes), diverging=True)

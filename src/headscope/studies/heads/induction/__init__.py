@@ -11,7 +11,7 @@ CIRCUIT = "Elhage et al. 2021, copying by the circuit from input to output embed
 SINKS, NORMS = "attention sinks (Xiao et al. 2024)", "Kobayashi et al. 2020, section 2"
 UNIFORM = "attention of uniform heads along links in repeated random tokens"
 WITHOUT = "attention of the chosen head without a repetition, on the other half"
-PAIR_GAIN = "attention behind an earlier copy in a text less that without the copy"
+PAIR_GAIN = "attention after an earlier copy in a text minus that without the copy"
 EVERYWHERE = "whether the gain at a planted pair is 0.1 or more at each depth, with q < 0.05"
 FINDER = "layer of the head that gains most at planted pairs, on one half"
 MOVED = "length of what a head moves from a sink, over that from other tokens"
@@ -32,7 +32,7 @@ def along_links(prefix: str, where: str, attention: str, control: str) -> tuple[
             *(f"{prefix}control", f"attention where nothing is repeated, beside links {where}", SHARE, LINKS),
             definition=control,
         ),
-        Number(f"{prefix}gain", f"attention along links {where} less that where nothing is repeated", SHARE, LINKS),
+        Number(f"{prefix}gain", f"attention along links {where} minus that where nothing is repeated", SHARE, LINKS),
         Number(f"{prefix}q_value", f"false discovery rate of a gain {where}", "rate", LINKS),
         Number(f"{prefix}special", enough, "1 if so", LINKS),
     )
@@ -68,7 +68,7 @@ STUDY = Study(
     numbers=(
         *along_links(
             *("", "in repeated random tokens"),
-            "attention in repeated random tokens to the token behind an earlier copy (induction), to the copy "
+            "attention in repeated random tokens to the token after an earlier copy (induction), to the copy "
             "(duplicate), to the token before (previous)",
             "attention to the same places where nothing is repeated; for previous that of uniform attention",
         ),
@@ -79,10 +79,10 @@ STUDY = Study(
         Number("chosen_gain", "gain of the chosen head, on the other half", SHARE, RELATION),
         *along_links(
             *("natural_", "in the corpus"),
-            "attention to the nearest earlier copy in the corpus, or behind it",
+            "attention to the nearest earlier copy in the corpus, or after it",
             "attention between pairs of tokens of the same distances",
         ),
-        Number("planted_attention", "attention to the token behind an earlier copy in a text", SHARE, PAIRS, PLANTED),
+        Number("planted_attention", "attention to the token after an earlier copy in a text", SHARE, PAIRS, PLANTED),
         Number("planted_control", "attention to the same place without the copy", SHARE, PAIRS, PLANTED),
         Number("planted_gain", PAIR_GAIN, SHARE, PAIRS, PLANTED),
         Number("planted_q_value", "false discovery rate of a gain at a planted pair", "rate", PAIRS, PLANTED),

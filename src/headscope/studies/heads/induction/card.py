@@ -14,7 +14,7 @@ from headscope.report.wording import number, rate
 from headscope.statistics.significance import RATE
 
 WORDS = {
-    "induction": "the token behind an earlier copy",
+    "induction": "the token after an earlier copy",
     "duplicate": "an earlier copy of the same token",
     "previous": "the previous token",
 }

@@ -124,7 +124,7 @@ def planted(numbers: Numbers) -> Finding:
     )
     return Finding.judged(
         claims[context],
-        f"From the last of {context:,} random tokens it gives the token behind the only earlier copy "
+        f"From the last of {context:,} random tokens it gives the token after the only earlier copy "
         f"{claims[context].difference} more of its attention than without the copy, over all depths. Gains of the best "
         f"heads from their worst depth to their best: {ends}. n = {numbers.n('finder_mean_gain', context=context)} "
         "texts of each length that did not choose it.",

@@ -2,9 +2,9 @@
 
 Elhage et al. 2021 ("A Mathematical Framework for Transformer Circuits"): the head's circuit from input to output
 embeddings, W_U W_O W_V W_E. The direct path alone counts, as usual: an embedding goes through the normalisations before
-the first layer and before the head's layer, not through the layers between, and of the normalisation before the
-output embedding the weights count, not its division. Positions and biases are left out, and so is what a
-masked-language head does before its output embedding.
+the first layer and before the head's layer, not through the layers between, and of the normalisations behind attention
+and before the output embedding the weights count, not their division. Positions and biases are left out, and so is
+what a masked-language head does before its output embedding.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,8 @@ from torch import Tensor, nn
 
 from headscope.capture.attention_function import for_each_head
 from headscope.capture.attention_switch import attending, switchable
-from headscope.capture.last_layer_rows import weight
 from headscope.models import Model
-from headscope.studies.heads.induction.normalisations import find_normalisations
+from headscope.studies.heads.induction.normalisations import find_normalisations, written_by_heads
 from headscope.studies.heads.induction.reading import without_words_head
 
 # Tokens of an input whose values are read.
@@ -66,8 +65,8 @@ def copying_of(model: Model, tokens: Int[np.ndarray, " token"]) -> Copying | str
         values = head_values(model, tokens, norms.before_values(embedded))
         parts = [
             circuit(head, mixed, output - output.mean(0))
-            for layer, projections in zip(values, model.projections, strict=True)
-            for head, mixed in zip(layer.double(), by_head(projections.output, projections.heads).double(), strict=True)
+            for layer, written in zip(values, written_by_heads(model), strict=True)
+            for head, mixed in zip(layer.double(), written.double(), strict=True)
         ]
     own, most, eigenvalues, p = zip(*parts, strict=True)
     return Copying(np.stack(own, axis=1), np.stack(most, axis=1), np.array(eigenvalues), np.array(p))
@@ -93,11 +92,6 @@ def circuit(
     others = logits.fill_diagonal_(-torch.inf).amax(1)
     share = float(eigenvalues.real.sum() / eigenvalues.abs().sum().clamp_min(TINY))
     return (itself > 0).double().cpu().numpy(), (itself > others).double().cpu().numpy(), share, float(normal.sf(z))
-
-
-def by_head(output: nn.Module, heads: int) -> Float[Tensor, "head hidden width"]:
-    """The part of an output projection that reads each head."""
-    return weight(output).unflatten(1, (heads, -1)).movedim(1, 0)
 
 
 def head_values(

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from headscope.capture.eager import check_inputs
+from headscope.capture.last_layer_rows import weight
 from headscope.capture.layer_stack import stack
 from headscope.capture.transformers_logging import quiet
 from headscope.models import Model
@@ -46,11 +47,37 @@ class Normalisations:
         """Output embeddings as they act on a state before the last normalisation, apart from its division."""
         if self.last is None:
             return embeddings
-        width = embeddings.shape[1]
-        signs = (1.0 - 2.0 * (torch.arange(width, device=embeddings.device) % 2)).to(embeddings.dtype)
-        scaled = embeddings * ((self.last(signs) - self.last(-signs)) / 2 * signs)
-        centres = torch.allclose(self.last(signs + 3), self.last(signs), atol=CLOSE)
+        weights, centres = _linear(self.last, embeddings[0])
+        scaled = embeddings * weights
         return scaled - scaled.mean(1, keepdim=True) if centres else scaled
+
+
+def written_by_heads(model: Model) -> list[Float[Tensor, "head hidden width"]]:
+    """What each head of each layer writes for its values: its part of the output projection.
+
+    Gemma 3 and others normalise what attention writes before it is added to the states: of this normalisation the
+    weights count, not its division, which all heads of a layer share.
+    """
+    outputs = [projections.output for projections in model.projections]
+    with torch.inference_mode(), quiet(), _seen(model.network) as seen:
+        model.network(**check_inputs(model.network))
+    norms = [(module, entered) for module, (entered, _) in seen.items() if _is_norm(module)]
+    written = []
+    for output, projections in zip(outputs, model.projections, strict=True):
+        maps = weight(output)  # [hidden, head and width]
+        for behind in [norm for norm, entered in norms if output in seen and _same(seen[output][1], entered)][:1]:
+            weights, centres = _linear(behind, maps[:, 0])
+            maps = weights[:, None] * (maps - maps.mean(0) if centres else maps)
+        written.append(maps.unflatten(1, (projections.heads, -1)).movedim(1, 0))
+    return written
+
+
+def _linear(norm: Norm, like: Float[Tensor, " width"]) -> tuple[Float[Tensor, " width"], bool]:
+    """The weights of a normalisation, and whether it takes the mean away; `like` has its width and type."""
+    signs = (1.0 - 2.0 * (torch.arange(len(like), device=like.device) % 2)).to(like.dtype)
+    with torch.inference_mode():
+        weights = (norm(signs) - norm(-signs)) / 2 * signs
+        return weights, torch.allclose(norm(signs + 3), norm(signs), atol=CLOSE)
 
 
 def find_normalisations(model: Model) -> Normalisations | str:

@@ -101,7 +101,7 @@ def in_words(name: str, section: str, dim: str, words: dict[str, str], caption: 
 def gains(name: str, where: str) -> Part:
     """A map of the gains of all heads."""
     caption = (
-        f"Attention of each head along links in {where}, less that without a repetition (for the previous token, that "
+        f"Attention of each head along links in {where}, minus that without a repetition (for the previous token, that "
         "of uniform attention). A head that always looks at one distance gains nothing."
     )
     return in_words(name, REPEATS, "relation", WORDS, caption, diverging=True)
@@ -112,8 +112,8 @@ def by_depth(numbers: Numbers) -> Figure:
     gain = numbers.array("finder_gain").dropna("context", how="all").drop_vars("n_examples", errors="ignore")
     gain = gain.assign_coords(context=[f"{context:,} tokens" for context in gain["context"].values.tolist()])
     caption = (
-        "Attention from the last token of a text of random tokens to the token behind its only earlier copy, less that "
-        "without the copy, by where the copy stands. The best head of each length, on texts that did not choose it, "
+        "Attention from the last token of a text of random tokens to the token after its only earlier copy, minus "
+        "that without the copy, by place of the copy. The best head of each length, on texts that did not choose it, "
         "with 95% intervals."
     )
     return Figure(

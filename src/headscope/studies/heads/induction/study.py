@@ -54,7 +54,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 ) -> xr.Dataset:
     """`attention[layer, head, relation]`, `control` and `gain`: attention to earlier copies in repeated random tokens.
 
-    It is to the token behind an earlier copy of the same token (induction), to that copy (duplicate), and to the token
+    It is to the token after an earlier copy of the same token (induction), to that copy (duplicate), and to the token
     before (previous). Only copies before a token count, in encoders too. The control is attention to the same places in
     sequences without a repetition, so that a head that always looks at one distance gains nothing. The study also looks
     for repetitions of the corpus, pairs planted in long texts, sinks, heads that copy, and how far heads look.

@@ -22,7 +22,7 @@ from headscope.passes.batches import collator
 from headscope.passes.passes import Pass
 from headscope.passes.settings import Settings
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.heads.induction.copying import by_head
+from headscope.studies.heads.induction.normalisations import written_by_heads
 from headscope.studies.heads.induction.observer import foci_of
 
 INPUTS = 64
@@ -34,8 +34,7 @@ def value_norms(model: Model, corpus: Corpus, settings: Settings) -> Tally | str
     if model.capture.method == "softmax tap":
         return "values of heads cannot be read in this kind of model"
     collate = collator(model)
-    grams = [by_head(projections.output, projections.heads).float() for projections in model.projections]
-    grams = [weights.mT @ weights for weights in grams]  # [head, width, width]
+    grams = [written.float().mT @ written.float() for written in written_by_heads(model)]  # [head, width, width]
 
     def values(group: list[Encoded]) -> IndexedValues:
         batch = collate(group)

@@ -121,7 +121,7 @@ def _add(predicted: Predicted, treebank: Treebank, part: Sequence[int], scores: 
 
 
 def preferences(treebank: Treebank, gold: Gold) -> Float[np.ndarray, "scored feature"]:
-    """Attention of each head, in both directions, to a word's syntactic head, less that to another word.
+    """Attention of each head, in both directions, to a word's syntactic head, minus that to another word.
 
     The mean over all other words of the sentence; 0 for roots, and for words that have no other. Times the weights of
     an attention-only parser, it is the amount by which each head raises the score of the syntactic head.

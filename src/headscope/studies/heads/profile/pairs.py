@@ -13,7 +13,7 @@ NAMED = 5
 
 
 def least_gain(numbers: Numbers) -> xr.DataArray:
-    """Attention to copies less the higher of the two baselines, [layer, head]."""
+    """Attention to copies minus the higher of the two baselines, [layer, head]."""
     gain = numbers.array("same_word_gain")
     least = gain.isel(baseline=gain.fillna(float("inf")).argmin("baseline"))
     return least.assign_coords(n_examples=gain["n_examples"].min("baseline"))

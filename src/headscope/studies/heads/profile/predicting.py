@@ -25,8 +25,6 @@ from headscope.passes.shards import Fold
 
 # A causal model predicts the token after every seventh one, about as many as are masked.
 EVERY = 7
-# Most predictions whose logits of the whole vocabulary are held together.
-MOST_READS = 512
 
 Places = Int[np.ndarray, " place"]
 Counts = Int[np.ndarray, " piece"]
@@ -70,20 +68,14 @@ class _Counter:
         ids = inputs.pop("input_ids").cpu().numpy()
         row = np.repeat(np.arange(len(asked)), [len(text.places) for text in asked])
         token, none = np.concatenate([text.places for text in asked]), np.zeros(0, int)
-        part = PredictedPieces(ids, row, token, none, none, none, further=inputs)
-        found = [self._predicted(replace(part, row=row[at], token=token[at])) for at in _slices(len(row))]
-        for pieces in found:
-            self.counts += np.bincount(pieces, minlength=len(self.counts))
+        with torch.inference_mode():
+            for logits in self.read(PredictedPieces(ids, row, token, none, none, none, further=inputs)):
+                refuse_non_finite(self.model.name, logits)
+                self.counts += np.bincount(logits.argmax(-1).cpu().numpy(), minlength=len(self.counts))
 
     def state(self) -> Counts:
         """The counts of all batches so far."""
         return self.counts.copy()
-
-    @torch.inference_mode()
-    def _predicted(self, part: PredictedPieces) -> Int[np.ndarray, " read"]:
-        logits = self.read(part)
-        refuse_non_finite(self.model.name, logits)
-        return logits.argmax(-1).cpu().numpy()
 
 
 @dataclass(frozen=True)
@@ -106,7 +98,3 @@ def asked_of(model: Model, seed: int) -> Callable[[Encoded], Asked]:
         return Asked(encoded, places[(encoded.index + seed) % EVERY :: EVERY])
 
     return before_tokens if is_causal(model) else behind_masks
-
-
-def _slices(reads: int) -> list[slice]:
-    return [slice(first, first + MOST_READS) for first in range(0, reads, MOST_READS)]

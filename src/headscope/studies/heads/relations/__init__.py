@@ -35,8 +35,8 @@ STUDY = Study(
         Number("untrained_gain", RANDOM, SHARE, ("seed",), definition=BY_SEED),
         Number("elsewhere", "attention of links that are moved elsewhere", SHARE, HEADS, definition=ELSEWHERE),
         Number("others", "attention between one end of a link and other words", SHARE, HEADS, definition=OTHERS),
-        Number("gain", "attention of links less that of links elsewhere", SHARE, HEADS),
-        Number("gain_others", "attention of links less that of other words", SHARE, HEADS),
+        Number("gain", "attention of links minus that of links elsewhere", SHARE, HEADS),
+        Number("gain_others", "attention of links minus that of other words", SHARE, HEADS),
         Number(
             "percentile", "99th percentile of the attention of links over all heads", SHARE, ("relation", "direction")
         ),
@@ -47,8 +47,8 @@ STUDY = Study(
         Number("chosen_attention", f"attention of links {OTHER_HALF}", SHARE, RELATIONS),
         Number("chosen_elsewhere", f"attention of links elsewhere {OTHER_HALF}", SHARE, RELATIONS),
         Number("chosen_others", f"attention between one end of a link and other words {OTHER_HALF}", SHARE, RELATIONS),
-        Number("chosen_gain", f"attention of links less that of links elsewhere {OTHER_HALF}", SHARE, RELATIONS),
-        Number("chosen_gain_others", f"attention of links less that of other words {OTHER_HALF}", SHARE, RELATIONS),
+        Number("chosen_gain", f"attention of links minus that of links elsewhere {OTHER_HALF}", SHARE, RELATIONS),
+        Number("chosen_gain_others", f"attention of links minus that of other words {OTHER_HALF}", SHARE, RELATIONS),
         *sinks(*RELATIONS),
     ),
 )

@@ -22,7 +22,7 @@ def no_op(
 ) -> dict[str, Tally]:
     """For each relation with a chosen head that looks one way, its attention to special tokens on the other half.
 
-    Returns: tallies over inputs of the ends that look, of other words, and of the latter less the former.
+    Returns: tallies over inputs of the ends that look, of other words, and of the latter minus the former.
     """
     tallies = {}
     for relation, head in best.items():

@@ -57,7 +57,7 @@ def highest(result: xr.Dataset, direction: str, most: int) -> list[ChosenHead]:
 
 
 def least_gain(result: xr.Dataset) -> xr.DataArray:
-    """Attention to links less the higher of the baselines, with its interval."""
+    """Attention to links minus the higher of the baselines, with its interval."""
     elsewhere, others = (with_interval(result, name) for name in ("gain", "gain_others"))
     first = ~(others < elsewhere)
     both = [name for name in ("lower", "upper") if name in elsewhere.coords and name in others.coords]

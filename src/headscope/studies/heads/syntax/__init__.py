@@ -13,7 +13,7 @@ ACCURACY = (
     "share of words whose syntactic head gets the most attention between words (to a word the sum over its tokens, "
     "from a word the mean over them, without the diagonal)"
 )
-GAIN = "accuracy of the chosen head less that of the chosen fixed word, on the other half"
+GAIN = "accuracy of the chosen head minus that of the chosen fixed word, on the other half"
 SPLIT_SOURCE = "Clark et al. 2019, section 4.1"
 STUDY = Study(
     question="Which heads point at the syntactic head of a word?",

@@ -180,7 +180,7 @@ def gain(numbers: Numbers) -> Figure:
     part = frequent(numbers.result, "accuracy_n_examples").isel(relation=slice(MOST_RELATIONS))
     points = (100 * (part["accuracy"].max("direction") - part["baseline"])).clip(min=0).rename("gain")
     caption = (
-        "Accuracy of each head, in its better direction, less that of the best fixed word; 0 for heads that are "
+        "Accuracy of each head, in its better direction, minus that of the best fixed word; 0 for heads that are "
         f"no better. The {MOST_RELATIONS} most frequent relations."
     )
     chart = heatmap(points.assign_attrs(long_name="Gain over the best fixed word", units="points"))

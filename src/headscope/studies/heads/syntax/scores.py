@@ -98,7 +98,7 @@ class RelationScore:
     * `fixed`, `baseline`: the best fixed word for the same words, and the tally of the words that it predicts.
     * `p`: p-value that a head is no better than that, [head, direction]: the larger of McNemar's exact test, which is
       right for few words, and of a t test over inputs or documents, whose words depend on each other.
-    * `held_out_gain`: accuracy in one half of the inputs less that of the fixed word that is best in the other half,
+    * `held_out_gain`: accuracy in one half of the inputs minus that of the fixed word that is best in the other half,
       [head, direction]; NaN where a half has no word.
     """
 

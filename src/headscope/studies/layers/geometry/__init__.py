@@ -44,15 +44,15 @@ STUDY = Study(
         *by_space("outlier_dimensions", FAR, "dimensions", source=OUTLIERS),
         *by_space("norm_std", "standard deviation of the length of random tokens", "length"),
         *by_space("intra_sentence", INTRA),
-        *by_space("intra_sentence_corrected", f"{INTRA} less anisotropy"),
+        *by_space("intra_sentence_corrected", f"{INTRA} minus anisotropy"),
         *by_space("norm", "length of a token's vector", "length", exact="the same, mean over inputs"),
         *by_space("self_similarity", SELF, exact=f"{PAIR}, then the mean over tokens with 5 or more"),
-        *by_space("self_similarity_corrected", f"{SELF} less anisotropy"),
+        *by_space("self_similarity_corrected", f"{SELF} minus anisotropy"),
         *by_space(
             *("explained_variance", EXPLAINED, "share"),
             exact="largest squared singular value of a token's occurrences over the sum of all",
         ),
-        *by_space("explained_variance_corrected", f"{EXPLAINED} less that of as many random tokens", "share"),
+        *by_space("explained_variance_corrected", f"{EXPLAINED} minus that of as many random tokens", "share"),
         *by_space("position_similarity", f"{PAIR}, by the difference of their positions", "cosine", ("gap",), MICKUS),
         *by_space(
             *("segment_similarity", f"{PAIR}, in the same segment, and in different ones", "cosine"),
@@ -67,7 +67,7 @@ STUDY = Study(
             KORNBLITH,
         ),
         Number("cls_similarity", CLS, "cosine", ("layer",)),
-        Number("cls_similarity_centred", f"{CLS}, less the mean [CLS]", "cosine", ("layer",)),
+        Number("cls_similarity_centred", f"{CLS} minus the mean [CLS]", "cosine", ("layer",)),
         Number("cls_shared", "share of the squared length of [CLS] that is the mean [CLS]", "share", ("layer",)),
     ),
 )

@@ -22,7 +22,7 @@ NAMES = {
     "self_similarity": "the same token twice",
     "intra_sentence": "token and input mean",
 }
-# The same less the anisotropy.
+# The same minus the anisotropy.
 CORRECTED = {"self_similarity_corrected": "self-similarity", "intra_sentence_corrected": "intra-sentence similarity"}
 # BERT-base cased on the STS texts of 2012 to 2016, layers 0 to 12, not corrected: the released numbers of Ethayarajh
 # (2019), which their authors call close to the paper's charts, not equal.
@@ -119,7 +119,7 @@ def positions(numbers: Numbers) -> Finding:
     same, far = (numbers.array("position_similarity", gap=gap) for gap in ("same", "17+"))
     return Finding(
         "Position",
-        "The cosine of two occurrences of a token at the same position, less that of two at 17 tokens or more: "
+        "The cosine of two occurrences of a token at the same position, minus that of two at 17 tokens or more: "
         f"layers have {spread(same - far)}.",
     )
 
@@ -129,7 +129,7 @@ def segments(numbers: Numbers) -> Finding:
     same, different = (numbers.array("segment_similarity", segments=kind) for kind in ("same", "different"))
     return Finding(
         "Segments",
-        "In text pairs, the cosine of two occurrences of a token in the same segment, less that in different "
+        "In text pairs, the cosine of two occurrences of a token in the same segment, minus that in different "
         f"segments: layers have {spread(same - different)}.",
     )
 
@@ -192,11 +192,18 @@ def other_model(numbers: Numbers) -> Finding:
 
 def limits(numbers: Numbers) -> Finding:
     """What cosines do not say."""
-    return Finding(
-        "Limits",
+    text = (
         "Tokens are pieces of the tokenizer without special tokens. Cosines depend on a few dimensions and on the "
-        "text; a cosine less anisotropy can be compared between layers, a cosine alone cannot.",
+        "text; a cosine minus anisotropy can be compared between layers, a cosine alone cannot."
     )
+    if _normalised(numbers):
+        text += " States of the last layer are behind the model's final normalisation, those of the others before it."
+    return Finding("Limits", text)
+
+
+def _normalised(numbers: Numbers) -> bool:
+    """Whether the states of the last layer are behind a normalisation of their own."""
+    return numbers.words.get("last_normalised") == "1"
 
 
 def cosines(numbers: Numbers) -> Iterator[Figure]:
@@ -220,6 +227,8 @@ def curves(numbers: Numbers) -> Iterator[Figure]:
             end = "After Mickus et al. (2020); layer 0 are the embeddings."
         else:
             section, end = LENGTHS, "Layer 0 are the embeddings."
+            if name == "norm" and _normalised(numbers):
+                end += " The last layer's states are behind the final normalisation."
         yield Figure(name, section, curve(array, "layer"), f"{CURVES[name]} {end}", name)
 
 
@@ -257,7 +266,7 @@ ALIKE = (
     "input (intra-sentence similarity), by layer; layer 0 are the embeddings."
 )
 ABOVE = (
-    "Self-similarity and intra-sentence similarity, less the anisotropy of the layer: what is left is not owed to a "
+    "Self-similarity and intra-sentence similarity, minus the anisotropy of the layer: what is left is not owed to a "
     "direction that all tokens share. After Ethayarajh (2019), section 4."
 )
 CURVES = {
@@ -268,7 +277,7 @@ CURVES = {
 }
 ALIGNMENT = "Linear centred kernel alignment of two layers, 1 for layers that are alike up to a rotation."
 CAPTION = (
-    "Cosines, shares and lengths by layer, with 95% intervals. Above random: less the anisotropy, the mean cosine "
+    "Cosines, shares and lengths by layer, with 95% intervals. Above random: minus the anisotropy, the mean cosine "
     "of two random tokens. Tokens are pieces of the tokenizer without special tokens. BERT-base (cased): released "
     "numbers of Ethayarajh (2019), not corrected; the authors call them close to the paper's charts, not equal."
 )

@@ -12,6 +12,7 @@ from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model, load
 from headscope.passes import DEFAULTS, Settings
+from headscope.passes.forward import normalised_at_the_end
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
@@ -67,6 +68,7 @@ def run(
         attributes |= {"other_model": beside.name}
     variables = to_variables(hidden.value, aligned, settings.seed, settings.resamples)
     attributes |= {"options": json.dumps({"words": words, "occurrences": occurrences})}
+    attributes |= {"last_normalised": int(normalised_at_the_end(model))}
     return results.check(xr.Dataset(variables, attrs=attributes | hidden.attributes))
 
 

@@ -48,11 +48,11 @@ STUDY = Study(
         Number("p_value", "p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", TASK),
         Number("q_value", "false discovery rate of a gain on the embeddings (Benjamini-Hochberg)", "rate", TASK),
         Number(
-            *("last_layer_fall", "score of the chosen layer less that of the last layer", SHARE, TASK),
-            definition="score of the chosen layer less that of the last one, on the same cases",
+            *("last_layer_fall", "score of the chosen layer minus that of the last layer", SHARE, TASK),
+            definition="score of the chosen layer minus that of the last one, on the same cases",
         ),
         Number("control", "score on a control task with random answers", SHARE, LAYER, HEWITT),
-        Number("selectivity", "score less that on the control task", SHARE, LAYER, HEWITT),
+        Number("selectivity", "score minus that on the control task", SHARE, LAYER, HEWITT),
         Number("code_length", "online code of the training answers", "kilobits", LAYER, VOITA),
         Number("code_uniform", "uniform code of the training answers", "kilobits", TASK, VOITA),
         Number("compression", RATIO, "ratio", LAYER, VOITA),
@@ -63,7 +63,7 @@ STUDY = Study(
             *("cumulative_score", "score of a mix of the spaces up to this one", SHARE, SPACE, TENNEY),
             definition="score of a mix of the embeddings (space 0) and the layers up to this one",
         ),
-        Number("mix_gain", "score of a mix of all spaces less that of the last layer", SHARE, TASK, TENNEY),
+        Number("mix_gain", "score of a mix of all spaces minus that of the last layer", SHARE, TASK, TENNEY),
         Number("mix_weight", "weight of a space in the scalar mix of all", "share", SPACE, TENNEY),
         Number(
             *("centre_of_gravity", "centre of gravity of the scalar mix, 0 for the embeddings", "layer", TASK, TENNEY),

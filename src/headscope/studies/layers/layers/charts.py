@@ -21,7 +21,7 @@ COLOURS = 7  # as many lines as there are colours
 CURVES = {
     "selectivity": (
         *("Control tasks", "layer"),
-        "Score less that on a control task, in which each word has one random answer: what a probe owes to the "
+        "Score minus that on a control task, in which each word has one random answer: what a probe owes to the "
         "vectors, not to its own memory. Hewitt and Liang (2019).",
     ),
     "compression": (

@@ -47,7 +47,7 @@ def score(
     *,
     of_answers: bool = False,
 ) -> Score:
-    """One less the share of the loss in that of `base`: the share right of classes, R^2 of values, F1 of sets.
+    """One minus the share of the loss in that of `base`: the share right of classes, R^2 of values, F1 of sets.
 
     * `of_answers`: whether each case is right or wrong.
 
@@ -80,7 +80,7 @@ class MeasuredTask:
     """A task on the states of a model, spaces from the embeddings on.
 
     * `score`: by space; `majority`: of the most frequent class or the mean, one value.
-    * `control`: the score of the control task by space, None without one; `selectivity`: the score less that.
+    * `control`: the score of the control task by space, None without one; `selectivity`: the score minus that.
     * `cumulative`: scores of the mixes up to each space, None for values; `mix`: weights of the mix of all.
     * `by_pieces`: errors of values of numbers by their numbers of pieces, see `errors_by_pieces`; else empty.
     * `train_cases`, `report_cases`: their numbers; `late`: single cases that mixes get right late, none of sets.

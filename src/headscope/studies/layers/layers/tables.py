@@ -119,7 +119,7 @@ def scores(numbers: Numbers) -> Table:
         "Score of a linear classifier in per cent (right cases; of numbers the share of the variance, of sets of "
         "labels F1) in the layer that held-out sentences choose, with 95% intervals; random weights in the same layer; "
         "selectivity in points; concentration is the divergence of the mix from equal weights where its training "
-        "stopped, in nats; mix is the score of a mix of all layers less that of the last one, in points."
+        "stopped, in nats; mix is the score of a mix of all layers minus that of the last one, in points."
     )
     columns = tuple(Column(name, words) for name, words in COLUMNS.items())
     rows = [((task.words,), _cells(numbers.result, task)) for task in tasks(numbers)]

@@ -1,7 +1,7 @@
 """Training of the classifiers of a group of tasks, in all spaces and with all penalties; values by ridge regression.
 
 Where answers are sets of labels there is a classifier of each label, and one score of all, the micro-averaged F1: so do
-Tenney et al. 2019 score spans with several labels. F1 is one less the decisions that are wrong, divided by the labels
+Tenney et al. 2019 score spans with several labels. F1 is one minus the decisions that are wrong, divided by the labels
 that are given and those that are right.
 """
 
@@ -108,7 +108,7 @@ def ridge(
 
 
 def f1_parts(answers: Sequence[Answers], wrong: Sequence[Losses]) -> tuple[Losses, Losses]:
-    """The parts of F1: one less the sum of the first over cases, divided by that of the second.
+    """The parts of F1: one minus the sum of the first over cases, divided by that of the second.
 
     * `wrong`: of each label, 1 for each case where the classifier is wrong.
 

@@ -22,7 +22,7 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
-from headscope.passes.forward import Forward
+from headscope.passes.forward import Forward, half_scales
 from headscope.passes.kept_arrays import ArrayPass, ArrayStore, half_precision_tables
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import Attributes
@@ -147,7 +147,7 @@ def unit_pass(
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
     forward = Forward[Any](model)
     inputs = Pass(model, _corpus(texts, units), settings, words)
-    return ArrayPass(inputs, _unit_reader(forward, units, pooling), BatchUnits, forward)
+    return ArrayPass(inputs, _unit_reader(forward, units, pooling, half_scales(model)), BatchUnits, forward)
 
 
 def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:
@@ -158,9 +158,9 @@ def _corpus(texts: Texts, units: Mapping[Unit, int]) -> Corpus:
 
 
 def _unit_reader(
-    forward: Forward[Any], units: Mapping[Unit, int], pooling: Pooling
+    forward: Forward[Any], units: Mapping[Unit, int], pooling: Pooling, scales: Float[Tensor, " space"]
 ) -> Callable[[list[Encoded]], tuple[BatchUnits, list[Float[np.ndarray, "unit space width"]]]]:
-    """A function that runs a batch. Returns: its units, and their vectors."""
+    """A function that runs a batch. Returns: its units, and their vectors, times the scale of each space."""
     by_text: dict[int, list[tuple[int, tuple[int, int]]]] = defaultdict(list)
     for (text, start, end), row in units.items():
         by_text[text].append((row, (start, end)))
@@ -182,7 +182,8 @@ def _unit_reader(
         lengths = batch.real.sum(1).tolist()
         sizes = {int(example.id): length for example, length in zip(batch.examples, lengths, strict=True)}
         counted = BatchUnits(np.array(rows, dtype=np.int64), np.array(pieces, dtype=np.int64), sizes)
-        return counted, [vectors.to(torch.float16).transpose(0, 1).cpu().numpy()]  # [unit, space, width]
+        scaled = vectors * scales[:, None, None]  # classifiers standardise each space
+        return counted, [scaled.to(torch.float16).transpose(0, 1).cpu().numpy()]  # [unit, space, width]
 
     return observe
 

@@ -4,7 +4,7 @@ from headscope.study import Dimension, Number, Study
 
 BY_SPACE = ("lens", "space")
 DIN = "Din et al. 2024, section 4"
-GAIN = "share of right predictions of the last layer less that of the most frequent piece"
+GAIN = "share of right predictions of the last layer minus that of the most frequent piece"
 DIVERGENCE = "Kullback-Leibler divergence of the last layer's distribution over pieces from that of the layer"
 STUDY = Study(
     question="At which layer is the prediction of a word made?",
@@ -20,7 +20,7 @@ STUDY = Study(
     },
     numbers=(
         Number("right", "predictions of the right piece", "share", BY_SPACE),
-        Number("right_change", "share of right predictions less that of the last layer", "share", BY_SPACE),
+        Number("right_change", "share of right predictions minus that of the last layer", "share", BY_SPACE),
         Number("right_most_frequent", "predictions that are the most frequent piece of the other texts", "share"),
         Number("right_gain", GAIN, "share"),
         Number("final_first", "predictions that are those of the last layer", "share", BY_SPACE, DIN),

@@ -136,6 +136,8 @@ def limits(numbers: Numbers) -> Finding:
     """What the lens cannot show, and what was left out."""
     fitted, left_out = int(numbers.words["fitted"]), numbers.attribute("suite_left_out")
     maps = f" Maps were fitted to {several(fitted, 'prediction')} of other texts, by least squares." if fitted else ""
+    if why := numbers.words.get("maps_left_out"):
+        maps = f" There is no mapped lens: {why}."
     items = "".join(f" Items left out: {count:,} ({name})." for name, count in left_out.items() if count)
     return Finding(
         "Limits",

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.outputs.losses import refuse_non_finite
+from headscope.outputs.words.few_tokens import reads_together
 from headscope.outputs.words.inputs import PredictedPieces
 from headscope.studies.layers.lens.reading import AffineMap, LayerReader
 
@@ -74,24 +75,36 @@ def layer_predictions(
 
     Raises `HeadscopeError` if the model predicts what is not finite.
     """
-    read = []
+    read, together = [], reads_together(reader.model)
     for part in parts:
-        read.append(_of_part(reader, part, maps))
-        done(len(part.target))
+        states = reader.states(part)
+        for first in range(0, len(part.row), together):
+            reads = part.reads(first, first + together)
+            read.append(_of_reads(reader, reads, states, maps))
+            done(len(reads.target))
     joined = {field.name: [getattr(part, field.name) for part in read] for field in fields(LayerPredictions)}
     return LayerPredictions(**{name: np.concatenate(arrays, axis=-1) for name, arrays in joined.items()})
 
 
 @torch.inference_mode()
-def _of_part(reader: LayerReader, part: PredictedPieces, maps: Sequence[AffineMap]) -> LayerPredictions:
-    spaces = [tuple(logits.log_softmax(-1) for logits in both) for both in reader.logits(part, maps)]
-    final = spaces[-1][0]
+def _of_reads(
+    reader: LayerReader,
+    part: PredictedPieces,
+    states: Sequence[Float[Tensor, "row token width"]],
+    maps: Sequence[AffineMap],
+) -> LayerPredictions:
+    """The predictions of a few reads, whose logits are there for one space after the other."""
+    final = reader.log_probabilities(part, states[-1])
     refuse_non_finite(reader.model.name, final)
     index, target = (torch.from_numpy(numbers).to(final.device) for numbers in (part.read, part.target))
-    numbers = [[_numbers(space[lens], final, index, target) for space in spaces] for lens in range(len(LENSES))]
-    arrays = {
-        name: np.stack([[space[name].cpu().numpy() for space in lens] for lens in numbers]) for name in numbers[0][0]
-    }
+
+    def numbers(states: Float[Tensor, "row token width"]) -> dict[str, Tensor]:
+        return _numbers(reader.log_probabilities(part, states), final, index, target)
+
+    plain, last = [*map(numbers, states[:-1])], _numbers(final, final, index, target)
+    mapped = [numbers(map_(states)) for map_, states in zip(maps, states, strict=False)] or plain
+    lenses = ([*plain, last], [*mapped, last])
+    arrays = {name: np.stack([[space[name].cpu().numpy() for space in lens] for lens in lenses]) for name in last}
     return LayerPredictions(**arrays, target=part.target, text=part.text, token=part.token[part.read])
 
 

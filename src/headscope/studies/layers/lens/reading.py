@@ -18,11 +18,12 @@ from headscope.capture.layer_stack import Stack, stack
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.words_head import refuse_without_words_head
-from headscope.outputs.words.few_tokens import chosen_states
+from headscope.outputs.losses import wide
+from headscope.outputs.words.few_tokens import CELLS, chosen_states
 from headscope.outputs.words.inputs import PredictedPieces
 
 States = Float[Tensor, "read width"]
-Logits = Float[Tensor, "read piece"]
+LogProbabilities = Float[Tensor, "read piece"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class AffineMap:
 
 @dataclass(frozen=True)
 class LayerReader:
-    """Reads states and predictions at chosen tokens of each layer; space 0 are the embeddings.
+    """Reads states of each layer, and predictions of any states at chosen tokens; space 0 are the embeddings.
 
     Raises `HeadscopeError` for a model without a head for words, or whose layers are no stack.
     """
@@ -52,33 +53,30 @@ class LayerReader:
         """The number of layers, and one for the embeddings."""
         return len(self.stack.layers) + 1
 
-    @torch.inference_mode()
-    def states(self, part: PredictedPieces) -> Float[Tensor, "space read width"]:
-        """The states at each read: what enters the first layer, and the output of each."""
-        return torch.stack([states[part.row, part.token] for states in self._run(part)[0]]).float()
+    @property
+    def width(self) -> int:
+        """The number of columns of a state."""
+        return int(getattr(self.model.network.config.get_text_config(), "hidden_size", 1024))
+
+    @property
+    def most_tokens(self) -> int:
+        """The number of tokens whose states of all spaces are kept together."""
+        return max(1, CELLS // (self.spaces * self.width))
 
     @torch.inference_mode()
-    def logits(self, part: PredictedPieces, maps: Sequence[AffineMap] = ()) -> Iterator[tuple[Logits, Logits]]:
-        """The logits of each space, as the head reads its states and as it reads the mapped states.
+    def states(self, part: PredictedPieces) -> list[Float[Tensor, "row token width"]]:
+        """The states of all tokens in each space: what enters the first layer, and the output of each layer."""
+        with self._at(part.reads(0, 1)), _output_of(self.stack.layers[-1]) as outputs:
+            calls, _ = self.stack.calls(part.inputs(self.model.device, self.model.network.dtype))
+        return [*(call.states for call in calls), outputs[0]]
 
-        * `maps`: of all spaces but the last; without maps, both are the same.
-        """
-        states, last = self._run(part)
-        for space in range(self.spaces - 1):
-            own = self._finish(part, states[space])
-            yield own, self._finish(part, maps[space](states[space])) if maps else own
-        yield last, last
-
-    def _run(self, part: PredictedPieces) -> tuple[list[Float[Tensor, "row token width"]], Logits]:
-        """The states of all spaces at all tokens, and the model's own logits at each read."""
-        with self._at(part), _output_of(self.stack.layers[-1]) as outputs:
-            calls, answer = self.stack.calls(part.inputs(self.model.device, self.model.network.dtype))
-        return [*(call.states for call in calls), outputs[0]], _wide(answer.logits[0])
-
-    def _finish(self, part: PredictedPieces, states: Float[Tensor, "row token width"]) -> Logits:
+    @torch.inference_mode()
+    def log_probabilities(self, part: PredictedPieces, states: Float[Tensor, "row token width"]) -> LogProbabilities:
+        """The log-probabilities of all pieces at each read, of states in the place of those of the last layer."""
         with self._at(part):
             inputs = part.inputs(self.model.device, self.model.network.dtype)
-            return _wide(self.stack.finish(inputs, states).logits[0])
+            logits = wide(self.stack.finish(inputs, states).logits[0])
+        return logits - logits.logsumexp(-1, keepdim=True)
 
     @contextmanager
     def _at(self, part: PredictedPieces) -> Iterator[None]:
@@ -146,7 +144,3 @@ def _output_of(module: nn.Module) -> Iterator[list[Tensor]]:
         yield outputs
     finally:
         handle.remove()
-
-
-def _wide(logits: Logits) -> Logits:
-    return logits.to(torch.promote_types(logits.dtype, torch.float32))

@@ -23,9 +23,6 @@ from headscope.studies.layers.lens.reading import AffineMap, LayerReader, fit_ma
 from headscope.studies.layers.lens.texts import ReadTexts, split_texts
 from headscope.studies.layers.lens.variables import add_agreement, to_variables
 
-# Logits of the whole vocabulary are kept for the tokens of a batch.
-MOST_TOKENS = 512
-
 
 def run(
     model: WordsModel,
@@ -43,7 +40,8 @@ def run(
     nostalgebraist 2020), and mapped to those of the last layer by an affine map ("mapped", Din et al. 2024).
 
     A masked model predicts four pieces of each text, each masked alone; a causal model predicts each piece from those
-    before it. Every fifth document (or text) is reported; maps are fitted to the others, by least squares.
+    before it. Every fifth document (or text) is reported; maps are fitted to the others, by least squares, where these
+    have as many predictions as a state has columns.
 
     Arguments:
 
@@ -63,10 +61,14 @@ def run(
     fitted, reported = split_texts(model, corpus, max(predictions, map_predictions), settings.seed)
     reported, most_frequent = reported.first(predictions), fitted.most_frequent
     _refuse_empty(corpus, reported)
-    fitted = fitted.first(map_predictions)
-    tokens = min(settings.batch_tokens, MOST_TOKENS)
-    settings.on_total(reported.pieces + (len(items.texts) if items else 0))
-    maps = _maps(model, reader, fitted, tokens) if fitted.texts else []
+    fitted, left_out = fitted.first(map_predictions), ""
+    if 0 < fitted.pieces < reader.width:
+        left_out = f"{fitted.pieces} predictions of other texts are fewer than the {reader.width} columns of a state"
+        settings.on_notice(f"no mapped lens: {left_out}; name more text, or raise --map-predictions")
+        fitted = fitted.first(0)
+    tokens = min(settings.batch_tokens, reader.most_tokens)
+    settings.on_total(fitted.pieces + reported.pieces + (len(items.texts) if items else 0))
+    maps = _maps(model, reader, fitted, tokens, settings) if fitted.texts else []
     read = layer_predictions(reader, reported.parts(model, tokens), maps, settings.on_progress)
     variables = to_variables(
         read.lenses(1 + bool(maps)), reported.units, most_frequent, settings.seed, settings.resamples
@@ -85,6 +87,7 @@ def run(
         "skipped": json.dumps(dict(corpus.skipped) | dict(reported.left_out)),
         "examples": json.dumps(late_examples(model, reported, read, lens=int(bool(maps))), ensure_ascii=False),
         "fitted": fitted.pieces,
+        "maps_left_out": left_out,
         "suite": suite or "",
         "suite_left_out": json.dumps(dict(items.left_out) if items else {}),
         "resampled": corpus.resampled,
@@ -92,9 +95,13 @@ def run(
     return results.check(xr.Dataset(variables.arrays, attrs=attributes))
 
 
-def _maps(model: Model, reader: LayerReader, texts: ReadTexts, tokens: int) -> list[AffineMap]:
+def _maps(model: Model, reader: LayerReader, texts: ReadTexts, most: int, settings: Settings) -> list[AffineMap]:
     """Maps of the states at the predictions of some texts."""
-    states = [reader.states(part)[:, part.read] for part in texts.parts(model, tokens)]
+    states = []
+    for part in texts.parts(model, most):
+        rows, tokens = part.row[part.read], part.token[part.read]
+        states.append(torch.stack([space[rows, tokens] for space in reader.states(part)]).float())
+        settings.on_progress(len(part.target))
     return fit_maps(torch.cat(states, dim=1))
 
 

@@ -65,7 +65,7 @@ STUDY = Study(
         Number("tensor_product_parameters", "parameters of a layer's tensor products", "1", ("role_scheme",), MCCOY),
         Number("tensor_product_roles", "roles of tensor products", "1", ("role_scheme",), MCCOY),
         Number(
-            *("tree_roles_gain", "error with the roles of shuffled trees less that with those of the trees", VARIANCE),
+            *("tree_roles_gain", "error with the roles of shuffled trees minus that with those of the trees", VARIANCE),
             *(LAYER, MCCOY),
         ),
     ),

@@ -13,8 +13,9 @@ from headscope.studies.layers.structure.probes import depth_loss, distance_loss,
 from headscope.studies.layers.structure.treebank_states import StateBatch, TreebankStates, padded
 
 KINDS = ("distance", "depth")
-# As in the released code: maps start within this.
-WITHIN = 0.05
+# As in the released code: maps start within this. States are scaled to this length, root mean square, while probes are
+# trained: the first maps then give distances about as long as those of trees, whatever the model's states are.
+WITHIN, LENGTH = 0.05, 5.0
 Maps = Float[Tensor, "space width rank"]
 
 
@@ -75,14 +76,15 @@ def fit(
         raise HeadscopeError(f"{len(order)} training sentences are too few to hold some out; name a larger treebank")
     held_out, training = order[:apart], order[apart:]
     maps = nn.Parameter(_first_maps(treebank, recipe.ranks, seed)[:spaces].contiguous().to(device))
-    _train(maps, treebank, training, recipe, seed, done)
-    parts = treebank.groups(recipe.batch, held_out)
+    scales = _scales(treebank, training)[:spaces].to(device)
+    _train(maps, scales, treebank, training, recipe, seed, done)
+    fitted, parts = maps.detach() * scales, treebank.groups(recipe.batch, held_out)
     with torch.inference_mode():
         batches = (padded(treebank, part, device, len(maps)) for part in parts)
-        losses = torch.cat([_losses(maps, batch, recipe.ranks) for batch in batches], -1).mean(-1)
+        losses = torch.cat([_losses(fitted, batch, recipe.ranks) for batch in batches], -1).mean(-1)
     if not losses.isfinite().all():
         raise HeadscopeError("the loss of a probe is no finite number; use a smaller --learning-rate")
-    return _chosen(maps.detach(), recipe.ranks, losses.cpu().numpy(), held_out.tolist())
+    return _chosen(fitted, recipe.ranks, losses.cpu().numpy(), held_out.tolist())
 
 
 def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int) -> Maps:
@@ -96,8 +98,16 @@ def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int) -> Ma
     return torch.cat(matrices, dim=-1)
 
 
+def _scales(treebank: TreebankStates, training: np.ndarray) -> Float[Tensor, "space 1 1"]:
+    """What the states of each space are multiplied by to have the root mean square length `LENGTH`."""
+    arrays = [treebank.arrays[number].double() for number in training.tolist()]
+    total = torch.stack([array.square().sum((1, 2)) for array in arrays]).sum(0)
+    words = sum(array.shape[1] for array in arrays)
+    return (LENGTH / (total / words).sqrt().clamp_min(1e-12)).float()[:, None, None]
+
+
 def _train(
-    maps: nn.Parameter, treebank: TreebankStates, training: np.ndarray, recipe: ProbeRecipe, seed: int,
+    maps: nn.Parameter, scales: Tensor, treebank: TreebankStates, training: np.ndarray, recipe: ProbeRecipe, seed: int,
     done: Callable[[int], None],
 ) -> None:  # fmt: skip
     """Change the maps by Adam, whose learning rate falls to 0; no map depends on another one."""
@@ -109,7 +119,8 @@ def _train(
         steps = treebank.groups(recipe.batch, random.permutation(training))
         random.shuffle(steps)
         for numbers in steps:
-            _losses(maps, padded(treebank, numbers, maps.device, len(maps)), recipe.ranks).mean(-1).sum().backward()
+            batch = padded(treebank, numbers, maps.device, len(maps))
+            _losses(maps * scales, batch, recipe.ranks).mean(-1).sum().backward()
             optimizer.step()
             optimizer.zero_grad()
             schedule.step()

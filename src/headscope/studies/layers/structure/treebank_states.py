@@ -20,7 +20,7 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.parsed_sentences import ROOT, UNKNOWN, Parsed, sentences_of
 from headscope.models import Model
 from headscope.passes.captured_treebanks import SentenceArrays, TreebankPass
-from headscope.passes.forward import Forward
+from headscope.passes.forward import Forward, half_scales
 from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.passes import Pass
 from headscope.passes.settings import Settings
@@ -81,7 +81,10 @@ UNCONTEXTUAL = ("embeddings", "decay")
 
 @dataclass(frozen=True)
 class TreebankStates(SentenceArrays):
-    """Sentences, and the vectors of their words, [space, word, width]; spaces: the layers, then `UNCONTEXTUAL`."""
+    """Sentences, and the vectors of their words, [space, word, width]; spaces: the layers, then `UNCONTEXTUAL`.
+
+    The vectors of a space are as half precision holds them, times a power of 2.
+    """
 
     @cached_property
     def gold(self) -> GoldTrees:
@@ -96,12 +99,13 @@ def states_pass(model: Model, settings: Settings, corpus: Corpus) -> TreebankPas
     """
     require_trees(corpus)
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    forward = Forward[Any](model)
+    forward, scales = Forward[Any](model), half_scales(model)
 
     def observe(group: list[Encoded]) -> tuple[list[Parsed], list[Float[np.ndarray, "space word width"]]]:
         (batch, states), lost = forward.states(group), Counter[str]()
         sentences, spaces = [], []
-        by_word = (batch.mean_of_pieces.to(states.dtype) @ states).float().cpu()  # [layer, example, word, width]
+        by_word = (batch.mean_of_pieces.to(states.dtype) @ states).float()  # [layer, example, word, width]
+        by_word = (by_word * scales[:, None, None, None]).cpu()
         for row, sentence in sentences_of(batch, lost):
             if len(sentence) < 2 or (sentence.heads == UNKNOWN).any():
                 words.counts["sentences of one word, or with a head that has no token"] += 1

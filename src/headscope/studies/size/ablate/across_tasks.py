@@ -34,11 +34,11 @@ def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], se
 
     Raises `HeadscopeError` for a result of another study, of a model with other heads, or without a score of this task.
     """
-    found = {str(folder): _gains(str(folder), list(single.metrics), counts) for folder in folders}
-    names, random = _names(found), np.random.default_rng(seed)
-    made = Variables({"other_task": names, "metric": single.metrics}, STUDY.source, STUDY.labels, **PAIRED)
+    others = {str(folder): _gains(str(folder), list(single.metrics), counts) for folder in folders}
+    names, random = _names(others), np.random.default_rng(seed)
+    added = Variables({"other_task": names, "metric": single.metrics}, STUDY.source, STUDY.labels, **PAIRED)
     correlations, bounds, shared = [], [], []
-    for other in found.values():
+    for other in others.values():
         gains = other.values  # [head, metric]
         error = np.nan_to_num(standard_error(other).transpose(*other.dims).values)
         drawn = gains + error * random.standard_normal((len(single.resampled_gains), *gains.shape))
@@ -46,11 +46,11 @@ def variables(folders: Sequence[str], single: Gains, counts: tuple[int, ...], se
         bounds.append(interval(_correlation(single.resampled_gains, drawn), equal_units(single.units)))
         shared.append(_shared(single.gains, gains))
     heads, top = sum(counts), max(1, sum(counts) // TENTH)
-    made.add("task_correlation", correlations, interval=bounds, count=len(single.targets))
-    made.add("shared_heads", shared)
-    made.add("shared_heads_expected", np.full(len(names), top * top / heads))
-    made.add("shared_heads_p_value", hypergeom.sf(np.array(shared) - 1, heads, top, top))
-    return made.arrays
+    added.add("task_correlation", correlations, interval=bounds, count=len(single.targets))
+    added.add("shared_heads", shared)
+    added.add("shared_heads_expected", np.full(len(names), top * top / heads))
+    added.add("shared_heads_p_value", hypergeom.sf(np.array(shared) - 1, heads, top, top))
+    return added.arrays
 
 
 def _gains(folder: str, metrics: list[str], counts: tuple[int, ...]) -> xr.DataArray:
@@ -72,10 +72,10 @@ def _gains(folder: str, metrics: list[str], counts: tuple[int, ...]) -> xr.DataA
     return named.assign_attrs(task=str(result.attrs.get("task", result.attrs["corpus"])))
 
 
-def _names(found: dict[str, xr.DataArray]) -> list[str]:
+def _names(others: dict[str, xr.DataArray]) -> list[str]:
     """The tasks; with the folder where several results are of one."""
-    tasks = [str(gains.attrs["task"]) for gains in found.values()]
-    folders = [Path(folder).name for folder in found]
+    tasks = [str(gains.attrs["task"]) for gains in others.values()]
+    folders = [Path(folder).name for folder in others]
     pairs = zip(tasks, folders, strict=True)
     return [f"{task} ({folder})" if tasks.count(task) > 1 else task for task, folder in pairs]
 

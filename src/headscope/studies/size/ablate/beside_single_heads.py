@@ -12,7 +12,7 @@ from headscope.report.claims import POINT, Claim, no_worse, over_heads
 from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import agree, estimate, examples, measured, number, of_array, rate, several
+from headscope.report.wording import agree, estimate, measured, number, of_array, rate, several
 from headscope.statistics.interval_tests import q_no_worse
 from headscope.statistics.significance import RATE
 
@@ -88,26 +88,15 @@ def one_head(numbers: Numbers) -> Iterator[Finding]:
     # One head is enough in half of the layers if it is in the one at the middle of their order.
     middle = int(np.lexsort((-there["lower"].values, rates))[(total - 1) // 2])
     claim = replace(no_worse(of_array(there[middle]), POINT, n), q=float(rates[middle]))
-    texts = "; ".join(f"layer {int(gain['layer'])} {of_array(gain).signed}" for gain in there)
     yield Finding.judged(
         claim,
-        f"Change of {name} with one head of a layer, the one that is best on the other half of the examples: {texts}. "
-        f"In {enough} of {several(total, 'layer')} the loss is surely below {number(POINT)} (corrected).",
+        f"With one head of a layer, the one that is best on the other half of the examples, the loss of {name} is "
+        f"surely below {number(POINT)} in {enough} of {several(total, 'layer')} (corrected).",
         holds="One head is enough in half of the layers",
         fails="One head is not enough in half of the layers",
         undecided="One head is not shown to be enough in half of the layers",
         unit="examples",
     )
-
-
-def skipped(numbers: Numbers) -> Iterator[Finding]:
-    metric = numbers.main_metric
-    gains = numbers.array("skipped_gain", metric=metric)
-    for part in gains["skipped"].values.tolist():
-        mine = gains.sel(skipped=part)
-        texts = "; ".join(f"layer {int(gain['layer'])} {of_array(gain).signed}" for gain in mine)
-        words = SKIPPED[part]
-        yield Finding(f"Skipped {words}", f"Change of {label('metric', metric)} without it: {texts}.{examples(mine)}")
 
 
 def across_tasks(numbers: Numbers) -> Iterator[Finding]:

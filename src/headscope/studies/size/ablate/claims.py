@@ -175,8 +175,10 @@ def unconfirmed(numbers: Numbers) -> Iterator[Finding]:
     """The held-out gain of the head with the largest gain on one half of the examples: the lower of both halves."""
     metric = numbers.main_metric
     chosen = numbers.array("chosen_gain", metric=metric)
-    lower = of_array(chosen.isel(half=int(chosen["lower"].fillna(-np.inf).argmin("half"))))
-    text = f"The head with the largest gain was chosen on one half of the examples; on the other it gains {lower.text}."
+    half = int(chosen["lower"].fillna(-np.inf).argmin("half"))
+    lower = of_array(chosen.isel(half=half))
+    head = f"Head {chosen['chosen_head'].values[half]}" if "chosen_head" in chosen.coords else "A head"
+    text = f"{head} has the largest gain on one half of the examples; on the other it gains {lower.text}."
     yield Finding.judged(
         above(lower, 0.0, (n_examples(chosen) or (0, 0))[0]),
         text,

@@ -19,22 +19,17 @@ from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import (
     Estimate,
     examples,
-    listed,
     measured,
-    number,
     of_array,
     rate,
     several,
-    spread,
-    strongest,
 )
-from headscope.statistics.interval_tests import surely
 from headscope.statistics.significance import RATE
 from headscope.studies.size.ablate import beside_single_heads as beside
 from headscope.studies.size.ablate.card import CARD, kinds, q_values
 from headscope.studies.size.ablate.claims import free_heads, least, needed, phenomena, unconfirmed, worst_layer
 from headscope.studies.size.ablate.published import published
-from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, kept_chart, predictions_kept, shortcuts
+from headscope.studies.size.ablate.shortcuts_page import cases, is_of_shortcuts, kept_chart, shortcuts
 
 HEADS, LAYERS, IMPORTANCE = "Heads disabled one at a time", "Layers disabled", "Importance by gradient"
 LEAST_HEADS, MOST_HEADS = 3, 8
@@ -72,23 +67,6 @@ def baseline(numbers: Numbers) -> Iterator[Finding]:
     yield Finding("With all heads", f"{', '.join(texts).capitalize()}.{examples(scores)}")
 
 
-def best_and_worst(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, numbers.main_metric
-    gains = numbers.array("head_gain", metric=metric)
-    name, q = label("metric", metric), q_values(result, metric, gains)
-    for topic, kind, side in (
-        ("Gains without a head", "gains", gains > 0),
-        ("Losses without a head", "losses", gains < 0),
-    ):
-        some, sure = gains.where(side), surely(q, "heads", side)
-        there = f"{several(int(side.sum()), 'head')}, {spread(some)}" if bool(side.any()) else "no head"
-        beyond = [] if q is None else [head for head in strongest(some.where(q < RATE)) if head.value == head.value]
-        named = f": {listed(beyond if kind == 'gains' else beyond[::-1])}" if beyond else ""
-        yield Finding(
-            topic, f"{kind.capitalize()} of {name}: {there}{f'; {sure}' if sure else ''}{named}.{examples(gains)}"
-        )
-
-
 def how_many(numbers: Numbers) -> Iterator[Finding]:
     result, metric = numbers.result, numbers.main_metric
     gains = numbers.array("head_gain", metric=metric)
@@ -108,18 +86,6 @@ def how_many(numbers: Numbers) -> Iterator[Finding]:
         text += f" (McNemar's exact test, corrected for the number of heads){': ' + names if names else ''}."
     text = f"{text} {least(gains, label('metric', metric))}".rstrip()
     yield Finding("Heads by their effect", text)
-
-
-def halves(numbers: Numbers) -> Iterator[Finding]:
-    result, metric = numbers.result, numbers.main_metric
-    for half in numbers.labels("chosen_gain", "half"):
-        chosen, there = (numbers.array(name, half=half, metric=metric) for name in ("chosen_gain", "choosing_gain"))
-        head = str(result["chosen_head"].sel(half=half, metric=metric).item())
-        text = (
-            f"Head {head}, chosen by its gain on the {half} half of the examples, {number(float(there))}. On the other "
-            f"half it gains {of_array(chosen).text}{': not confirmed' if float(chosen['lower']) <= 0 else ''}."
-        )
-        yield Finding(f"Chosen on the {half} half", text)
 
 
 def random_head(numbers: Numbers) -> Iterator[Finding]:
@@ -234,11 +200,11 @@ def _cells(row: dict[Hashable, Any]) -> Cells:
     return [(value, ""), (interval, ""), None if isnan(row["q"]) else (rate(row["q"]), "")]
 
 
-BESIDE: tuple[Part, ...] = (beside.special, beside.pairs, beside.one_head, beside.skipped, beside.across_tasks)
+BESIDE: tuple[Part, ...] = (beside.special, beside.pairs, beside.one_head, beside.across_tasks)
 CLAIMS: tuple[Part, ...] = (sets, needed, free_heads, worst_layer, phenomena, unconfirmed, *BESIDE)
 PAGE = StudyParts(
     highlights=(highlights,),
-    findings=(tested, baseline, best_and_worst, how_many, halves, random_head, importance, predictions_kept),
+    findings=(tested, baseline, how_many, random_head, importance),
     charts=(cases, head_charts, layer_charts, importance_charts, kept_chart),
     tables=(head_table, layer_table, beside.special_table, beside.pair_table, beside.layer_table, published),
     by_layer=(),

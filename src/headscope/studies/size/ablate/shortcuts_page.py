@@ -127,18 +127,6 @@ def _worded(gains: xr.DataArray, heuristic: str, head: Reading) -> str:
     return f"{heuristic}, head {head.head} ({head.estimate.points} points; {lost})"
 
 
-def predictions_kept(numbers: Numbers) -> Finding:
-    """The share of predictions that stay with each change, the least first."""
-    shares = numbers.array("prediction_kept")
-    texts = [
-        f"{name} {numbers('prediction_kept', perturbation=name):%} "
-        f"(n = {numbers.n('prediction_kept', perturbation=name):,}, by chance "
-        f"{numbers('kept_by_chance', perturbation=name).value:.1%})"
-        for name in shares.sortby(shares)["perturbation"].values.tolist()
-    ]
-    return Finding(SECTION, f"With changed examples: {'; '.join(texts)}.")
-
-
 def kept_chart(numbers: Numbers) -> Figure:
     """A row for each change."""
     kept, *others = SERIES

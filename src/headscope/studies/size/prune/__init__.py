@@ -59,8 +59,8 @@ STUDY = Study(
             "(good); as many at random, mean over draws; as many of the least important, in the order of removal (bad)",
         ),
         Number(
-            *("subnetwork_lead", "score with the heads that stay, less that with as many others", "score", PARTS),
-            *(SUBNETWORKS, "score of the good part less that of another; its interval is over examples and draws"),
+            *("subnetwork_lead", "score with the heads that stay minus that with as many others", "score", PARTS),
+            *(SUBNETWORKS, "score of the good part minus that of another; its interval is over examples and draws"),
         ),
         Number(
             *("subnetwork_p_value", "share of random parts, and of the heads that stay, that do as well or better"),

@@ -5,7 +5,7 @@ import xarray as xr
 from headscope.outputs.size_and_speed import BATCH, TOKENS
 from headscope.report.numbers import Numbers
 from headscope.report.shared_findings import unlearned
-from headscope.results.cells import plain
+from headscope.results.cells import markdown_table, plain
 from headscope.studies.size.prune.promise import promise
 
 
@@ -15,30 +15,27 @@ def scores_and_size(result: xr.Dataset, task: str, share: float, seconds: tuple[
     * `result`: with the attribute `pruning`; `share`: fraction of removed heads of the saved model.
     * `seconds`: of a forward pass before and after.
     """
-    unpruned, kept = (result.sel(share_removed=share_removed, method="nearest") for share_removed in (0.0, share))
+    both = [result.sel(share_removed=share_removed, method="nearest") for share_removed in (0.0, share)]
     rows = []
     for metric in result["metric"].values.tolist():
-        change = float(kept["score_change"].sel(metric=metric))
-        low, high = kept["score_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
-        values = [float(point["pruned_score"].sel(metric=metric)) for point in (unpruned, kept)]
-        rows.append(f"| {metric} | {values[0]:.3f} | {values[1]:.3f} | {change:+.3f} [{low:+.3f}, {high:+.3f}] |")
-    sizes = {
-        "parameters": [f"{int(point['parameters']):,}" for point in (unpruned, kept)],
-        "megabytes": [f"{float(point['megabytes']):.1f}" for point in (unpruned, kept)],
-        f"multiplications per token ({TOKENS} tokens)": [
-            f"{float(point['multiplications']):,.0f}" for point in (unpruned, kept)
-        ],
-        f"milliseconds ({BATCH} inputs of {TOKENS} tokens, where it was pruned)": [
-            f"{1000 * second:.1f}" for second in seconds
-        ],
-    }
+        change = float(both[1]["score_change"].sel(metric=metric))
+        low, high = both[1]["score_change_ci"].sel(metric=metric, bound=["lower", "upper"]).values.tolist()
+        scores = [f"{float(point['pruned_score'].sel(metric=metric)):.3f}" for point in both]
+        rows.append((metric, *scores, f"{change:+.3f} [{low:+.3f}, {high:+.3f}]"))
+    sizes = [
+        ("parameters", *(f"{int(point['parameters']):,}" for point in both)),
+        ("megabytes", *(f"{float(point['megabytes']):.1f}" for point in both)),
+        (
+            f"multiplications per token ({TOKENS} tokens)",
+            *(f"{float(point['multiplications']):,.0f}" for point in both),
+        ),
+        (
+            f"milliseconds ({BATCH} inputs of {TOKENS} tokens, where it was pruned)",
+            *(f"{1000 * second:.1f}" for second in seconds),
+        ),
+    ]
     said = unlearned(result) or promise(Numbers(result), share)
-    return "\n".join(
-        [
-            *(f"## Scores on {plain(task)} (dev)", "", f"Scored on {plain(result.attrs['corpus'])}.", ""),
-            *("| metric | before | after | change with 95% interval |", "| --- | --- | --- | --- |", *rows, ""),
-            f"{said.topic}. {said.text}\n",
-            *("## Size and speed", "", "| | before | after |", "| --- | --- | --- |"),
-            *(f"| {name} | {before} | {after} |" for name, (before, after) in sizes.items()),
-        ]
-    )
+    lines = [f"## Scores on {plain(task)} (dev)", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
+    lines += [*markdown_table(["metric", "before", "after", "change with 95% interval"], rows), ""]
+    lines += [f"{said.topic}. {said.text}", "", "## Size and speed", ""]
+    return "\n".join([*lines, *markdown_table(["", "before", "after"], sizes)])

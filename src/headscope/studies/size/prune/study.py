@@ -15,9 +15,9 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.tasks import Task
-from headscope.models import Model, load
+from headscope.models import Model
 from headscope.models.heads import existing
-from headscope.models.pruned_folder import save
+from headscope.models.pruned_folder import saved
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.promise import Promise
@@ -124,8 +124,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     pruning = {"pruning": json.dumps(how)}
     read = {"corpus": task.dev.described, **pruning}
     notes = scores_and_size(xr.Dataset(variables, attrs=read), task.name, path.share, (before, after))
-    saved = _saved(path.kept.model, directory / "model", notes)
-    variables |= {"reloaded_score": path.reloaded(answers(saved))}
+    written = saved(path.kept.model, directory / "model", notes, head=True)
+    variables |= {"reloaded_score": path.reloaded(answers(written))}
     if subnetworks:
         parts = masks(path.kept, ranking.latest, subnetworks, settings.seed)
         variables |= scored_parts(path, [_with(model, part, answers) for part in parts], settings)
@@ -135,7 +135,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         "resampled": task.dev.resampled,
         "chosen_on": str(from_ or (ranked.train or task.dev).name),
         "spared": len(path.kept.spared - set(path.kept.gone)),
-        "pruned_sha256": saved.sha256,
+        "pruned_sha256": written.sha256,
         **pruning,
         "forward_s": json.dumps({"before": before, "after": after, "inputs": BATCH, "tokens": TOKENS}),
         "n_examples": len(dev.inputs),
@@ -188,10 +188,3 @@ def _with(
 def _half(dev: Corpus, promise: Promise) -> Corpus:
     """The examples that choose the number of heads, where there is no train split to rank them on."""
     return part(dev, np.flatnonzero(promise.choosing), f"one half of {dev.name}")
-
-
-def _saved(model: Model, folder: Path, notes: str) -> Model:
-    """Save a model and load it again."""
-    save(model, folder, notes)
-    dtype = str(model.network.dtype).removeprefix("torch.")
-    return load(str(folder), head=True, device=str(model.device), dtype=dtype)

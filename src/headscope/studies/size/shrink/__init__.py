@@ -1,7 +1,7 @@
 """Make a model smaller and faster, and show what each removed part cost.
 
-Whole layers, neurons of the feed-forward parts, heads, pieces of the vocabulary and positions are removed, such that an
-ordinary class of transformers holds the rest. Fan et al. 2020 and Sajjad et al. 2023 drop layers, Voita et al. 2019 and
+Whole layers, neurons of the feed-forward parts, heads and pieces of the vocabulary are removed, such that an ordinary
+class of transformers holds the rest. Fan et al. 2020 and Sajjad et al. 2023 drop layers, Voita et al. 2019 and
 Michel et al. 2019 heads; Hinton et al. 2015 train the smaller model on the outputs of the larger one.
 """
 
@@ -17,10 +17,6 @@ GATES = "gates that are trained together with the model (Voita et al. 2019; Loui
 PARTS = "parts of the saved model, and what they add to the states of texts of the search"
 BOTH = "in the whole model and in the saved one"
 VOITA, RANDOM = "after Voita et al. 2019, section 5", "as many random heads of the same layers"
-ALONE = (
-    "change of the outputs if the part alone is silenced in the whole model, without a fit; with `--method gates` if "
-    "all closed parts are silenced in the model that was not trained with gates"
-)
 PATH = (
     "score after each step of the search, with fitted maps and before any training; step 0 is the whole model. With "
     "`--method gates` step 1 is the model that was trained with its gates, without the closed parts, with maps as they "
@@ -44,7 +40,7 @@ KEPT = (
     "neurons add to the states, and of the mean square that its heads add"
 )
 LOSS = (
-    "what inputs of a group, and all others, lose. Without a task: 1 less the rank correlation of a text's "
+    "what inputs of a group, and all others, lose. Without a task: 1 minus the rank correlation of a text's "
     "similarities to other texts (at most 500) in both models. In a classification: 1 for an answer that was right "
     "before alone, -1 for one that is right after alone. In a regression: the growth of the absolute error. Where the "
     "whole model's answers are the labels it is the agreement with them that is lost. Groups: the shortest and the "
@@ -64,8 +60,8 @@ KINDS = (
     "-0.4 or less in `profile --frequency`), or, where all three of the paper are measured, of one of these"
 )
 EXCESS = (
-    "`kept_kind_share` less `random_kind_share`. Its bounds are the share less the 97.5% and the 2.5% quantile of all "
-    "choices (of the latter the next lower number of heads)"
+    "`kept_kind_share` minus `random_kind_share`. Its bounds are the share minus the 97.5% and the 2.5% quantile of "
+    "all choices (of the latter the next lower number of heads)"
 )
 STUDY = Study(
     question="How small and fast can my encoder be, and what does each part cost?",
@@ -95,11 +91,6 @@ STUDY = Study(
             *("share", STEP, f"{SEARCHED}; outputs are embeddings, or those of the task head", CHANGE),
         ),
         Number("exact_change", "what each step adds to the change of the outputs", "share", STEP, SEARCHED),
-        Number(
-            "estimated_change",
-            "change of the outputs if the part alone is silenced in the whole model",
-            *("share", STEP, f"{SEARCHED}, without a fit", ALONE),
-        ),
         Number(
             *("megabytes", "size of the parameters", "megabytes", STEP, "without the pieces that go in any case"),
             "size of the parameters, without the pieces that go in any case",

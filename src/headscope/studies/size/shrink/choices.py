@@ -35,19 +35,6 @@ def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
             yield others.cut(size.moved_to(kept, others.size if others.fine else size))
 
 
-def by_method(original: Original, method: str, seed: int) -> Original:
-    """The model whose neurons, heads and layers go in another order.
-
-    * `method`: "estimate", by what they add, and layers by what their removal changes; "magnitude", shortest weights
-      first; "random", in an order of the seed; "gates", see `gate_choice`.
-    """
-    if method in ("estimate", "gates"):
-        return original
-    choice = WEIGHTS if method == "magnitude" else RANDOM
-    others, layers = _valued(original, choice, np.random.default_rng([seed, DRAWS]))
-    return replace(others, layer_order=tuple(np.argsort(layers, kind="stable").tolist()))
-
-
 def _valued(
     original: Original, choice: str, random: np.random.Generator
 ) -> tuple[Original, Float[np.ndarray, " layer"]]:

@@ -21,15 +21,14 @@ from headscope.models import Model
 from headscope.models.pruned_checkpoint import class_of, made_like
 from headscope.models.unsaved_buffers import fill_buffers
 from headscope.passes.settings import Settings
-from headscope.studies.size.shrink.answers import Answers
-from headscope.studies.size.shrink.judging import Judging
+from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.scores import Outputs
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from headscope.training.dataset import padded
 from headscope.training.initialisation import InitialModel
-from headscope.training.loop import train
+from headscope.training.loop import Epochs, train
 from headscope.training.recipe import TrainingRecipe
-from headscope.training.run_record import RunRecord
+from headscope.training.run_record import RunRecord, TrainedOutputs
 
 States = Float[Tensor, "example token width"]
 
@@ -44,7 +43,7 @@ class DistillationSet:
 
     inputs: list[Encoded]
     teacher: Model
-    answers: Answers
+    judge: Judge
     pieces: Tensor
     layers: tuple[int, ...]
 
@@ -71,9 +70,9 @@ class DistillationSet:
         states, wanted = ours.hidden_states, theirs.hidden_states
         # What leaves a kept layer is compared with what enters the next kept one in the whole model.
         entered = [*self.layers[1:], len(wanted) - 1]
-        first, second = (self.answers.learned(output, real) for output in (ours, theirs))
+        first, second = (self.judge.learned(output, real) for output in (ours, theirs))
         loss_of_states = state_loss(states[-len(entered) :], [wanted[layer] for layer in entered], real)
-        return loss_of_states + output_loss(first, second, classes=self.answers.classes)
+        return loss_of_states + output_loss(first, second, classes=self.judge.classes)
 
 
 @dataclass(frozen=True)
@@ -95,22 +94,22 @@ class DistilledExamples:
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example 2"]:
         """The squared change of each input, and its number, 1."""
-        after = self.train.answers.of(model, self.stopping, settings)
+        after = self.train.judge.outputs(model, self.stopping)
         squares = ((after - self.before) ** 2).sum(1)
         return np.stack([squares, np.ones_like(squares)], axis=1)
 
 
 def examples_of(
-    judging: Judging, smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None
+    judge: Judge, smaller: Model, layers: tuple[int, ...], pieces: tuple[int, ...] | None
 ) -> DistilledExamples:
     """What a smaller model learns from, in its own pieces: the whole model's answers to the texts of the search.
 
     * `layers`, `pieces`: that it keeps; None for all pieces.
     """
-    teacher, texts = judging.model, judging.texts
+    teacher, texts = judge.model, judge.texts
     numbering = torch.tensor(pieces or range(teacher.network.config.get_text_config().vocab_size))
-    learned = DistillationSet(encode(smaller, texts.training), teacher, judging.answers, numbering, layers)
-    before = judging.outputs(teacher, judging.stopping)
+    learned = DistillationSet(encode(smaller, texts.training), teacher, judge, numbering, layers)
+    before = judge.outputs(teacher, judge.stopping)
     return DistilledExamples(learned, encode(smaller, texts.stopping), before)
 
 
@@ -128,28 +127,37 @@ def distilled(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    trainable(smaller)
-    record = RunRecord(folder)
-    options = {"seed": settings.seed, "layers": list(examples.train.layers)}
-    record.open(recipe.as_settings() | options, settings.on_notice)
+    start, options = InitialModel(copied(smaller), smaller.tokenizer), {"layers": list(examples.train.layers)}
     before = float(examples.outputs(smaller, settings)[:, 0].mean())
-    done = record.completed()
-    if done is None:
-        task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
-        start = InitialModel(copied(smaller), smaller.tokenizer)
-        with fast(start.network), fast(examples.train.teacher.network):
-            done = train(start, task, examples, recipe, settings, record)
-    else:
+    done = trained(start, examples, corpus, recipe, settings, RunRecord(folder), options)
+    return reloaded(smaller, folder / "model") if float(done.outputs[:, 0].mean()) < before else smaller
+
+
+def trained(
+    start: InitialModel,
+    examples: DistilledExamples,
+    corpus: Corpus,
+    recipe: TrainingRecipe,
+    settings: Settings,
+    record: RunRecord,
+    options: dict[str, Any],
+    epochs: Epochs | None = None,
+) -> TrainedOutputs:
+    """Train on the whole model, or go on with the training of a folder; one that is complete is not repeated.
+
+    * `options`: what the training depends on beside the recipe.
+
+    Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
+    """
+    if start.network.dtype != torch.float32:
+        raise HeadscopeError(f"weights are trained in float32, not in {start.network.dtype}; leave --dtype out")
+    record.open(recipe.as_settings() | {"seed": settings.seed} | options, settings.on_notice)
+    if (done := record.completed()) is not None:
         settings.on_progress(recipe.epochs * -(-len(examples.train) // recipe.batch))
-    if not float(done.outputs[:, 0].mean()) < before:
-        return smaller
-    return reloaded(smaller, folder / "model")
-
-
-def trainable(model: Model) -> None:
-    """Raise `HeadscopeError` for weights that are not float32."""
-    if model.network.dtype != torch.float32:
-        raise HeadscopeError(f"weights are trained in float32, not in {model.network.dtype}; leave --dtype out")
+        return done
+    task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
+    with fast(start.network), fast(examples.train.teacher.network):
+        return train(start, task, examples, recipe, settings, record, epochs=epochs)
 
 
 def reloaded(model: Model, folder: Path) -> Model:

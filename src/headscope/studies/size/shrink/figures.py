@@ -16,11 +16,6 @@ from headscope.report.wording import Estimate, estimate, number
 
 PATH, REMOVED, GATES = "Score against speed and size", "What was removed", "Trained gates"
 CHOICES = {"weights": "longest weights, untrained", "random": "random parts, untrained"}
-# How a search chooses parts, where it is one of the other choices.
-METHODS = {
-    "magnitude": " The search chose the longest weights, too.",
-    "random": " The search has one draw of random parts.",
-}
 
 
 def facts(numbers: Numbers) -> dict[str, Any]:
@@ -90,15 +85,6 @@ def _scores(numbers: Numbers, models: list[Point], along: str) -> xr.DataArray:
     return array.assign_coords(bounds if "path_score_ci" in numbers.result else {})
 
 
-def output_change(numbers: Numbers) -> Figure:
-    """The change of the outputs along the speed of each step."""
-    array = numbers.array("output_change").drop_vars(["part", "n_examples"], errors="ignore")
-    array = array.assign_coords(step=facts(numbers)["speeds"]).rename(step="speed")
-    trained = "before the training after that of gates" if "gates" in facts(numbers) else "before any training"
-    caption = f"Change of the outputs on examples of the search, {trained}."
-    return Figure("output_change", REMOVED, curve(array, "speed"), caption, "output_change")
-
-
 def layer_neurons(numbers: Numbers) -> Figure:
     """The neurons of each layer after each step."""
     chart = matrix(numbers.array("layer_neurons").drop_vars("part", errors="ignore").transpose("layer", "step"))
@@ -126,7 +112,6 @@ def choices(numbers: Numbers) -> Figure | None:
     caption = (
         f"Held-out {label('metric', metric)} of models of the saved size, by how their parts are chosen. With 95% "
         "intervals, before any training; of random parts the mean over draws."
-        f"{METHODS.get(facts(numbers)['method'], '')}"
     )
     figure = Figure("choice_score", "Other choices of parts", dot_rows(scores), caption, "choice_score")
     return figure if bool((scores >= 0).all()) else None
@@ -135,35 +120,19 @@ def choices(numbers: Numbers) -> Figure | None:
 def steps(numbers: Numbers) -> Table:
     """A row for each step: the part, what it cost, and the score, the speed and the size after it."""
     metric, speeds, result = numbers.main_metric, facts(numbers)["speeds"], numbers.result
-    titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Estimated", "Speed", "MB"]
+    titles = ["Part", label("metric", metric).capitalize(), "95% interval", "Cost", "Speed", "MB"]
     caption = (
-        "Steps of the search. Cost: what the step adds to the change of the outputs; estimated: by the part alone. "
-        "Speed: times the whole model, as expected; before the training of the saved model."
+        "Steps of the search. Cost: what the step adds to the change of the outputs. Speed: times the whole model, as "
+        "expected; before the training of the saved model."
     )
     rows = list[tuple[str, Cells]]()
     for step, part in zip(result["step"].values.tolist(), result["part"].values.tolist(), strict=True):
         score, interval = estimate(result, "path_score", step=step, metric=metric).cell(".3f")
-        cost, alone = (estimate(result, name, step=step) for name in ("exact_change", "estimated_change"))
-        cells: Cells = [(part, ""), (score, ""), (interval, ""), cost.known_cell(".3f"), alone.known_cell(".3f")]
+        cost = estimate(result, "exact_change", step=step).known_cell(".3f")
         megabytes = estimate(result, "megabytes", step=step).known_cell(".1f")
-        rows.append((str(step), [*cells, (number(speeds[step], ".2f"), ""), megabytes]))
+        cells: Cells = [(part, ""), (score, ""), (interval, ""), cost, (number(speeds[step], ".2f"), ""), megabytes]
+        rows.append((str(step), cells))
     return titled("steps", caption, "Step", titles, rows)
-
-
-def trials(numbers: Numbers) -> Table | None:
-    """A row for each way to eight bits that was tried; none without such a file."""
-    if not (files := facts(numbers).get("eight_bit")):
-        return None
-    caption = (
-        "Ways to eight bits: the change of the outputs from those in float32, on texts that choose, and megabytes of "
-        "the file. Saved is the smallest that changes the outputs by 0.01 or less, else the one with the least change."
-    )
-    rows = list[tuple[str, Cells]]()
-    for trial in files["trials"]:
-        saved = ", saved" if trial["options"] == files["options"] else ""
-        cells: Cells = [(number(trial["change"], ".4f"), ""), (number(trial["megabytes"], ".2f"), "")]
-        rows.append((f"{trial['options']}{saved}", cells))
-    return titled("eight_bit_trials", caption, "Options", ["Change", "MB"], rows)
 
 
 def groups(numbers: Numbers) -> Table:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -15,9 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from headscope.capture.attention_switch import fast
 from headscope.corpora import Corpus
-from headscope.corpora.tasks import Task
 from headscope.models import Model
 from headscope.models.gated import GateValues, gated
 from headscope.models.removable_parts import RemovableParts, parts_of
@@ -28,15 +26,14 @@ from headscope.studies.size.shrink.distillation import (
     copied,
     examples_of,
     reloaded,
-    trainable,
+    trained,
 )
-from headscope.studies.size.shrink.expected_price import ExpectedPrice
-from headscope.studies.size.shrink.gate_choice import TrainedGates
-from headscope.studies.size.shrink.gates import Gates, drawn, expected, gate_shapes, open_probability
-from headscope.studies.size.shrink.judging import Judging
+from headscope.studies.size.shrink.gates import Gates, TrainedGates, drawn, expected, gate_shapes, open_probability
+from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.prices import ExpectedPrice
 from headscope.training.initialisation import InitialModel
-from headscope.training.loop import Epochs, train
+from headscope.training.loop import Epochs
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
 
@@ -107,7 +104,7 @@ class GatedExamples(DistilledExamples):
 
 
 def trained_gates(
-    judging: Judging,
+    judge: Judge,
     measured: Original,
     corpus: Corpus,
     recipe: TrainingRecipe,
@@ -121,20 +118,25 @@ def trained_gates(
 
     Raises `HeadscopeError` for weights that are not float32, or a loss that is not finite.
     """
-    choosing, shapes, settings = examples_of(judging, judging.model, (), None), gate_shapes(measured), judging.settings
-    trainable(judging.model)
+    choosing, settings = examples_of(judge, judge.model, (), None), judge.settings
     recipe = replace(recipe, keep="last", weight_decay=0.0)
     steps = recipe.epochs * -(-len(choosing.train) // recipe.batch)
-    record = RunRecord(folder)
-    begun = {"seed": settings.seed, "target": price.target.words(), "least": least}
-    record.open(recipe.as_settings() | begun, settings.on_notice)
-    if record.completed() is None:
-        _train(gated_examples(choosing, shapes, price, least, steps), corpus, recipe, settings, record)
-    else:
-        settings.on_progress(steps)
+    examples = gated_examples(choosing, gate_shapes(measured), price, least, steps)
+    gates, network, record = examples.train.gates, cast("Any", examples.train.model.network), RunRecord(folder)
+    network.add_module(NAME, gates.to(network.device))
+
+    def save() -> None:
+        record.save_heads({kind: values.detach().cpu().numpy() for kind, values in gates.log_alphas.items()})
+
+    rate = REACH / steps / recipe.learning_rate
+    rates = {id(weight): rate for weight in gates.parameters()}
+    rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
+    start = InitialModel(network, judge.model.tokenizer, ordinary=_without_gates, rates=rates)
+    options = {"target": price.target.words(), "least": least}
+    trained(start, examples, corpus, recipe, settings, record, options, Epochs(on_kept=save))
     log_alphas = record.heads()
     stays = GateValues(**{kind: open_probability(torch.from_numpy(values)) for kind, values in log_alphas.items()})
-    model = reloaded(choosing.train.teacher, folder / "model")
+    model = reloaded(judge.model, folder / "model")
     return TrainedGates(model, log_alphas, float(price.excess(stays)), {"epochs": recipe.epochs, "steps": steps})
 
 
@@ -153,26 +155,6 @@ def gated_examples(
         **vars(choosing.train), model=model, parts=parts_of(model), gates=gates, price=price, least=least, steps=steps
     )
     return GatedExamples(gated_set, choosing.stopping, choosing.before)
-
-
-def _train(
-    examples: GatedExamples, corpus: Corpus, recipe: TrainingRecipe, settings: Settings, record: RunRecord
-) -> None:
-    """Train, and keep the weights and the `log_alpha` of all gates in the folder of the run."""
-    learned, gates = examples.train, examples.train.gates
-    network: Any = learned.model.network
-    network.add_module(NAME, gates.to(network.device))
-
-    def save() -> None:
-        record.save_heads({kind: values.detach().cpu().numpy() for kind, values in gates.log_alphas.items()})
-
-    task = Task(name="distillation", kind="masked", metrics=("loss",), dev=corpus)
-    rate = REACH / learned.steps / recipe.learning_rate
-    rates = {id(weight): rate for weight in gates.parameters()}
-    rates |= {id(gates.linear): LINEAR * rate, id(gates.square): SQUARE * rate}
-    start = InitialModel(network, learned.model.tokenizer, ordinary=_without_gates, rates=rates)
-    with fast(network), fast(learned.teacher.network):
-        train(start, task, examples, recipe, settings, record, epochs=Epochs(on_kept=save))
 
 
 def _without_gates(network: PreTrainedModel) -> PreTrainedModel:

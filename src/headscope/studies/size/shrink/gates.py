@@ -7,7 +7,9 @@ augmented Lagrangian of Xia et al. 2022 (section 3.2). Voita et al. 2019 (sectio
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,13 +17,21 @@ import xarray as xr
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from headscope.errors import HeadscopeError
+from headscope.models import Model
 from headscope.models.gated import GateValues
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.moments import ranked_by_layer
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.prices import ExpectedPrice, expected_price, gates_of
+from headscope.studies.size.shrink.record import Step
+from headscope.studies.size.shrink.search import FoundSize, SizeSearch, unmet
 from headscope.studies.size.shrink.sizes import Size
 
+LogAlphas = Mapping[str, Float[np.ndarray, "..."]]
+PART = "gates"
+# What two ways to add up the same bytes may differ by, as a share.
+ROUNDING = 1e-9
 # At the start gates are open nearly always.
 START = 4.0
 # Temperature, and the ends of the stretched sigmoid: those of the paper.
@@ -110,30 +120,106 @@ def gate_shapes(original: Original) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def variables(log_alphas: Mapping[str, Float[np.ndarray, "..."]], size: Size) -> dict[str, xr.DataArray]:
-    """The probability of each gate by its kind, of neurons the mean, and which heads the size keeps."""
-    stays = {kind: open_probability(torch.from_numpy(values)).double().numpy() for kind, values in log_alphas.items()}
-    added = Variables({}, STUDY.source, STUDY.labels)
-    if "layers" in stays:
-        added.add("layer_gate", stays["layers"])
-    if "neurons" in stays:
-        added.add("open_neurons", stays["neurons"].mean(1))
-    if "heads" in stays:
-        added.add("head_gate", stays["heads"])
-        added.add("head_stays", stays_of(log_alphas["heads"], size))
-    return added.arrays
+@dataclass(frozen=True)
+class TrainedGates:
+    """The model that was trained with its gates, and the `log_alpha` of each gate by its kind.
 
-
-def stays_of(log_alpha: Float[np.ndarray, "layer head"], size: Size) -> Float[np.ndarray, "layer head"]:
-    """1 for the heads of a size, those of the largest `log_alpha` in each of its layers; 0 for all others.
-
-    >>> from headscope.studies.size.shrink.sizes import Size
-    >>> stays_of(np.array([[2.0, 1.0], [0.0, 3.0]]), Size((1,), (8, 8), (1, 1)))
-    array([[0., 0.],
-           [0., 1.]])
+    * `excess`: the expected price at the end, as times the target; 1 where it is just met.
+    * `trained_for`: `epochs` and `steps` of the training.
     """
-    stays = np.zeros(log_alpha.shape)
-    kept = ranked_by_layer(list(log_alpha), size.heads)
-    for layer in size.layers:
-        stays[layer, list(kept[layer])] = 1
-    return stays
+
+    model: Model
+    log_alphas: LogAlphas
+    excess: float
+    trained_for: Mapping[str, int]
+
+    def untrained(self, measured: Original) -> Original:
+        """The model before gates, whose neurons and heads are valued by them."""
+        by_gates = {f"of_{kind}": list(values) for kind, values in self.log_alphas.items() if kind != "layers"}
+        return replace(measured, **by_gates)
+
+    def original(self, measured: Original) -> Original:
+        """The trained model, whose neurons and heads are valued by their gates; its output maps are not fitted."""
+        return replace(self.untrained(measured), model=self.model, moments=())
+
+    def variables(self) -> dict[str, xr.DataArray]:
+        """The probability that the gate of each layer and head is open, and of neurons the mean."""
+        added = Variables({}, STUDY.source, STUDY.labels)
+        for kind, name in (("layers", "layer_gate"), ("neurons", "open_neurons"), ("heads", "head_gate")):
+            if kind in self.log_alphas:
+                stays = open_probability(torch.from_numpy(self.log_alphas[kind])).double().numpy()
+                added.add(name, stays.mean(1) if kind == "neurons" else stays)
+        return added.arrays
+
+
+# Trains gates for a price; the second argument is the lowest that can be reached, as times the target.
+Train = Callable[[ExpectedPrice, float], TrainedGates]
+
+
+def found_by_gates(search: SizeSearch, train: Train, *, best_effort: bool) -> FoundSize:
+    """A search in a single step: gates are trained towards the target, and all parts go whose gates close.
+
+    Raises `HeadscopeError` for a target that no size reaches, unless the nearest is wanted.
+    """
+    original = search.original
+    price = expected_price(search.prices, original, search.target)
+    least = smallest(original, search.groups)
+    if price.of(least) > 1 and not best_effort:
+        megabytes, share = float(price.megabytes(gates_of(least))), search.prices.share(least, original.size)
+        raise HeadscopeError(unmet(search, Step("", least, 0.0, megabytes, share)))
+    trained = train(price, price.of(least))
+    size = chosen(trained.log_alphas, original, least, lambda some: price.of(some) <= 1 - ROUNDING)
+    by_gates = trained.original(original)
+    smaller = by_gates.cut(size)
+    share = search.prices.share(size, original.size)
+    step = Step(PART, size, search.changed(smaller), original.megabytes(smaller, size), share)
+    facts = {"gates": {**trained.trained_for, "expected_price": trained.excess}}
+    steps = [*search.begun().steps, step]
+    return FoundSize(search, steps, by_gates, trained.untrained(original), trained.variables(), facts)
+
+
+def smallest(original: Original, groups: int) -> Size:
+    """The smallest size of a search: one layer, one head, and what is left of the neurons after whole groups.
+
+    Where layers may differ no neuron stays, and of all layers but the first no head, if layers need none.
+    """
+    size, kinds, number = original.size, original.kinds, len(original.size.layers)
+    neurons, heads = original.width, size.heads
+    if "neurons" in kinds and original.moments:
+        step = max(1, original.width // groups)
+        neurons = original.least_neurons if original.fine else neurons - step * ((neurons - 1) // step)
+    if "heads" in kinds and original.parts.heads:
+        heads = (1, *[original.least_heads if original.fine else 1] * (number - 1))
+    return Size(size.layers[:1] if "layers" in kinds else size.layers, (neurons,) * number, heads)
+
+
+def chosen(log_alphas: LogAlphas, original: Original, least: Size, fits: Callable[[Size], bool]) -> Size:
+    """The size of the lowest threshold of `log_alpha` that fits; the least one if none does."""
+    thresholds = np.unique(np.concatenate([[-np.inf], *(values.ravel() for values in log_alphas.values())])).tolist()
+    first = bisect_left(thresholds, True, key=lambda threshold: fits(opened(log_alphas, threshold, original, least)))
+    return opened(log_alphas, thresholds[min(first, len(thresholds) - 1)], original, least)
+
+
+def opened(log_alphas: LogAlphas, threshold: float, original: Original, least: Size) -> Size:
+    """The size of the model whose gates above a threshold are open: one layer and one head at least stay.
+
+    Where all layers have to keep the same numbers, these are the mean over the layers that stay.
+    """
+    full = original.size
+    layers = np.array(full.layers)
+    if "layers" in log_alphas:
+        layers = np.flatnonzero(log_alphas["layers"] > threshold)
+        layers = layers if len(layers) else np.array([log_alphas["layers"].argmax()])
+    numbers = {"neurons": np.array(full.neurons), "heads": np.array(full.heads)}
+    for kind, counts in numbers.items():
+        if kind not in log_alphas:
+            continue
+        open_gates, fewest = (log_alphas[kind] > threshold).sum(1), min(getattr(least, kind))
+        if original.fine:
+            counts[layers] = np.maximum(open_gates[layers], fewest)
+        else:
+            counts[:] = max(fewest, round(float(open_gates[layers].mean())))
+        if kind == "heads" and not counts[layers].any():
+            counts[layers[log_alphas[kind][layers].max(1).argmax()]] = 1
+    neurons, heads = (tuple(counts.tolist()) for counts in numbers.values())
+    return Size(tuple(layers.tolist()), neurons, heads)

@@ -13,8 +13,7 @@ from headscope.results.variables import Count, Variables
 from headscope.statistics.bootstrap import poisson_draws, tally
 from headscope.statistics.intervals import equal_units, interval, of_differences, of_shares
 from headscope.studies.size.shrink import STUDY
-from headscope.studies.size.shrink.answers import Answers
-from headscope.studies.size.shrink.judging import Judging
+from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.scores import Outputs
 from headscope.studies.size.shrink.vocabulary import read_otherwise, with_new_unknown
 
@@ -29,7 +28,7 @@ WITHIN = ("group", "others")
 
 
 def variables(
-    judging: Judging,
+    judge: Judge,
     models: tuple[Model, Model],
     read: tuple[Sequence[Encoded], Sequence[Encoded]],
     answered: tuple[Outputs, Outputs],
@@ -38,19 +37,19 @@ def variables(
 
     * `models`: the whole one and the saved one; `read`: the inputs of both; `answered`: their outputs.
     """
-    answers, texts, settings = judging.answers, judging.texts, judging.settings
+    texts, settings = judge.texts, judge.settings
     marks = {
         "inputs read in other pieces": read_otherwise(*models, *read),
         "inputs with pieces that became unknown": with_new_unknown(*models, *read),
     }
-    if (task := answers.task) is not None:
+    if (task := judge.task) is not None:
         words = "that are answered" if task.pseudo_labelled else "of class"
         labels = np.array([str(example.label) for example in texts.held_out])
         marks |= {f"inputs {words} {name}": labels == name for name in task.labels}
-    losses, groups = answers.losses(*answered, settings.seed), input_groups([*map(len, read[0])], marks)
+    losses, groups = judge.losses(*answered), input_groups([*map(len, read[0])], marks)
     draws = poisson_draws(texts.units, settings.seed, settings.resamples)
-    arrays = group_losses(losses, groups, texts.units, answers, draws)
-    if answers.classes:
+    arrays = group_losses(losses, groups, texts.units, judge, draws)
+    if judge.classes:
         first, second = (outputs.argmax(-1) for outputs in answered)
         arrays |= changed_share(first != second, texts.units, draws)
     return arrays
@@ -79,7 +78,7 @@ def group_losses(
     losses: Float[np.ndarray, " example"],
     groups: Mapping[str, Mask],
     units: Sequence[int],
-    answers: Answers,
+    judge: Judge,
     draws: Draws,
 ) -> dict[str, xr.DataArray]:
     """`group_loss` of each group and of all other inputs, with its interval; none without groups.
@@ -92,8 +91,8 @@ def group_losses(
     valid = np.moveaxis(inside & ~np.isnan(losses), -1, 0)
     values = np.broadcast_to(np.nan_to_num(losses)[:, None, None, None], (len(losses), 1, *valid.shape[1:]))
     sums = tally(values, valid, draws)
-    bounds = of_differences(sums.interval[0], sums.units) if answers.classes else sums.interval[0]
-    label = replace(STUDY.labels["group_loss"], unit=answers.unit)
+    bounds = of_differences(sums.interval[0], sums.units) if judge.classes else sums.interval[0]
+    label = replace(STUDY.labels["group_loss"], unit=judge.unit)
     arrays = Variables({"input_group": list(groups), "within": WITHIN}, STUDY.source, {"group_loss": label})
     count = Count(sums.count, "examples of each group and of the others", dims=label.dims)
     arrays.add("group_loss", sums.mean[0], interval=bounds, count=count)

@@ -1,8 +1,8 @@
 """The model before anything is removed, what its parts add to its states, its smaller sizes, and a model of a size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -27,8 +27,10 @@ from headscope.studies.size.shrink.moments import (
     ranked_by_layer,
 )
 from headscope.studies.size.shrink.plan import KINDS
-from headscope.studies.size.shrink.sizes import ATTENTION, FEED_FORWARD, HEADS, NEURONS, Size
+from headscope.studies.size.shrink.sizes import Size
 
+# What a step removes: some of them, or all.
+NEURONS, HEADS = ("neurons", "feed-forward part"), ("heads", "attention")
 # Weight of the old output maps in a fit, see `moments.fitted`.
 RIDGE = 0.1
 # A fit is kept for so many numbers of neurons of a layer: those that steps of a search have in common.
@@ -46,7 +48,6 @@ class Original:
     * `of_heads`: what the heads of each layer add; none where their number is fixed.
     * `kinds`: of `plan.KINDS`, the parts that may go.
     * `fine`: whether layers may keep different numbers; `least_heads`, `least_neurons`: that a layer keeps, 0 for none.
-    * `layer_order`: the order in which layers go; empty where any may go next.
     * `embeddings`: how these become narrower; None where they stay.
     * `pieces`: ids of the vocabulary that the saved model keeps; None for all.
     """
@@ -60,7 +61,6 @@ class Original:
     fine: bool = False
     least_heads: int = 1
     least_neurons: int = 1
-    layer_order: tuple[int, ...] = ()
     embeddings: EmbeddingBasis | None = None
     pieces: tuple[int, ...] | None = None
 
@@ -92,35 +92,27 @@ class Original:
 
         * `groups`: a step removes one of so many groups of neurons.
         """
-        full = self.size
+        full, fine = self.size, self.fine
         neurons, heads = (max(1, number // groups) for number in (self.width, self.heads))
-        for layer in size.layers if self.fine else [None]:
-            layers, where = ((layer,), f" of layer {layer + 1}") if layer is not None else (full.layers, "")
-            now = size.layers[0] if layer is None else layer
+        for layers in [(layer,) for layer in size.layers] if fine else [full.layers]:
+            now, where = (layers[0], f" of layer {layers[0] + 1}") if fine else (size.layers[0], "")
             if "neurons" in self.kinds and self.moments:
-                names = NEURONS + where, FEED_FORWARD + where
-                for part, number in _fewer(size.neurons[now], neurons, self.least_neurons, names):
-                    yield part, size.with_numbers(layers, neurons=number)
+                for part, number in _fewer(size.neurons[now], neurons, self.least_neurons, NEURONS):
+                    yield f"{part}{where}", size.with_numbers(layers, neurons=number)
             if "heads" in self.kinds and self.parts.heads:
                 others = sum(heads for _, heads in size.by_layer) - size.heads[now]
-                names = HEADS + where, ATTENTION + where
                 least = self.least_heads if others else 1
-                for part, number in _fewer(size.heads[now], heads if self.fine else 1, least, names):
-                    yield part, size.with_numbers(layers, heads=number)
+                for part, number in _fewer(size.heads[now], heads if fine else 1, least, HEADS):
+                    yield f"{part}{where}", size.with_numbers(layers, heads=number)
         if self.embeddings is not None and (less := self.embeddings.narrower(size.embeddings, groups)) is not None:
             yield "embeddings", replace(size, embeddings=less)
         if "layers" in self.kinds and len(size.layers) > 1:
-            for layer in self._next_layers(size.layers):
+            for layer in size.layers:
                 left = tuple(kept for kept in size.layers if kept != layer)
                 if any(size.heads[kept] for kept in left):
                     # where layers differ, those that are gone have the numbers of the whole model
                     numbers = size.with_numbers((layer,), self.width, self.heads) if self.fine else size
                     yield f"layer {layer + 1}", replace(numbers, layers=left)
-
-    def _next_layers(self, layers: tuple[int, ...]) -> tuple[int, ...]:
-        """Of some layers those that may go next."""
-        ordered = tuple(layer for layer in self.layer_order if layer in layers)
-        return ordered[:1] or layers
 
     def kept(self, size: Size, pieces: tuple[int, ...] | None = None) -> Kept:
         """The parts that a size keeps: the layers that it names, and of each the neurons and heads that add most."""
@@ -156,18 +148,11 @@ class Original:
             model = projected(model, self.embeddings, size.embeddings)
         return cut(model, kept, outputs=outputs, fine=self.fine)
 
-    def _fitted(self, layer: int, some: tuple[int, ...]) -> Weights:
-        """The fitted output map of some neurons of a layer."""
-        if some not in (fits := self._fits.setdefault(layer, {})):
-            fits[some] = fitted((self.parts.feed_forward or ())[layer], self.moments[layer], some, RIDGE)
-            for oldest in [*fits][:-FITS]:
-                del fits[oldest]
-        return fits[some]
-
     @cached_property
-    def _fits(self) -> dict[int, dict[tuple[int, ...], Weights]]:
-        """The last fits of each layer by their neurons."""
-        return {}
+    def _fitted(self) -> Callable[[int, tuple[int, ...]], Weights]:
+        """The fitted output map of a layer by its neurons that stay; the last fits are kept."""
+        maps = self.parts.feed_forward or ()
+        return lru_cache(FITS * len(maps))(lambda layer, some: fitted(maps[layer], self.moments[layer], some, RIDGE))
 
 
 def _fewer(number: int, step: int, least: int, names: tuple[str, str]) -> Iterator[tuple[str, int]]:

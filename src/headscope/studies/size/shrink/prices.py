@@ -1,20 +1,23 @@
-"""What models and their parts cost on this machine: seconds of forward passes over batches of some shapes, bytes."""
+"""What parts cost on this machine: seconds of forward passes over batches of some shapes, and megabytes.
 
-import os
+The price of a size is measured; that of gates is expected, with gradients for them.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from headscope.models import Model
-from headscope.models.embedding_width import embedding_width
+from headscope.models.gated import GateValues
 from headscope.models.removable_parts import Kept, parts_of
 from headscope.models.smaller import cut
-from headscope.outputs.size_and_speed import megabytes, parameters, seconds_by_round
+from headscope.outputs.size_and_speed import megabytes, seconds_by_round
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.plan import SizeTarget
 from headscope.studies.size.shrink.sizes import Size
 
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
@@ -48,12 +51,18 @@ class Prices:
 
     def seconds(self, size: Size) -> Float[np.ndarray, " shape"]:
         """Expected seconds of a forward pass of a model of a size."""
-        fixed, by_layer = np.array(self.fixed), np.array(size.by_layer)  # [layer, 2]
-        columns = np.array(self.of_width).T
-        at_width = np.stack([np.interp(by_layer[:, 0], self.widths[::-1], column[::-1]) for column in columns], axis=1)
-        layer = (at_width - fixed) / self.layers  # [layer, shape]
-        layer = layer - (self.heads - by_layer[:, 1:]) * np.array(self.of_head)
-        return fixed + np.maximum(layer, 0).sum(0)
+        neurons, heads = torch.tensor(size.by_layer, dtype=torch.float64).T
+        return self.expected_seconds(torch.ones_like(neurons), neurons, heads).numpy()
+
+    def expected_seconds(
+        self, layers: Float[Tensor, " layer"], neurons: Float[Tensor, " layer"], heads: Float[Tensor, " layer"]
+    ) -> Float[Tensor, " shape"]:
+        """The same by the probability that each layer stays, and its expected numbers of neurons and heads."""
+        tables = self.fixed, self.widths, self.of_width, self.of_head
+        fixed, widths, of_width, of_head = (layers.new_tensor(values) for values in tables)
+        seconds = (interpolated(neurons, widths, of_width) - fixed) / self.layers  # [layer, shape]
+        seconds = seconds - (self.heads - heads)[:, None] * of_head
+        return fixed + (layers[:, None] * seconds.clamp_min(0)).sum(0)
 
     def share(self, size: Size, original: Size) -> float:
         """Expected share of the whole model's time, the mean over shapes, at least a thousandth.
@@ -125,60 +134,119 @@ def by_round(shapes: Shapes, models: Sequence[Model], rounds: int = ROUNDS) -> F
     return np.array(seconds).transpose(2, 0, 1)
 
 
-def times_as_fast(seconds: Float[np.ndarray, "round shape before_and_after"]) -> tuple[float, float, float]:
-    """How many times as fast the second of two models is, and the least and the most of all rounds.
-
-    Turned over is the mean share of time over the shapes, by the medians. The range of 7 rounds is a 98% interval of a
-    median, as far as the rounds are independent.
-
-    >>> times_as_fast(np.array([[[2.0, 1.0]], [[4.0, 1.0]], [[3.0, 1.0]]]))
-    (3.0, 2.0, 4.0)
-    """
-    of_rounds = 1 / (seconds[:, :, 1] / seconds[:, :, 0]).mean(1)
-    typical = np.median(seconds, 0)
-    return float(1 / (typical[:, 1] / typical[:, 0]).mean()), float(of_rounds.min()), float(of_rounds.max())
-
-
-def busy() -> str:
-    """That other programs have the processor, in words; empty if they have less than half of it, or it is not known."""
-    cores = os.cpu_count() or 1
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    others = load - min(torch.get_num_threads(), cores)
-    return f"The machine was busy: a load of {load:.1f} on {cores} cores." if others > cores / 2 else ""
-
-
 def shapes_of(lengths: Sequence[int], most: int) -> Shapes:
     """The timed shapes for texts of some lengths, of which a model reads so many tokens at most."""
     tokens = sorted({int(np.quantile(lengths, level)) for level in LEVELS})
     return tuple((batch, min(length, most)) for batch in BATCHES for length in tokens)
 
 
-def sizes_and_times(
-    model: Model, smaller: Model, shapes: Shapes, sizes: tuple[Size, Size], *, fine: bool
-) -> dict[str, Any]:
-    """Parameters, megabytes, parts and milliseconds of the whole model and of the saved one.
+@dataclass(frozen=True)
+class ExpectedPrice:
+    """The price of a model by the probabilities that its parts stay.
 
-    With `fine`, where layers differ, neurons and heads are those of all layers, else of a layer.
+    * `prices`: seconds; `target`: what a price is compared with.
+    * `size`: of the whole model; `even`: whether all layers must have the same numbers of neurons and heads.
+    * `outside`: megabytes of all that is outside of layers; `layer`, `neuron`, `head`: of one of these.
     """
-    both, (first, last) = (model, smaller), sizes
-    counted = [tuple(map(sum if fine else max, zip(*size.by_layer, strict=True))) for size in sizes]
-    neurons, heads = zip(*counted, strict=True)
-    gone = [layer + 1 for layer in first.layers if layer not in last.layers]
-    was_busy, seconds = busy(), by_round(shapes, both)
-    return {
-        "parameters": [parameters(one) for one in both],
-        "megabytes": [megabytes(one) for one in both],
-        "pieces": [one.network.config.get_text_config().vocab_size for one in both],
-        "layers": [len(first.layers), len(last.layers)],
-        "neurons": neurons,
-        "heads": heads,
-        "embedding_width": [embedding_width(one) for one in both],
-        "model_class": [type(one.network).__name__ for one in both],
-        **({"fine": {"removed_layers": gone}} if fine else {}),
-        "timed": [
-            {"examples": examples, "tokens": tokens, "before": 1000 * before, "after": 1000 * after}
-            for (examples, tokens), (before, after) in zip(shapes, np.median(seconds, 0).tolist(), strict=True)
-        ],
-        "times_as_fast": times_as_fast(seconds),
-        "busy": was_busy,
-    }
+
+    prices: Prices
+    target: SizeTarget
+    size: Size
+    even: bool
+    outside: float
+    layer: float
+    neuron: float
+    head: float
+
+    def of(self, size: Size) -> float:
+        """The price of a model of a size, as times the target; see `excess`."""
+        return float(self.excess(gates_of(size)))
+
+    def excess(self, stays: GateValues) -> Float[Tensor, ""]:
+        """Time or size as times the target, whichever is further from it; 1 where the target is just met."""
+        shares = []
+        if self.target.speed is not None:
+            shares.append(self.share(stays) * self.target.speed)
+        if self.target.megabytes is not None:
+            shares.append(self.megabytes(stays) / self.target.megabytes)
+        return torch.stack(shares).max()
+
+    def share(self, stays: GateValues) -> Float[Tensor, ""]:
+        """Expected share of the whole model's time, the mean over shapes; as `Prices.share` for gates of 0 and 1."""
+        seconds, (layers, neurons, heads) = self.prices.expected_seconds, self._counts(stays)
+        unscaled = GateValues(torch.ones_like(layers))
+        return (seconds(layers, neurons, heads) / seconds(*self._counts(unscaled))).mean()
+
+    def megabytes(self, stays: GateValues) -> Float[Tensor, ""]:
+        """Expected megabytes, without what goes in any case."""
+        layers, neurons, heads = self._counts(stays)
+        gone = (self.size.neurons[0] - neurons) * self.neuron + (self.size.heads[0] - heads) * self.head
+        return self.outside + (layers * (self.layer - gone)).sum()
+
+    def unevenness(self, stays: GateValues) -> Float[Tensor, " layer_kind"]:
+        """How far the neurons, then the heads, of each layer are from their mean over layers, as a share of all.
+
+        The class of a model holds one number for all layers. A layer counts by the probability that it stays. Nothing
+        where layers may differ.
+        """
+        layers, neurons, heads = self._counts(stays)
+        stay = layers.detach()
+        apart = []
+        for values, counts, most in (
+            (stays.neurons, neurons, self.size.neurons[0]),
+            (stays.heads, heads, self.size.heads[0]),
+        ):
+            if values is not None and self.even:
+                mean = (stay * counts).sum() / stay.sum().clamp_min(1e-6)
+                apart.append(stay * (counts - mean) / most)
+        return torch.cat(apart) if apart else layers.new_zeros(0)
+
+    def _counts(self, stays: GateValues) -> tuple[Tensor, Tensor, Tensor]:
+        """The probability that each layer stays, and its expected numbers of neurons and heads, each [layer]."""
+        first = next(values for values in (stays.layers, stays.neurons, stays.heads) if values is not None)
+        ones = first.new_ones(len(self.size.layers))
+        return (
+            ones if stays.layers is None else stays.layers,
+            ones * self.size.neurons[0] if stays.neurons is None else stays.neurons.sum(1),
+            ones * self.size.heads[0] if stays.heads is None else stays.heads.sum(1),
+        )
+
+
+def gates_of(size: Size) -> GateValues:
+    """Gates that are open for the parts of a size alone, where those of a layer count together."""
+    stays = [float(layer in size.layers) for layer in range(len(size.neurons))]
+    layers, neurons, heads = (
+        torch.tensor(numbers, dtype=torch.float64) for numbers in (stays, size.neurons, size.heads)
+    )
+    return GateValues(layers, neurons[:, None], heads[:, None])
+
+
+def expected_price(prices: Prices, original: Original, target: SizeTarget) -> ExpectedPrice:
+    """The price of a model with gates, by models that lack one neuron or one head in each layer."""
+    size, model = original.size, original.model
+    number, total, layer = len(size.layers), megabytes(model), layer_megabytes(model)
+    outside = total - original.unused_megabytes - number * layer
+    neuron = (total - megabytes(narrow(original, original.width - 1))) / number if original.moments else 0.0
+    head = 0.0
+    if original.parts.heads and original.heads > 1:
+        fewer = cut(model, Kept(heads=(tuple(range(original.heads - 1)),) * number), fine=original.fine)
+        head = (total - megabytes(fewer)) / number
+    return ExpectedPrice(prices, target, size, not original.fine, outside, layer, neuron, head)
+
+
+def interpolated(
+    at: Float[Tensor, " point"], widths: Float[Tensor, " width"], values: Float[Tensor, "width shape"]
+) -> Float[Tensor, "point shape"]:
+    """Values between the given widths, in descending order, on straight lines; outside of them the nearest one.
+
+    >>> interpolated(torch.tensor([3.0, 9.0]), torch.tensor([4.0, 2.0]), torch.tensor([[8.0], [6.0]]))
+    tensor([[7.],
+            [8.]])
+    """
+    if len(widths) == 1:
+        return values.expand(len(at), -1)
+    at = at.clamp(widths[-1], widths[0])
+    above = (widths[1:-1, None] >= at.detach()).sum(0)  # the last given width that is no smaller
+    upper, lower = widths[above], widths[above + 1]
+    share = ((at - lower) / (upper - lower))[:, None]
+    return values[above + 1] + share * (values[above] - values[above + 1])

@@ -19,15 +19,13 @@ class Step:
     """A step of the search.
 
     * `part`: what was removed; empty for the whole model.
-    * `change`: of the outputs of the model after it, from those of the whole model (`answers.change`).
-    * `estimate`: the change when the part alone is silenced in the whole model, without a fit.
+    * `change`: of the outputs of the model after it, from those of the whole model (`scores.change`).
     * `megabytes`, `share`: the size, and the expected share of the whole model's time.
     """
 
     part: str
     size: Size
     change: float
-    estimate: float
     megabytes: float
     share: float
 

@@ -1,16 +1,24 @@
-"""The folder of a smaller model: its card with scores, size and speed, written, and loaded again."""
+"""How large and fast the saved model is, and its folder, with a card: written, and loaded again."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
 import xarray as xr
+from jaxtyping import Float
 
-from headscope.models import Model, load
-from headscope.models.pruned_folder import save
-from headscope.results.cells import plain
+from headscope.models import Model
+from headscope.models.embedding_width import embedding_width
+from headscope.models.pruned_folder import saved
+from headscope.outputs.size_and_speed import megabytes, parameters
+from headscope.results.cells import markdown_table, plain
 from headscope.storage.files import replace_folder
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
+from headscope.studies.size.shrink.prices import Shapes, by_round
+from headscope.studies.size.shrink.sizes import Size
 
 ANSWERS = (
     "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "
@@ -26,13 +34,64 @@ def written_folder(smaller: Model, folder: Path, card: str, onnx: Path | None, *
 
     Raises `HeadscopeError` if the folder cannot be written.
     """
-    save(smaller, folder, card)
-    dtype = str(smaller.network.dtype).removeprefix("torch.")
     masked = type(smaller.network).__name__.endswith("ForMaskedLM")
-    written = load(str(folder), head=head or masked, device=str(smaller.device), dtype=dtype)
+    written = saved(smaller, folder, card, head=head or masked)
     if onnx is not None:
         replace_folder(onnx, folder / ONNX)
     return written
+
+
+def sizes_and_times(
+    model: Model, smaller: Model, shapes: Shapes, sizes: tuple[Size, Size], *, fine: bool
+) -> dict[str, Any]:
+    """Parameters, megabytes, parts and milliseconds of the whole model and of the saved one.
+
+    With `fine`, where layers differ, neurons and heads are those of all layers, else of a layer.
+    """
+    both, (first, last) = (model, smaller), sizes
+    counted = [tuple(map(sum if fine else max, zip(*size.by_layer, strict=True))) for size in sizes]
+    neurons, heads = zip(*counted, strict=True)
+    gone = [layer + 1 for layer in first.layers if layer not in last.layers]
+    was_busy, seconds = busy(), by_round(shapes, both)
+    return {
+        "parameters": [parameters(one) for one in both],
+        "megabytes": [megabytes(one) for one in both],
+        "pieces": [one.network.config.get_text_config().vocab_size for one in both],
+        "layers": [len(first.layers), len(last.layers)],
+        "neurons": neurons,
+        "heads": heads,
+        "embedding_width": [embedding_width(one) for one in both],
+        "model_class": [type(one.network).__name__ for one in both],
+        **({"fine": {"removed_layers": gone}} if fine else {}),
+        "timed": [
+            {"examples": examples, "tokens": tokens, "before": 1000 * before, "after": 1000 * after}
+            for (examples, tokens), (before, after) in zip(shapes, np.median(seconds, 0).tolist(), strict=True)
+        ],
+        "times_as_fast": times_as_fast(seconds),
+        "busy": was_busy,
+    }
+
+
+def times_as_fast(seconds: Float[np.ndarray, "round shape before_and_after"]) -> tuple[float, float, float]:
+    """How many times as fast the second of two models is, and the least and the most of all rounds.
+
+    Turned over is the mean share of time over the shapes, by the medians. The range of 7 rounds is a 98% interval of a
+    median, as far as the rounds are independent.
+
+    >>> times_as_fast(np.array([[[2.0, 1.0]], [[4.0, 1.0]], [[3.0, 1.0]]]))
+    (3.0, 2.0, 4.0)
+    """
+    of_rounds = 1 / (seconds[:, :, 1] / seconds[:, :, 0]).mean(1)
+    typical = np.median(seconds, 0)
+    return float(1 / (typical[:, 1] / typical[:, 0]).mean()), float(of_rounds.min()), float(of_rounds.max())
+
+
+def busy() -> str:
+    """That other programs have the processor, in words; empty if they have less than half of it, or it is not known."""
+    cores = os.cpu_count() or 1
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    others = load - min(torch.get_num_threads(), cores)
+    return f"The machine was busy: a load of {load:.1f} on {cores} cores." if others > cores / 2 else ""
 
 
 def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
@@ -42,20 +101,14 @@ def notes(result: xr.Dataset, facts: dict[str, Any]) -> str:
     """
     lines = ["## Held-out scores", "", f"Scored on {plain(result.attrs['corpus'])}.", ""]
     lines += [ANSWERS, ""] if "pseudo_labels" in facts else []
-    lines += [*_table(["metric", "before", "after", "change with 95% interval"], _scores(result)), ""]
-    lines += ["## Size and speed", "", *_table(["", "before", "after"], _sizes(facts))]
+    lines += [*markdown_table(["metric", "before", "after", "change with 95% interval"], _scores(result)), ""]
+    lines += ["## Size and speed", "", *markdown_table(["", "before", "after"], _sizes(facts))]
     if facts["busy"]:
         lines += ["", facts["busy"]]
-    if (saved := facts.get("eight_bit")) is not None:
-        lines += ["", "## Eight bits", "", f"`{saved['file']}` has weights of eight bits ({saved['options']}).", ""]
-        lines += _table(["", "ONNX in float32", "ONNX in eight bits"], _eight_bit(result, facts))
+    if (files := facts.get("eight_bit")) is not None:
+        lines += ["", "## Eight bits", "", f"`{files['file']}` has weights of eight bits ({files['options']}).", ""]
+        lines += markdown_table(["", "ONNX in float32", "ONNX in eight bits"], _eight_bit(result, facts))
     return "\n".join(lines)
-
-
-def _table(titles: list[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """A table in Markdown."""
-    row = "| {} |".format
-    return [row(" | ".join(cells)) for cells in (titles, ["---"] * len(titles), *rows)]
 
 
 def _scores(result: xr.Dataset) -> Iterable[tuple[str, ...]]:
@@ -86,13 +139,13 @@ def _sizes(facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
 
 
 def _eight_bit(result: xr.Dataset, facts: dict[str, Any]) -> Iterable[tuple[str, ...]]:
-    saved, metrics = facts["eight_bit"], result["metric"].values.tolist()
+    files, metrics = facts["eight_bit"], result["metric"].values.tolist()
     for metric, *both in zip(
         metrics, *(result[f"{name}_score"].values for name in ("shrunk", "eight_bit")), strict=True
     ):
         yield plain(metric), *(f"{score:.3f}" for score in both)
-    yield "megabytes", *(f"{size:.1f}" for size in saved["megabytes"])
-    for timed, both in zip(facts["timed"], saved["milliseconds"], strict=True):
+    yield "megabytes", *(f"{size:.1f}" for size in files["megabytes"])
+    for timed, both in zip(facts["timed"], files["milliseconds"], strict=True):
         yield _shape(timed), *(f"{time:.1f}" for time in both)
 
 

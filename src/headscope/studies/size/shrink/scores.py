@@ -28,7 +28,7 @@ SHOWN, LETTERS = 10, 200
 class Scores:
     """Scores of models; the first is the whole one.
 
-    * `changes`: scores less those of the whole model, paired; `drawn`: scores in resamples of the examples.
+    * `changes`: scores minus those of the whole model, paired; `drawn`: scores in resamples of the examples.
     * `units`: the number of what is resampled as a whole, for each example.
     """
 

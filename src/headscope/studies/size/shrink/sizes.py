@@ -3,10 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-# What a step removes: a group of neurons or all of them, heads or all of them.
-NEURONS, FEED_FORWARD = "neurons", "feed-forward part"
-HEADS, ATTENTION = "heads", "attention"
-
 
 @dataclass(frozen=True)
 class Size:
@@ -26,23 +22,6 @@ class Size:
     def by_layer(self) -> tuple[tuple[int, int], ...]:
         """The numbers of neurons and heads of the layers that stay."""
         return tuple((self.neurons[layer], self.heads[layer]) for layer in self.layers)
-
-    def alone(self, part: str, full: "Size") -> "Size":
-        """The whole model without what this size lacks of a part; of layers, the one that the part names.
-
-        >>> size, full = Size((0, 1), (8, 2), (1, 4)), Size((0, 1), (8, 8), (4, 4))
-        >>> size.alone("neurons of layer 2", full)
-        Size(layers=(0, 1), neurons=(8, 2), heads=(4, 4), embeddings=0)
-        """
-        kind, _, number = part.partition(" of layer ")
-        if kind == "embeddings":
-            return replace(full, embeddings=self.embeddings)
-        if kind.startswith("layer"):
-            gone = int(kind.split()[1]) - 1
-            return replace(full, layers=tuple(layer for layer in full.layers if layer != gone or gone in self.layers))
-        layers = (int(number) - 1,) if number else full.layers
-        name = "neurons" if kind in (NEURONS, FEED_FORWARD) else "heads"
-        return full.with_numbers(layers, **{name: getattr(self, name)[layers[0] if number else self.layers[0]]})
 
     def moved_to(self, layers: Sequence[int], base: "Size") -> "Size":
         """A size of as many other layers, which keep the same numbers in the same order.

@@ -15,19 +15,19 @@ from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
 from headscope.studies.size.shrink import eight_bit as eight_bits
-from headscope.studies.size.shrink import pseudo_labels
-from headscope.studies.size.shrink.choices import by_method
 from headscope.studies.size.shrink.distillation import distilled, examples_of
-from headscope.studies.size.shrink.evidence import evidence
-from headscope.studies.size.shrink.found_search import portable_beside, search_for
 from headscope.studies.size.shrink.gate_training import trained_gates
-from headscope.studies.size.shrink.judging import Judging, judging_of
+from headscope.studies.size.shrink.gates import found_by_gates
+from headscope.studies.size.shrink.held_out import evidence, portable_beside
+from headscope.studies.size.shrink.judge import Judge, judge_of
 from headscope.studies.size.shrink.kept_kinds import kinds_of_heads
 from headscope.studies.size.shrink.original import Original, original_of
 from headscope.studies.size.shrink.plan import ShrinkPlan, plan_of
-from headscope.studies.size.shrink.prices import shapes_of, sizes_and_times
+from headscope.studies.size.shrink.prices import shapes_of
 from headscope.studies.size.shrink.record import SearchRecord
-from headscope.studies.size.shrink.saved_folder import notes, written_folder
+from headscope.studies.size.shrink.saved_folder import notes, sizes_and_times, written_folder
+from headscope.studies.size.shrink.search import search_for
+from headscope.studies.size.shrink.texts import corpus_read, judged_by, task_texts, text_facts
 from headscope.studies.size.shrink.vocabulary import pieces_to_keep
 from headscope.training.recipe import TrainingRecipe
 
@@ -44,7 +44,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     task: Task | None = None,
     speed: str | None = None,
     size: str | None = None,
-    method: Literal["estimate", "magnitude", "random", "gates"] = "estimate",
+    method: Literal["estimate", "gates"] = "estimate",
     fine: bool = False,
     heads_of: list[str] | None = None,
     parts: str | None = None,
@@ -71,8 +71,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
     * `size`: Have at most this size, such as 10MB or 60% (of a BERT the default beside 1.5x, without a target).
-    * `method`: Choose parts by what they add (estimate), by the length of their weights (magnitude), at random, or by
-      gates that are trained together with the model towards --speed or --size.
+    * `method`: Choose parts by what they add (estimate), or by gates that are trained together with the model towards
+      --speed or --size.
     * `fine`: Let each layer keep its own numbers of heads and neurons, or none, instead of what an ordinary class can
       hold.
     * `heads_of`: Compare the heads that stay with those that a result of profile, syntax, relations or patterns marks,
@@ -92,60 +92,61 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     Raises `HeadscopeError` for a target that no size reaches, a task without a train split and texts in its place, or
     a model that cannot lose any part.
     """
-    model, task = pseudo_labels.judged_by(model, task, corpus, settings)
+    model, task = judged_by(model, task, corpus, settings)
     options: dict[str, Any] = {"groups": groups, "epochs": epochs, "best_effort": best_effort}
     plan = plan_of(model, speed, size, parts, method, fine=fine, eight_bit=eight_bit, **options)
-    judging = judging_of(model, corpus, task, settings, tolerance)
+    task, texts = task_texts(model, corpus, task, settings)
+    judge = judge_of(model, task, texts, settings, tolerance)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=LEARNING_RATE, max_tokens=max(model.max_tokens, 8))
-    training_steps = (epochs + plan.gate_epochs) * -(-len(judging.training) // recipe.batch)
+    training_steps = (epochs + plan.gate_epochs) * -(-len(judge.training) // recipe.batch)
     settings.on_total(groups + training_steps + 1)
 
-    measured = _measured(judging, plan)
+    measured = _measured(judge, plan)
     kinds = kinds_of_heads(heads_of or [], measured)
-    shapes = shapes_of([*map(len, judging.training)], model.max_tokens)
+    shapes = shapes_of([*map(len, judge.training)], model.max_tokens)
     folder = directory / FOLDER
-    known = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
-    record = SearchRecord(folder / "search.json", known | {"shapes": str(shapes)}, settings.on_notice)
-    ordered = by_method(measured, method, settings.seed)
-    train = partial(trained_gates, judging, measured, corpus, recipe, folder / "gates")
-    search = search_for(ordered, judging.answers, judging.training, plan, shapes, record, settings, train)
+    of_run = of_pass(model, corpus, settings) | plan.options() | {"task": task.name if task else ""}
+    record = SearchRecord(folder / "search.json", of_run | {"shapes": str(shapes)}, settings.on_notice)
+    train = partial(trained_gates, judge, measured, corpus, recipe, folder / "gates")
+    by_gates = partial(found_by_gates, train=train, best_effort=best_effort) if method == "gates" else None
+    search = search_for(measured, judge, plan, shapes, record, by_gates)
     settings.on_total(len(search.steps) + training_steps)
 
     last = search.steps[-1].size
     smaller = untrained = search.original.written(last)
     if epochs:
-        examples = examples_of(judging, untrained, last.layers, measured.pieces)
+        examples = examples_of(judge, untrained, last.layers, measured.pieces)
         smaller = distilled(untrained, examples, corpus, recipe, settings, folder / "training")
-    found = evidence(judging, search, measured, untrained, smaller)
-    beside, facts = portable_beside(judging, found.before, search, record) if fine and method != "gates" else ({}, {})
+    judged = evidence(judge, search, measured, untrained, smaller)
+    beside, facts = portable_beside(judge, judged.before, search, record) if fine and method != "gates" else ({}, {})
     onnx = folder / eight_bits.FOLDER if eight_bit else None
-    scored, files = eight_bits.scored(judging, found, smaller, shapes, onnx) if onnx else ({}, {})
+    scored, files = eight_bits.scored(judge, judged, smaller, shapes, onnx) if onnx else ({}, {})
     facts |= plan.options() | sizes_and_times(model, smaller, shapes, (measured.size, last), fine=fine) | files
-    facts |= found.facts | search.facts() | pseudo_labels.facts(corpus, judging.answers.task, judging.texts)
-    facts |= {"epochs": epochs, "examples": len(judging.training), "trained": smaller is not untrained}
-    variables = found.variables | beside | scored | (kinds.variables(found.stays) if kinds else {})
-    read = pseudo_labels.corpus_read(corpus, judging.answers.task)
+    facts |= judged.facts | search.facts | text_facts(corpus, task, texts)
+    facts |= {"epochs": epochs, "examples": len(judge.training), "trained": smaller is not untrained}
+    variables = judged.variables | beside | scored | (kinds.variables(judged.stays) if kinds else {})
+    read = corpus_read(corpus, task)
     card = notes(xr.Dataset(variables, attrs={"corpus": read.described}), facts)
-    written = written_folder(smaller, directory / "model", card, onnx, head=judging.head)
-    variables |= found.reloaded(judging, written)
+    written = written_folder(smaller, directory / "model", card, onnx, head=task is not None)
+    variables |= judged.reloaded(judge, written)
     record.remove()
     settings.on_progress(1)
-    attributes = provenance("shrink", model, read, settings) | _attributes(judging, corpus, facts)
+    attributes = provenance("shrink", model, read, settings) | _attributes(judge, corpus, facts)
     return results.check(xr.Dataset(variables, attrs=attributes | {"shrunk_sha256": written.sha256}))
 
 
-def _measured(judging: Judging, plan: ShrinkPlan) -> Original:
+def _measured(judge: Judge, plan: ShrinkPlan) -> Original:
     """The whole model, what its parts add to the texts of the search, and the pieces that stay."""
-    model, texts, inputs = judging.model, judging.texts, judging.training
+    model, texts, inputs = judge.model, judge.texts, judge.training
     examples = [*texts.training, *texts.stopping]
-    pieces = pieces_to_keep(model, [*inputs, *judging.stopping], plan.vocabulary, examples)
-    original = original_of(model, inputs, judging.settings, plan.kinds, pieces, fine=plan.fine)
+    pieces = pieces_to_keep(model, [*inputs, *judge.stopping], plan.vocabulary, examples)
+    original = original_of(model, inputs, judge.settings, plan.kinds, pieces, fine=plan.fine)
     return eight_bits.quantisable(original) if plan.eight_bit else original
 
 
-def _attributes(judging: Judging, corpus: Corpus, facts: dict[str, Any]) -> dict[str, Any]:
+def _attributes(judge: Judge, corpus: Corpus, facts: dict[str, Any]) -> dict[str, Any]:
     """What the result says beside its variables."""
-    task, inputs = judging.answers.task, judging.held_out
+    task, inputs = judge.task, judge.held_out
     return {
         **({"task": task.name} if task else {}),
         "resampled": (corpus if task is None else task.dev).resampled,
@@ -153,5 +154,5 @@ def _attributes(judging: Judging, corpus: Corpus, facts: dict[str, Any]) -> dict
         "options": json.dumps({"method": facts["method"]}),
         "n_examples": len(inputs),
         "n_tokens": sum(map(len, inputs)),
-        "skipped": json.dumps(dict(judging.texts.left_out)),
+        "skipped": json.dumps(dict(judge.texts.left_out)),
     }

@@ -6,7 +6,7 @@ What the result says is checked: somebody else may have written it.
 import json
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,13 @@ from headscope.outputs.onnx_outputs import session_of
 from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.passes import Settings
 from headscope.storage.codec import decode
-from headscope.studies.size.shrink.answers import Answers, file_answers
 from headscope.studies.size.shrink.eight_bit import EIGHT, file_megabytes
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
-from headscope.studies.size.shrink.judging import Judging, answers_of
-from headscope.studies.size.shrink.prices import Shapes, busy, by_round, times_as_fast
-from headscope.studies.size.shrink.pseudo_labels import judged_by, task_texts
+from headscope.studies.size.shrink.judge import Judge, judge_of
+from headscope.studies.size.shrink.prices import Shapes, by_round
+from headscope.studies.size.shrink.saved_folder import busy, times_as_fast
 from headscope.studies.size.shrink.scores import Outputs, Scores
-from headscope.studies.size.shrink.splits import encode, of_dev
+from headscope.studies.size.shrink.texts import Splits, encode, judged_by, task_texts
 
 # Largest difference of equal scores: numbers of another machine differ in their last bits.
 SAME = 1e-4
@@ -60,39 +59,38 @@ def verified(
     model, task = judged_by(model, task, corpus, settings)
     saved = load(str(folder.absolute()), head=task is not None or known.words_head, device=str(model.device))
     if task is not None and not task.pseudo_labelled:
-        texts = of_dev(task)
+        texts = Splits((), (), tuple(task.dev), tuple(task.dev.units))
     else:
         task, texts = task_texts(model, corpus, task, settings)
-    answers = answers_of(model, task)
-    judging = Judging(model, answers, texts, answers.tolerance, settings)
-    read, before = encode(saved, texts.held_out), judging.outputs(model)
-    scores = judging.scores([before, judging.outputs(saved, read)])
+    judge = judge_of(model, task, texts, settings)
+    read, before = encode(saved, texts.held_out), judge.outputs(model)
+    scores = judge.scores([before, judge.outputs(saved, read)])
     shrunk, files = _beside(result, "shrunk_score", scores), {}
     if known.megabytes:
         path = folder / ONNX / EIGHT
-        scores = judging.scores([before, _file_outputs(path, saved, answers, read, settings)])
+        scores = judge.scores([before, _file_outputs(path, saved, judge, read)])
         sizes = {"megabytes": [known.megabytes, file_megabytes(path)]}
         files = {"eight_bit": _beside(result, "eight_bit_score", scores) | sizes}
     counts, was_busy = [known.parameters, parameters(saved)], busy()
     seconds = by_round(known.shapes, [model, saved])
     now, least, most = times_as_fast(seconds)
-    times = zip(known.shapes, known.after, np.median(seconds, 0).tolist(), strict=True)
+    times = zip(known.timed, np.median(seconds, 0).tolist(), strict=True)
     return {
         "same": shrunk["same"] and counts[0] == counts[1] and all(entry["same"] for entry in files.values()),
         "scores": shrunk["scores"],
         "parameters": counts,
         "milliseconds": [
-            {"examples": examples, "tokens": tokens, "saved": after, "now": 1000 * second}
-            for (examples, tokens), after, (_, second) in times
+            {"examples": shape.examples, "tokens": shape.tokens, "saved": shape.after, "now": 1000 * second}
+            for shape, (_, second) in times
         ],
-        "times_as_fast": [known.times_as_fast, now],
-        "times_as_fast_by_round": [known.by_round, [least, most]],
+        "times_as_fast": [known.times_as_fast[0], now],
+        "times_as_fast_by_round": [known.times_as_fast[1:], [least, most]],
         **({"busy": was_busy} if was_busy else {}),
         **files,
     }
 
 
-def _file_outputs(path: Path, saved: Model, answers: Answers, read: Sequence[Encoded], settings: Settings) -> Outputs:
+def _file_outputs(path: Path, saved: Model, judge: Judge, read: Sequence[Encoded]) -> Outputs:
     """What the file of eight bits answers."""
     _existing(path, "the model in eight bits", there=path.is_file())
     if (weighs := file_megabytes(path)) > LARGEST_FILE * megabytes(saved) + 1:
@@ -100,7 +98,7 @@ def _file_outputs(path: Path, saved: Model, answers: Answers, read: Sequence[Enc
             f"'{path}' has {weighs:.0f} MB, the model itself {megabytes(saved):.0f}; run 'headscope shrink' again"
         )
     with refusing(f"'{path}' cannot be run", "run 'headscope shrink' again"):
-        return file_answers(answers, session_of(path), saved, read, settings)
+        return judge.file_outputs(session_of(path), saved, read)
 
 
 def _existing(path: Path, words: str, *, there: bool) -> None:
@@ -140,19 +138,20 @@ class TimedShape:
 class SavedFacts:
     """The facts by which a saved model is verified.
 
-    * `after`: milliseconds of the saved model for each timed shape; `times_as_fast`: over the shapes, `by_round`: the
-      least and the most of all rounds.
-    * `words_head`: whether it has a head for masked words.
-    * `megabytes`: of the file of eight bits, 0 without one.
+    * `times_as_fast`: over the shapes, and of all rounds the least and the most.
+    * `words_head`: whether it has a head for masked words; `megabytes`: of the file of eight bits, 0 without one.
     """
 
     parameters: int
-    shapes: Shapes
-    after: list[float]
-    times_as_fast: float
-    by_round: list[float]
+    timed: list[TimedShape]
+    times_as_fast: list[float]
     words_head: bool
     megabytes: float
+
+    @property
+    def shapes(self) -> Shapes:
+        """The timed shapes."""
+        return tuple((shape.examples, shape.tokens) for shape in self.timed)
 
 
 def recorded(result: xr.Dataset, name: str) -> SavedFacts:
@@ -174,24 +173,21 @@ def recorded(result: xr.Dataset, name: str) -> SavedFacts:
 
 def _recorded(result: xr.Dataset) -> SavedFacts:
     known = json.loads(result.attrs["shrinking"])
-    timed = decode(known["timed"], list[TimedShape])
-    shapes = tuple((shape.examples, shape.tokens) for shape in timed)
-    parameters, by_round = decode(known["parameters"], list[int])[1], decode(known["times_as_fast"], list[float])[1:]
     files = [decode(known["eight_bit"]["megabytes"], list[float])[1]] if "eight_bit" in known else []
-    for value in (parameters, *by_round, *files, *(number for shape in timed for number in astuple(shape))):
+    facts = SavedFacts(
+        parameters=decode(known["parameters"], list[int])[1],
+        timed=decode(known["timed"], list[TimedShape]),
+        times_as_fast=list(decode(known["times_as_fast"], tuple[float, float, float])),
+        words_head=decode(known["model_class"], list[str])[1].endswith("ForMaskedLM"),
+        megabytes=sum(files),
+    )
+    times = [number for shape in facts.timed for number in astuple(shape)]
+    for value in (facts.parameters, *facts.times_as_fast, *files, *times):
         if not 0 < value < inf:
             raise ValueError(f"{value!r} is no number above 0")
-    if not 0 < len(shapes) <= MOST_SHAPES or any(examples * tokens > MOST_TOKENS for examples, tokens in shapes):
+    if not 0 < len(facts.timed) <= MOST_SHAPES or any(prod(shape) > MOST_TOKENS for shape in facts.shapes):
         raise ValueError(f"timed are not 1 to {MOST_SHAPES} shapes of up to {MOST_TOKENS:,} tokens")
     for name in ("shrunk_score", *["eight_bit_score"] * len(files)):
         if result[name].dims != ("metric",) or not np.issubdtype(result[name].dtype, np.floating):
             raise ValueError(f"{name} is no number for each metric")
-    return SavedFacts(
-        parameters=parameters,
-        shapes=shapes,
-        times_as_fast=len(timed) / sum(shape.after / shape.before for shape in timed),
-        by_round=by_round,
-        after=[shape.after for shape in timed],
-        words_head=decode(known["model_class"], list[str])[1].endswith("ForMaskedLM"),
-        megabytes=sum(files),
-    )
+    return facts

@@ -12,7 +12,7 @@ from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 from headscope.models import Model
 from headscope.models.smaller_vocabulary import can_lose_pieces, kept_pieces, with_pieces
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 
 
 def pieces_to_keep(

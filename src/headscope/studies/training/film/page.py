@@ -41,7 +41,7 @@ CHANGE = {"long_name": "change of attention since the start", "units": "1 − co
 
 
 def changes(numbers: Numbers, name: str) -> xr.DataArray:
-    """1 less a similarity at each step, with its interval."""
+    """1 minus a similarity at each step, with its interval."""
     array = numbers.array(name)
     bounds = {"lower": 1 - array["upper"], "upper": 1 - array["lower"]} if "lower" in array.coords else {}
     return (1 - array).assign_coords(bounds).assign_attrs(array.attrs | CHANGE).rename("change")

@@ -34,7 +34,7 @@ class StepReader:
 
     * `values`: of each variable the mean of each step, [layer, head, ...] or [layer]; `bounds` of its interval;
       `counts`, the number of examples.
-    * `changes`: of each step, 1 less the similarity in the corpus and in each resample, [1 + resample, head].
+    * `changes`: of each step, 1 minus the similarity in the corpus and in each resample, [1 + resample, head].
     * `maps`: of each step, the attention maps of one typical input.
     """
 
@@ -128,7 +128,7 @@ class StepReader:
 
 
 def changes_of(tally: Tally) -> Float[np.ndarray, "draw head"]:
-    """1 less the similarity of the only later model: first in the corpus, then in each resample."""
+    """1 minus the similarity of the only later model: first in the corpus, then in each resample."""
     counts: Any = np.maximum(tally.resampled_count[:, None, 0], 1e-9)
     resampled = np.where(tally.resampled_count[:, None, 0] > 0, tally.resampled_total[:, :, 0] / counts, np.nan)
     return 1 - np.concatenate([tally.mean[None, :, 0], resampled])

@@ -59,8 +59,7 @@ STUDY = Study(
         Number(
             *("gradient_norm", "length of the gradient of a layer's weights", "norm", LAYERS),
             source="mean over the recorded steps and over seeds; after clipping",
-            definition="length of the gradient of a layer's weights, after clipping; mean over recorded steps (every "
-            "eighth, at most about fifty; more often in trainings of fewer than 16 steps) and seeds",
+            definition="length of the gradient of a layer's weights, after clipping; mean over steps and seeds",
         ),
         Number(
             *("update_path", PATH, "share of the norm", LAYERS, CHANGES),
@@ -69,7 +68,7 @@ STUDY = Study(
         ),
         Number(
             *("attention_change", "change of the attention of a layer in the training", "1 − cosine", LAYERS, CHANGES),
-            definition="1 less the cosine of attention after the last step and before the first, on 100 dev examples "
+            definition="1 minus the cosine of attention after the last step and before the first, on 100 dev examples "
             "at most; mean over heads and seeds",
         ),
         Number(
@@ -98,14 +97,14 @@ STUDY = Study(
         ),
         Number("baseline_score", "score of a simple model on dev", "fraction", ("task", "baseline", "metric"), SIMPLE),
         Number(
-            *("baseline_gain", "score less that of a simple model", "fraction", ("task", "init", "baseline", "metric")),
+            *("baseline_gain", "score minus a simple model's", "fraction", ("task", "init", "baseline", "metric")),
             source="on the same dev examples",
-            definition="score less that of a simple model, on the same dev examples and resamples (documents where "
+            definition="score minus that of a simple model, on the same dev examples and resamples (documents where "
             "they are known)",
         ),
         Number(
-            *("way_gain", "score less that of training all weights", "fraction", ROWS, "on the same dev examples"),
-            definition="score less that of finetuned, on the same dev examples and resamples",
+            *("way_gain", "score minus that of training all weights", "fraction", ROWS, "on the same dev examples"),
+            definition="score minus that of finetuned, on the same dev examples and resamples",
         ),
         Number(
             *("trained_parameters", "parameters that are trained", "parameters", WAY),
@@ -131,9 +130,7 @@ STUDY = Study(
             *("seed_deviation", "standard deviation of the score by its source", "fraction", BY_SOURCE),
             source="two-way analysis of variance",
             definition="standard deviation of the score by weights, order, and the rest, from a two-way analysis of "
-            "variance of one run a pair (expected mean squares; where pairs are missing, what a factor explains beyond "
-            "the other); of examples, the standard error of a run's score over dev examples. Its interval is a "
-            "generalized one, of rest and examples that of chi-square",
+            "variance of one run a pair; of examples, the standard error of a run's score over dev examples",
         ),
         Number("seed_p", "p of the F test of seeds of a kind", "probability", BY_SOURCE, "against the rest"),
         Number(
@@ -143,8 +140,8 @@ STUDY = Study(
         Number(
             *("stopping_loss", "best score lost by stopping a share of the runs early", "fraction"),
             *((*ROWS, "stopped_share"), DODGE),
-            definition="best score of all runs less that of those that go on, if the share with the lowest main metric "
-            "after the first third of the epochs is stopped; of four runs or more; bootstrap over runs",
+            definition="best score of all runs minus that of those that go on, if a share of them is stopped after the "
+            "first third of the epochs; bootstrap over runs",
         ),
         Number(
             *("stopping_saved", "steps saved by stopping a share of the runs early", "share of steps"),
@@ -153,10 +150,8 @@ STUDY = Study(
         Number(
             *("head_agreement", AGREEMENT, "agreement", ("task", "init", "head_number"), RUNS),
             definition="mean over pairs of runs of the rank correlation over heads, of importance (gradient of the "
-            "loss in the head's gate), similarity (to its maps before the training) and the entropy of attention (of "
-            "both in BERT-base: Prasanna et al. 2020); of kind (previous, next or same token, [CLS], [SEP] or "
-            "punctuation with 0.4 of the attention, else none) the share of heads that have the same; jackknife over "
-            "runs",
+            "loss in the head's gate), similarity (to its maps before the training) and entropy of attention; of kind "
+            "the share of heads that have the same; jackknife over runs",
         ),
         Number(
             "important_runs", "runs in which a head is of the tenth that matters most", "share of runs", HEADS, RUNS

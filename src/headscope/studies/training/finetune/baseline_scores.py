@@ -47,7 +47,7 @@ def gains(
     resamples: Float[np.ndarray, "resample metric"],
     baseline: BaselineScore,
 ) -> dict[str, np.ndarray]:
-    """A score less that of a simple model, with the interval over resamples that both share."""
+    """A score minus that of a simple model, with the interval over resamples that both share."""
     units = equal_units(task.dev.units)
     bounds = of_differences(interval(resamples - baseline.resamples, units), units)
     counts = np.full(len(value), baseline.count)

@@ -123,7 +123,7 @@ def _by_seed(task: TaskNumbers, init: str) -> np.ndarray:
 
 
 def _difference(task: TaskNumbers, first: str, second: str) -> float:
-    """The score of one way less that of another."""
+    """The score of one way minus that of another."""
     return task("score", init=first).value - task("score", init=second).value
 
 

@@ -156,7 +156,7 @@ def _cell(
 
 
 def _gain(task: Task, values: Values, resamples: np.ndarray, others: Values, of_others: np.ndarray) -> Values:
-    """The score of a way less that of another, with the interval over resamples that both share."""
+    """The score of a way minus that of another, with the interval over resamples that both share."""
     units = equal_units(task.dev.units)
     return {
         "way_gain": values["score"] - others["score"],

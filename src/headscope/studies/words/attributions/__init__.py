@@ -19,7 +19,7 @@ WITH = "target with the most important share of tokens alone"
 CHOSEN = "of the layer chosen on one half of the scored inputs, on the other half"
 BLANK_OUT = "rank correlation of importance with blank-out, over the tokens of an input"
 LEAD = (
-    "comprehensiveness of the method that has most on one half of the scored inputs, less that of this one, on the "
+    "comprehensiveness of the method that has most on one half of the scored inputs, minus that of this one, on the "
     "other half"
 )
 KOBAYASHI, BRUNNER = "Kobayashi et al. 2020, section 2", "Brunner et al. 2020, section 3"

@@ -25,7 +25,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.encoding.batch import Batch
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.outputs.words.few_tokens import chosen_states
+from headscope.outputs.words.few_tokens import chosen_states, last_pieces
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.words.attributions.targets import Target, Vectors
 
@@ -132,7 +132,7 @@ class Blanking:
     def trial(self, shortcut: Shortcut) -> Vectors:
         """The vectors of a few blanked copies of a short input by a shortcut."""
         device, tokens = self.model.device, 6
-        ids = np.resize(sorted(self.model.tokenizer.get_vocab().values())[-5:], tokens)
+        ids = np.resize(last_pieces(self.model, 5), tokens)
         # The last token is read, and is in all copies.
         blanked = torch.tensor([[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]], dtype=torch.bool)
         candidates, position = torch.arange(1, tokens - 1, device=device), torch.tensor(tokens - 1, device=device)

@@ -74,7 +74,7 @@ class Target:
             return logits.reshape(len(logits), -1)[:, :1]
         if self.kind == "word":
             logits = logits[torch.arange(len(positions), device=logits.device), positions]
-        return logits.log_softmax(-1)
+        return logits - logits.logsumexp(-1, keepdim=True)
 
     def scores(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
         """The target of inputs of which tokens are blanked; `reference` are the vectors of the whole inputs."""
@@ -86,7 +86,7 @@ class Target:
     def distance(self, vectors: Vectors, reference: Vectors) -> Float[Tensor, " example"]:
         """How far outputs are from the `reference`, that of the input as it is.
 
-        Total variation of the probabilities of classes or words, difference of numbers, 1 less the cosine of
+        Total variation of the probabilities of classes or words, difference of numbers, 1 minus the cosine of
         representations.
         """
         if self.kind == "representation":

@@ -33,7 +33,7 @@ STUDY = Study(
             definition=f"{RIGHT} than all others; equal scores (to 1e-5) count a half; the interval is over items",
         ),
         Number("accuracy_by_lemma", f"{RIGHT}, lemmas resampled whole", ITEMS, BY_PHENOMENON),
-        Number("margin", "score of the good text less that of the best other", "nats", BY_PHENOMENON),
+        Number("margin", "score of the good text minus that of the best other", "nats", BY_PHENOMENON),
         Number("chance", "accuracy of a choice at random", ITEMS, BY_PHENOMENON),
         Number(
             *("accuracy_baseline", f"{RIGHT}, of baselines", ITEMS, ("phenomenon", "baseline")),
@@ -62,11 +62,11 @@ STUDY = Study(
         Number("accuracy_by_condition", f"{RIGHT}, by condition", ITEMS, ("condition",)),
         Number("accuracy_by_suite", f"{RIGHT}, by suite", ITEMS, BY_SUITE),
         Number(
-            *("control_fall", "accuracy less that on changed texts, on the same items", ITEMS),
+            *("control_fall", "accuracy minus that on changed texts, on the same items", ITEMS),
             *(("suite", "control"), SALAZAR),
         ),
         Number(
-            *("baseline_gain", "accuracy less that of baselines, on the same items", ITEMS),
+            *("baseline_gain", "accuracy minus that of baselines, on the same items", ITEMS),
             *(("suite", "baseline"), SALAZAR),
         ),
         Number(
@@ -100,7 +100,7 @@ STUDY = Study(
             f"facts that are right in {BEST}; wordings by themselves are conditions of `pararel`",
         ),
         Number(
-            *("best_wording_gain", f"accuracy of {BEST}, less the mean over wordings", FACTS, BY_PHENOMENON, JIANG),
+            *("best_wording_gain", f"accuracy of {BEST} minus the mean over wordings", FACTS, BY_PHENOMENON, JIANG),
         ),
         Number(
             "accuracy_by_name_filter",
@@ -116,10 +116,12 @@ STUDY = Study(
             *(FACTS, BY_PHENOMENON, PETRONI),
         ),
         Number("right_in_all", "facts that are right in all wordings", FACTS, BY_PHENOMENON, PETRONI),
-        Number("answer_gain", f"precision at 1 less that of {OTHER_HALF}, on the same facts", ITEMS, BY_SUITE, PETRONI),
+        Number(
+            "answer_gain", f"precision at 1 minus that of {OTHER_HALF}, on the same facts", ITEMS, BY_SUITE, PETRONI
+        ),
         Number(
             "among_gain",
-            "first of all answers of the phenomenon, less the most frequent one of the other half, on the same facts",
+            "first of all answers of the phenomenon minus the most frequent one of the other half, on the same facts",
             *(ITEMS, BY_SUITE, ELAZAR),
             "`accuracy_among_answers` less `accuracy_of_most_frequent`, on the same facts",
         ),

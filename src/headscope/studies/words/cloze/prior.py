@@ -62,8 +62,8 @@ def _alone(predictor: WordPredictor) -> Float[Tensor, " piece"]:
     if not len(token):
         return torch.full((_size(predictor),), -math.log(_size(predictor)), device=model.device)
     (part,) = predictor.inputs([replace(text, places=token, units=token)])
-    logits = predictor.logits(part)[0]
-    return logits - logits.logsumexp(-1)
+    ((_, logits),) = predictor.logits(part)
+    return logits[0] - logits[0].logsumexp(-1)
 
 
 def _size(predictor: WordPredictor) -> int:

@@ -1,4 +1,4 @@
-"""Accuracies of suites less those of changed texts, of baselines and of names, on the same items."""
+"""Accuracies of suites minus those of changed texts, of baselines and of names, on the same items."""
 
 from collections.abc import Mapping, Sequence
 

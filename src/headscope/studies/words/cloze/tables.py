@@ -109,9 +109,9 @@ facts = table(
 )
 by_suite = table(
     "suites",
-    "Accuracy of each suite less that of baselines and of changed texts on the same items, and less that of always the "
-    "most frequent answer; precision at 1 where the subject's name gives the answer away, and where it does not. In "
-    "points and per cent, with 95% intervals.",
+    "Accuracy of each suite minus that of baselines and of changed texts on the same items, and minus that of always "
+    "the most frequent answer; precision at 1 where the subject's name gives the answer away, and where it does not. "
+    "In points and per cent, with 95% intervals.",
     {
         "baseline_gain": "More than {}",
         "control_fall": "More than {}",

@@ -1,13 +1,13 @@
 """How small a model may be: closed forms of the size down to which no more than the tolerance is lost."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from headscope.passes import Settings
-from headscope.studies.size.shrink.answers import TaskAnswers
-from headscope.studies.size.shrink.evidence import needed_share
+from headscope.studies.size.shrink.held_out import needed_share
+from headscope.studies.size.shrink.judge import TaskJudge
 
 SHARES = np.array([1.0, 0.8, 0.6, 0.4])
 UNTRAINED = (-1.0, -1.0)
@@ -35,10 +35,11 @@ def test_without_intervals_every_size_may_do_and_none_surely() -> None:
     assert needed_share(gains(*unknown), SHARES, 0.02)[1:].tolist() == [0.4, 1]
 
 
-def task(metric: str, targets: np.ndarray) -> Any:
-    """What of a task its scores ask for."""
-    dev = SimpleNamespace(units=range(len(targets)))
-    return SimpleNamespace(metrics=(metric,), targets=lambda corpus: targets, dev=dev)
+def judge(metric: str, targets: np.ndarray, resamples: int) -> TaskJudge:
+    """A judge by a task that has what its scores ask for."""
+    dev, nothing = SimpleNamespace(units=range(len(targets))), cast("Any", None)
+    task: Any = SimpleNamespace(metrics=(metric,), targets=lambda corpus: targets, dev=dev)
+    return TaskJudge(nothing, task, nothing, Settings(resamples=resamples), 0.02)
 
 
 def test_few_answers_of_which_none_is_lost_promise_nothing() -> None:
@@ -47,7 +48,7 @@ def test_few_answers_of_which_none_is_lost_promise_nothing() -> None:
         targets = np.arange(number) % 2
         outputs = [np.eye(2)[targets]] * 6
         found = needed_share(
-            TaskAnswers(task("accuracy", targets)).gains(outputs, NO_SCORES, 0.02, Settings(resamples=200)),
+            judge("accuracy", targets, 200).gains(outputs, NO_SCORES),
             SHARES,
             0.02,
         )
@@ -58,6 +59,6 @@ def test_where_a_metric_is_a_loss_what_grows_is_worse() -> None:
     targets = np.zeros(400)
     errors = np.sqrt([0.1, 0.105, 0.2, 0.2, 0.9, 0.2])
     outputs = [np.full((400, 1), error) for error in errors]
-    found = TaskAnswers(task("squared_error", targets)).gains(outputs, NO_SCORES, 0.02, Settings(resamples=50))
+    found = judge("squared_error", targets, 50).gains(outputs, NO_SCORES)
     np.testing.assert_allclose(found[:, 0], 0.1 - errors**2, atol=1e-6)
     assert needed_share(found, SHARES, 0.02).tolist() == [0.8, 0.8, 0.8]

@@ -1,7 +1,7 @@
 """What held-out texts say of a smaller model: its scores, those of its steps and of other parts, and who loses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,20 @@ from jaxtyping import Bool, Float
 from headscope.corpora.tasks import chance
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
-from headscope.models.removable_parts import Kept, Numbers
+from headscope.models.removable_parts import Kept, Numbers, parts_of
 from headscope.results.variables import Count, Variables
 from headscope.studies.size.shrink import STUDY, choices, groups
-from headscope.studies.size.shrink.found_search import FoundSearch
-from headscope.studies.size.shrink.judging import Judging
+from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
-from headscope.studies.size.shrink.record import Step
+from headscope.studies.size.shrink.record import SearchRecord, Step
 from headscope.studies.size.shrink.scores import Outputs
+from headscope.studies.size.shrink.search import FoundSize, found_steps
 from headscope.studies.size.shrink.sizes import Size
-from headscope.studies.size.shrink.splits import encode
+from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.vocabulary import held_out_counts
 
+# The record of the search for an ordinary model.
+PORTABLE = "portable.json"
 KEPT = ("neurons", "output_of_neurons", "heads", "output_of_heads")
 Arrays = dict[str, xr.DataArray]
 
@@ -43,49 +45,53 @@ class Evidence:
     stays: Bool[np.ndarray, "layer head"]
     before: Outputs
 
-    def reloaded(self, judging: Judging, written: Model) -> Arrays:
+    def reloaded(self, judge: Judge, written: Model) -> Arrays:
         """The score of the saved model, as it was loaded from its folder."""
-        scores = judging.scores([self.before, judging.outputs(written, self.inputs)])
+        scores = judge.scores([self.before, judge.outputs(written, self.inputs)])
         added = Variables({"metric": scores.metrics}, STUDY.source, STUDY.labels)
         added.add("reloaded_score", scores.values[-1])
         return added.arrays
 
 
-def evidence(judging: Judging, search: FoundSearch, measured: Original, untrained: Model, smaller: Model) -> Evidence:
+def evidence(judge: Judge, search: FoundSize, measured: Original, untrained: Model, smaller: Model) -> Evidence:
     """Judge the models of all steps and the smaller one, before its training and after it.
 
     * `measured`: the whole model, whose parts are valued by what they add.
     """
-    answers, texts, seed = judging.answers, judging.texts, judging.settings.seed
+    texts, seed = judge.texts, judge.settings.seed
     size, inputs = search.steps[-1].size, encode(smaller, texts.held_out)
-    original, by_parts = search.original, search.choice
-    outputs = [judging.outputs(judging.model)]
-    outputs += [judging.outputs(original.cut(step.size)) for step in search.steps[1:]]
-    chosen = outputs[-1] if by_parts is original else judging.outputs(by_parts.cut(size))
-    others = [judging.outputs(model) for model in choices.other_choices(by_parts, size, seed)]
-    outputs += [judging.outputs(model, inputs) for model in (untrained, smaller)]
-    read, answered = (judging.held_out, inputs), (outputs[0], outputs[-1])
+    original, by_parts = search.original, search.untrained
+    outputs = [judge.outputs(judge.model)]
+    outputs += [judge.outputs(original.cut(step.size)) for step in search.steps[1:]]
+    chosen = outputs[-1] if by_parts is original else judge.outputs(by_parts.cut(size))
+    others = [judge.outputs(model) for model in choices.other_choices(by_parts, size, seed)]
+    outputs += [judge.outputs(model, inputs) for model in (untrained, smaller)]
+    read, answered = (judge.held_out, inputs), (outputs[0], outputs[-1])
     kept = original.kept(size)
     stays = heads_that_stay(measured, size, kept)
-    arrays = path_variables(judging, search.steps, outputs)
-    arrays |= choices.variables(judging.scores([outputs[0], chosen, *others]), texts.units) if others else {}
-    arrays |= search.variables() | kept_variables(measured, size, kept, stays)
-    arrays |= groups.variables(judging, (judging.model, smaller), read, answered)
+    arrays = path_variables(judge, search.steps, outputs)
+    arrays |= choices.variables(judge.scores([outputs[0], chosen, *others]), texts.units) if others else {}
+    arrays |= search.variables | kept_variables(measured, size, kept)
+    if measured.fine or "head_gate" in arrays:
+        added = Variables({}, STUDY.source, STUDY.labels)
+        added.add("head_stays", stays.astype(float))
+        arrays |= added.arrays
+    arrays |= groups.variables(judge, (judge.model, smaller), read, answered)
     facts = {
-        "held_out": held_out_counts(judging.model, smaller, *read),
-        "tolerance": judging.tolerance,
-        "changed": answers.changed(texts.held_out, *answered, seed),
+        "held_out": held_out_counts(judge.model, smaller, *read),
+        "tolerance": judge.tolerance,
+        "changed": judge.changed(*answered),
     }
     return Evidence(arrays, facts, inputs, stays, outputs[0])
 
 
-def path_variables(judging: Judging, steps: Sequence[Step], outputs: Sequence[Outputs]) -> Arrays:
+def path_variables(judge: Judge, steps: Sequence[Step], outputs: Sequence[Outputs]) -> Arrays:
     """The path of the search, and the model that is saved.
 
     * `outputs`: of the whole model, of that after each further step, and of the saved one before and after training.
     """
-    task, scores, examples = judging.answers.task, judging.scores(outputs), len(outputs[0])
-    gains, path = judging.gains(outputs, scores), slice(0, len(steps))
+    task, scores, examples = judge.task, judge.scores(outputs), len(outputs[0])
+    gains, path = judge.gains(outputs, scores), slice(0, len(steps))
     shares = np.array([step.megabytes / steps[0].megabytes for step in steps])
     change = np.array([step.change for step in steps])
     stays = np.array([[layer in step.size.layers for layer in steps[0].size.layers] for step in steps])
@@ -97,14 +103,13 @@ def path_variables(judging: Judging, steps: Sequence[Step], outputs: Sequence[Ou
     added.add("path_change", scores.changes[path], interval=scores.change_bounds[path])
     added.add("output_change", change)
     added.add("exact_change", np.append(np.nan, np.diff(change)))
-    added.add("estimated_change", [step.estimate if step.part else np.nan for step in steps])
     added.add("megabytes", [step.megabytes for step in steps])
     added.add("layer_neurons", stays * np.array([step.size.neurons for step in steps]))
     added.add("layer_heads", stays * np.array([step.size.heads for step in steps]))
     added.add("untrained_score", scores.values[-2], interval=scores.bounds[-2])
     added.add("shrunk_change", scores.changes[-1], interval=scores.change_bounds[-1])
     added.add("shrunk_gain", gains[-1, 0], interval=gains[-1, 1:], count=examples)
-    needed = needed_share(gains, shares, judging.tolerance)
+    needed = needed_share(gains, shares, judge.tolerance)
     added.add("needed_share", needed[0], interval=needed[1:], count=examples)
     if task is not None:
         added.add("chance", chance(task, task.targets(task.dev)))
@@ -136,12 +141,10 @@ def _smallest(fits: Bool[np.ndarray, " model"], shares: Float[np.ndarray, " step
     return float(shares[-1] if fits[-1] or not len(unfit) else shares[unfit[0]])
 
 
-def kept_variables(original: Original, size: Size, kept: Kept, stays: Bool[np.ndarray, "layer head"]) -> Arrays:
+def kept_variables(original: Original, size: Size, kept: Kept) -> Arrays:
     """`kept_share` by layer: of neurons and heads, and of the variance and the squared length that they add.
 
-    Where layers may differ also `head_stays`.
-
-    * `kept`: the parts that stay; `stays`: the heads of these.
+    * `kept`: the parts that stay.
     """
     there = np.isin(original.size.layers, size.layers)
     neurons = np.array(size.neurons) / original.width if original.width else np.full(len(there), np.nan)
@@ -154,8 +157,6 @@ def kept_variables(original: Original, size: Size, kept: Kept, stays: Bool[np.nd
     ]
     added = Variables({"kept": KEPT}, STUDY.source, STUDY.labels)
     added.add("kept_share", np.stack(columns, axis=1) * there[:, None])
-    if original.fine:
-        added.add("head_stays", stays.astype(float))
     return added.arrays
 
 
@@ -177,3 +178,32 @@ def share_added(values: Sequence[Float[np.ndarray, " part"]], kept: Numbers) -> 
     both = zip(values, kept, strict=True)
     sums = [(float(layer[list(some)].sum()), float(layer.sum())) for layer, some in both]
     return np.array([part / total if total else 1.0 for part, total in sums])
+
+
+def portable_beside(
+    judge: Judge, before: Outputs, fine: FoundSize, record: SearchRecord
+) -> tuple[dict[str, xr.DataArray], dict[str, Any]]:
+    """What an ordinary class costs: the model of the same target that the search finds without `--fine`, beside it.
+
+    Both are measured on the same texts with the same prices. Steps are recorded, so that a run that was killed goes on.
+
+    * `before`: the outputs of the whole model for held-out texts.
+
+    Returns: variables, and facts: how fast and large the ordinary model is, in how many steps, and whether it reaches
+    the target.
+    """
+    measured = fine.search.original
+    even = replace(measured, parts=parts_of(measured.model), fine=False, least_heads=1, least_neurons=1)
+    beside = replace(fine.search, original=even, judge=replace(judge, settings=judge.settings.quiet))
+    record = replace(record, path=record.path.with_name(PORTABLE))
+    steps = found_steps(beside, record, record.read(), best_effort=True)
+    models = even.cut(steps[-1].size), measured.cut(fine.steps[-1].size)
+    outputs = [before, *map(judge.outputs, models)]
+    facts = {
+        "speed": 1 / steps[-1].share,
+        "megabytes": steps[-1].megabytes,
+        "steps": len(steps) - 1,
+        "reached": beside.met(steps[-1]),
+    }
+    # what the fine model gains beside the ordinary one, on the same examples and resamples
+    return judge.variables(outputs, "portable_score", "fine_gain", 1), {"portable": facts}
