@@ -1,36 +1,26 @@
-"""What is made once while a context lasts: the models and corpora of several studies, the processes of their pages."""
+"""What is made once while a context lasts: models and corpora that several studies read, processes that draw."""
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
-Made = TypeVar("Made")
-
-
-@dataclass(frozen=True)
-class _Kept:
-    made: dict[Hashable, object] = field(default_factory=dict)
-    entered: ExitStack = field(default_factory=ExitStack)
-
-
-_kept: ContextVar[_Kept | None] = ContextVar("kept inputs", default=None)
+Value = TypeVar("Value")
+_inputs: ContextVar[dict[Hashable, Any] | None] = ContextVar("inputs of several studies", default=None)
 
 
 @contextmanager
 def inputs_kept() -> Iterator[None]:
     """Within this context a model is loaded once, and a corpus read once, as long as its files do not change."""
-    inputs = _Kept()
-    token = _kept.set(inputs)
+    token = _inputs.set({})
     try:
-        with inputs.entered:
+        with kept(ExitStack, ExitStack):
             yield
     finally:
-        _kept.reset(token)
+        _inputs.reset(token)
 
 
-def kept(key: Hashable, make: Callable[[], Made], is_current: Callable[[Made], bool] = lambda made: True) -> Made:
+def kept(key: Hashable, make: Callable[[], Value], is_current: Callable[[Value], bool] = lambda value: True) -> Value:
     """What was made for a key within `inputs_kept`, if it `is_current`; else made now.
 
     >>> with inputs_kept():
@@ -39,15 +29,15 @@ def kept(key: Hashable, make: Callable[[], Made], is_current: Callable[[Made], b
     >>> kept("model", list) is kept("model", list)
     False
     """
-    inputs = _kept.get()
-    if inputs is None:
+    if (inputs := _inputs.get()) is None:
         return make()
-    if key not in inputs.made or not is_current(inputs.made[key]):  # type: ignore[arg-type]
-        inputs.made[key] = make()
-    return inputs.made[key]  # type: ignore[return-value]
+    if key not in inputs or not is_current(inputs[key]):
+        inputs[key] = make()
+    return inputs[key]
 
 
-def entered(key: Hashable, make: Callable[[], AbstractContextManager[Made]]) -> AbstractContextManager[Made]:
+def entered(key: Hashable, make: Callable[[], AbstractContextManager[Value]]) -> AbstractContextManager[Value]:
     """A context that lasts as long as `inputs_kept`; without that, one of its own."""
-    inputs = _kept.get()
-    return nullcontext(kept(key, lambda: inputs.entered.enter_context(make()))) if inputs else make()
+    if _inputs.get() is None:
+        return make()
+    return nullcontext(kept(key, lambda: kept(ExitStack, ExitStack).enter_context(make())))

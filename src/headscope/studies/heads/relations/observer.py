@@ -18,7 +18,6 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
-from headscope.encoding.sink import sink_of
 from headscope.linguistics.sentence import Example, Link
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.relations.link_attention import Baselines, LinkAttention, baselines
@@ -43,14 +42,13 @@ class BatchLinks(NamedTuple):
     """The links of a batch, the same for all models of one tokenizer.
 
     * `cells`: example, row and kind, and two tokens of each pair; `ends`: the first cell of each example, and the last.
-    * `lookers`: see `_lookers`; `lost`: links without a pair of tokens.
+    * `lookers`: see `_lookers`.
     """
 
     rows: list[LinkRow]
     cells: Int[Tensor, "cell 4"]
     ends: list[int]
     lookers: Float[Tensor, "row direction kind token"]
-    lost: int
 
 
 KEPT = 2_000  # inputs
@@ -61,7 +59,7 @@ class LinkObserver(RowsObserver):
 
     * `seed`: of the baselines.
     * `as_coded`: pair the tokens of source and target one by one.
-    * `counts`: of links whose ends have no tokens, or the same one.
+    * `counts`: of links whose ends have no tokens, or the same one, as it looks for them.
     * `relink`: gives an example the links that count; by default it has them.
     * `known`: gets the links of the first batches, by the numbers of their inputs, for the models that read them next.
     """
@@ -84,17 +82,15 @@ class LinkObserver(RowsObserver):
         links = (self.known or {}).get(inputs) or self._links_of(batch)
         if self.known is not None and len(self.known) * len(batch.examples) < KEPT:
             self.known[inputs] = links
-        self.rows, self.cells, self.ends, self.lookers, lost = links
-        if lost:
-            self.counts["links without a pair of tokens"] += lost
+        self.rows, self.cells, self.ends, self.lookers = links
         self.to_sink: dict[tuple[int, int], Float[Tensor, "example head token"]] = {}
-        self.at_sink = sink_of(batch.token_class)[:, None, :, None]
+        self.at_sink = batch.sink[:, None, :, None]
         # By layer and the first of some heads.
         self.largest: dict[tuple[int, int], Float[Tensor, "row head direction"]] = {}
 
     def _links_of(self, batch: Batch) -> BatchLinks:
-        tokens, lost = tokens_of(batch), Counter[str]()
-        rows = [row for example in range(len(tokens)) for row in self._rows(example, tokens[example], lost)]
+        tokens = tokens_of(batch)
+        rows = [row for example in range(len(tokens)) for row in self._rows(example, tokens[example])]
         cells = [
             (row.example, KINDS * number + kind, *pair)
             for number, row in enumerate(rows)
@@ -103,7 +99,7 @@ class LinkObserver(RowsObserver):
         ]
         table = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)
         ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
-        return BatchLinks(rows, table, ends, _lookers(rows, tokens, batch.real), lost.total())
+        return BatchLinks(rows, table, ends, _lookers(rows, tokens, batch.real))
 
     def add(self, layer: int, rows: Rows) -> None:
         """See `RowsObserver`: the blocks of a layer add to the maxima of those before."""
@@ -162,7 +158,7 @@ class LinkObserver(RowsObserver):
         means = torch.einsum("rht,rdkt->rhdk", to_sink[example], self.lookers)
         return means.to(torch.float16).cpu().numpy()
 
-    def _rows(self, example: int, tokens: dict[int, list[int]], lost: Counter[str]) -> Iterator[LinkRow]:
+    def _rows(self, example: int, tokens: dict[int, list[int]]) -> Iterator[LinkRow]:
         """The relations of an example that have a pair of tokens."""
         by_relation: dict[str, list[tuple[Pairs, ...]]] = defaultdict(list)
         read = self.batch.examples[example]
@@ -171,7 +167,7 @@ class LinkObserver(RowsObserver):
             if pairs[0]:
                 by_relation[link.relation].append(pairs)
             else:
-                lost[link.relation] += 1
+                self.counts["links without a pair of tokens"] += 1
         for relation, links in by_relation.items():
             matched = [(*pairs[1:], pairs[0]) for pairs in links if all(pairs)]
             kinds = [[pairs[0] for pairs in links], *(zip(*matched, strict=True) if matched else [[]] * (KINDS - 1))]
