@@ -133,11 +133,6 @@ class Taken(NamedTuple):
     training: Corpus | None
     part: str = ""
 
-    @property
-    def attributes(self) -> Attributes:
-        """What a result says of the part, and so its page and the terminal."""
-        return {"read_in_part": self.part} if self.part else {}
-
 
 def of_two_minutes(corpus: Corpus, training: Corpus | None, trained: int, settings: Settings, *, full: bool) -> Taken:
     """The treebanks with at most `trained` sentences to train on and `TESTED` to test on; all if `full`.

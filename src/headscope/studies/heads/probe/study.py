@@ -99,8 +99,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     )
     attributes = provenance("probe", model, corpus, settings)
     source = training or corpus
-    taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    corpus, training, attributes = taken.corpus, taken.training, attributes | taken.attributes
+    corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
     most = trained_on(corpus, training)  # how many train is known once they are read
     settings.on_total(read + recipe.passes(most) * most * (1 + random * seeds))

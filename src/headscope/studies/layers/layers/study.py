@@ -115,8 +115,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     order = [cases.task for cases in sampled]
     lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)
-    attributes |= {"read_in_part": part} if part else {}
     attributes |= states.read | {
+        "read_in_part": part,
         "resampled": joint_resampled(treebanks),
         "tasks": json.dumps(
             {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}, ensure_ascii=False

@@ -88,8 +88,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
-    taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    corpus, training, attributes = taken.corpus, taken.training, attributes | taken.attributes
+    corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
