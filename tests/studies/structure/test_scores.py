@@ -190,13 +190,13 @@ def test_spaces_trained_together_are_those_trained_alone() -> None:
 
 def test_the_first_spaces_alone_have_the_maps_and_scores_that_they_have_beside_others() -> None:
     bank = treebank()
-    every, some = (fit(bank, RECIPE, 0, CPU, spaces=spaces) for spaces in (None, 2))
-    np.testing.assert_array_equal(some.losses, every.losses[..., :2])
+    full, some = (fit(bank, RECIPE, 0, CPU, spaces=spaces) for spaces in (None, 2))
+    np.testing.assert_array_equal(some.losses, full.losses[..., :2])
     for kind, maps in some.maps.items():
-        assert torch.equal(maps, every.maps[kind][:2])
-    of_every, of_some = (score(bank, fitted.maps, CPU) for fitted in (every, some))
-    np.testing.assert_array_equal(of_some.right[:, :2], of_every.right[:, :2])
-    np.testing.assert_array_equal(of_some.norm_spearman[:, :2], of_every.norm_spearman[:, :2])
+        assert torch.equal(maps, full.maps[kind][:2])
+    of_full, of_some = (score(bank, fitted.maps, CPU) for fitted in (full, some))
+    np.testing.assert_array_equal(of_some.right[:, :2], of_full.right[:, :2])
+    np.testing.assert_array_equal(of_some.norm_spearman[:, :2], of_full.norm_spearman[:, :2])
 
 
 def test_ranks_trained_together_are_those_trained_alone_and_the_best_is_chosen() -> None:
