@@ -18,7 +18,7 @@ from headscope.corpora import read
 from headscope.corpora.tasks import Task
 from headscope.models.checkpoint import locate
 from headscope.training import initial
-from headscope.training.norms import STEPS_APART, NormRecorder
+from headscope.training.recorders import STEPS_APART, NormRecorder
 
 BATCH, TOKENS, STEPS = 32, 32, 6
 

@@ -75,9 +75,9 @@ def one(number: int) -> None:
     model, cost = wrap(BertModel(config).eval(), load("minilm").tokenizer), list[float]()
     write = Checkpoints._write
 
-    def timed(self: Checkpoints, part: ReadShards) -> None:
+    def timed(self: Checkpoints, *written: Any) -> None:
         started = time.process_time()
-        write(self, part)
+        write(self, *written)
         cost.append(time.process_time() - started)
 
     Checkpoints._write = timed  # type: ignore[method-assign]

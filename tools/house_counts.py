@@ -32,10 +32,10 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 88_360,
-    "src: files": 775,
-    "src: files under 30 lines": 69,
-    "functions with more than 12 arguments": 13,
+    "src: lines": 87_260,
+    "src: files": 731,
+    "src: files under 30 lines": 58,
+    "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
     "circles of files": 0,
     "upward imports": 0,

@@ -29,8 +29,7 @@ import headscope
 from headscope import Model
 from headscope.models.eight_bits import EightBits, quantised
 from headscope.models.onnx import export
-from headscope.outputs.onnx_outputs import session_of
-from headscope.outputs.size_and_speed import by_round, pass_seconds
+from headscope.outputs.size_and_speed import by_round, pass_seconds, session_of
 
 # Layers, width of states, neurons of a layer.
 BASES = {"minilm": (6, 384, 1536), "bert-base": (12, 768, 3072)}

@@ -10,8 +10,7 @@ import torch
 from benchmarks.shrink.ways import Row
 
 from headscope import Model, load
-from headscope.outputs.onnx_outputs import first_output, session_of
-from headscope.outputs.size_and_speed import in_turns, pass_seconds
+from headscope.outputs.size_and_speed import first_output, in_turns, pass_seconds, session_of
 
 Shape = tuple[int, int]
 Timed = Callable[[torch.Tensor], float]

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
     from headscope.front.claims import claims
-    from headscope.front.reproduce.in_python import reproduce
-    from headscope.front.survey.in_python import survey
-    from headscope.front.survey.plan_table import survey_plan
+    from headscope.front.reproduce.runs import reproduce
+    from headscope.front.survey.in_python import survey, survey_plan
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
     from headscope.passes import Settings
@@ -84,11 +83,11 @@ _PUBLIC = {
     "plot": ("report.notebook", "plot"),
     "read": ("corpora", "read"),
     "read_task": ("corpora.tasks", "read"),
-    "reproduce": ("front.reproduce.in_python", "reproduce"),
+    "reproduce": ("front.reproduce.runs", "reproduce"),
     "save_result": ("results", "save"),
     "show": ("front.views", "show"),
     "survey": ("front.survey.in_python", "survey"),
-    "survey_plan": ("front.survey.plan_table", "survey_plan"),
+    "survey_plan": ("front.survey.in_python", "survey_plan"),
     "tidy": ("results.tables", "variable_table"),
     "wrap": ("models", "wrap"),
     "write_report": ("report", "write"),

@@ -38,8 +38,8 @@ from headscope.models.checkpoint import Checkpoint, locate
 from headscope.models.config import load_config
 from headscope.papers import entry_file, model_card
 from headscope.report.cards.model_results import MeasuredModel
+from headscope.results import hostile_netcdf as hostile
 from headscope.results import saved_check
-from headscope.results.netcdf import hostile
 from headscope.storage import limits
 from headscope.studies.heads.probe import word_vectors
 from headscope.viewer import text_tokens, view_state

@@ -10,9 +10,8 @@ from zipfile import ZipFile
 from fuzz.result_mutations import mutate_result
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.viewer.head_numbers import model_numbers
-from headscope.viewer.result_session import result_session
-from headscope.viewer.saved_index import read_folders
+from headscope.viewer.saved_index import model_numbers, read_folders
+from headscope.viewer.widget import result_session
 from support.every_study import STUDIES, arguments, prepare, run
 from support.pages import WITHOUT_FILES
 

@@ -16,7 +16,7 @@ from headscope.models import load
 from headscope.models.checkpoint import locate
 from headscope.models.gguf_file import gguf_file
 from headscope.storage.limits import MOST_ENTRIES
-from headscope.training.environment import run_environment
+from headscope.training.beginning import run_environment
 from support.cli import run_command
 from support.loading import edit, refusal
 from support.tiny import byte_tokenizer

@@ -3,6 +3,8 @@
 import hashlib
 import json
 from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.models import load
 from headscope.models.checkpoint import locate
 from support.loading import edit, refusal
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
+from support.tiny import save_tiny, tiny_bert, tiny_vocabulary
 
 INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
 
@@ -85,11 +87,6 @@ def test_a_located_checkpoint_is_loaded(folder: Path) -> None:
     assert load(located).name == str(folder)
 
 
-def test_weights_named_by_the_configuration_are_refused(folder: Path) -> None:
-    edit(folder / "config.json", transformers_weights="x.safetensors.index.json")
-    assert "transformers_weights in config.json names other weights" in refusal(folder)
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_weights_that_are_not_finite_are_refused_with_their_place(folder: Path, value: float) -> None:
     weights = load_file(folder / SINGLE)
@@ -122,30 +119,48 @@ def test_a_head_that_is_not_used_is_no_reason_to_refuse(tmp_path: Path) -> None:
     assert load(str(tmp_path)).capture.heads == (4, 4, 4)
 
 
-def test_adapter_files_are_refused(folder: Path) -> None:
-    (folder / "adapter_config.json").write_text("{}")
-    assert "adapter_config.json would not be read; merge the adapter" in refusal(folder)
+MOST_HEADS: list[Any] = [[10**9] * 3, [-1, 4, 4], [], [4] * 20_000, [10_000] * 11, [float("inf")] * 3]
 
 
-def test_a_token_id_beyond_the_embedding_is_refused(folder: Path) -> None:
-    path, size = folder / "tokenizer.json", len(tiny_vocabulary())
-    stored = json.loads(path.read_text())
-    stored["model"]["vocab"]["garden"] = 31000
-    path.write_text(json.dumps(stored))
-    assert f"has the token id 31000, the embedding ends at {size - 1}" in refusal(folder)
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"transformers_weights": "x.safetensors.index.json"},
+            "transformers_weights in config.json names other weights",
+        ),
+        *(({"model_type": kind}, "model_type in config.json is") for kind in (["bert"], {"a": 1}, 3)),
+        *(
+            ({"headscope_pruning": {"heads": heads, "removed": {}}}, "in config.json is no list of removed heads")
+            for heads in MOST_HEADS
+        ),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_refused(folder: Path, changes: dict[str, Any], said: str) -> None:
+    edit(folder / "config.json", **changes)
+    assert said in refusal(folder)
 
 
-def test_a_token_id_of_the_post_processor_beyond_the_embedding_is_refused(folder: Path) -> None:
-    path = folder / "tokenizer.json"
-    stored = json.loads(path.read_text())
-    stored["post_processor"]["special_tokens"]["[SEP]"]["ids"] = [31000]
-    path.write_text(json.dumps(stored))
-    assert "has the token id 31000" in refusal(folder)
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("config.json", "[" * 100_000, "config.json is no JSON object"),
+        ("adapter_config.json", "{}", "adapter_config.json would not be read; merge the adapter"),
+        ("tokenizer_config.json", '{"model_max_length": "long"}', "model_max_length"),
+    ],
+)
+def test_a_file_that_cannot_be_is_refused(folder: Path, name: str, content: str, said: str) -> None:
+    (folder / name).write_text(content)
+    assert said in refusal(folder)
 
 
-def test_a_text_as_the_maximal_length_is_refused(folder: Path) -> None:
-    edit(folder / "tokenizer_config.json", model_max_length="long")
-    assert "model_max_length" in refusal(folder)
+@pytest.mark.parametrize("path", [("model", "vocab", "garden"), ("post_processor", "special_tokens", "[SEP]", "ids")])
+def test_a_token_id_beyond_the_embedding_is_refused(folder: Path, path: tuple[str, ...]) -> None:
+    stored = json.loads((folder / "tokenizer.json").read_text())
+    inner = reduce(getitem, path[:-1], stored)
+    inner[path[-1]] = [31000] if path[-1] == "ids" else 31000
+    (folder / "tokenizer.json").write_text(json.dumps(stored))
+    assert f"has the token id 31000, the embedding ends at {len(tiny_vocabulary()) - 1}" in refusal(folder)
 
 
 def test_heads_that_transformers_would_not_remove_are_refused(folder: Path) -> None:
@@ -153,27 +168,6 @@ def test_heads_that_transformers_would_not_remove_are_refused(folder: Path) -> N
     assert "config.json removes heads (pruned_heads: {'0': [1]})" in refusal(folder)
     edit(folder / "config.json", pruned_heads={})
     assert load(str(folder)).capture.heads == (4, 4, 4)
-
-
-@pytest.mark.parametrize("kind", [["bert"], {"a": 1}, 3])
-def test_a_model_type_that_is_no_name_is_refused(folder: Path, kind: object) -> None:
-    edit(folder / "config.json", model_type=kind)
-    assert "model_type in config.json is" in refusal(folder)
-
-
-def test_a_configuration_nested_too_deep_is_refused(folder: Path) -> None:
-    (folder / "config.json").write_text("[" * 100_000)
-    assert "config.json is no JSON object" in refusal(folder)
-
-
-@pytest.mark.parametrize("heads", [[10**9] * 3, [-1, 4, 4], [], [4] * 20_000, [10_000] * 11, [float("inf")] * 3])
-def test_pruned_heads_beyond_any_model_are_refused(folder: Path, heads: list[Any]) -> None:
-    edit(folder / "config.json", headscope_pruning={"heads": heads, "removed": {}})
-    assert "headscope_pruning in config.json is no list of removed heads" in refusal(folder)
-
-
-def test_tokenizers_of_the_tests_end_within_the_embedding() -> None:
-    assert max(tiny_tokenizer().get_vocab().values()) == len(tiny_vocabulary()) - 1
 
 
 @pytest.mark.parametrize(

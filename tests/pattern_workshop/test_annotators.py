@@ -35,19 +35,6 @@ def test_each_label_is_on_the_disk_at_once_and_taken_up_again(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.jsonl", "maps.npz"]
 
 
-def test_undo_goes_back_label_by_label(tmp_path: Path) -> None:
-    session = opened(folder(tmp_path))
-    for index, label in ((0, "block"), (1, "diagonal"), (1, "vertical")):
-        session.label(index, label)
-    assert session.undo() == 1
-    assert session.labels == ["block", "diagonal", "", ""]
-    assert session.undo() == 1
-    assert session.labels == ["block", "", "", ""]
-    assert session.undo() == 0
-    assert session.undo() is None
-    assert set(labels(tmp_path / "labels.jsonl").values()) == {""}
-
-
 def test_an_annotator_with_a_name_has_a_file_of_its_own_and_sees_no_other_labels(tmp_path: Path) -> None:
     folder(tmp_path, label="vertical", annotator_a="block", annotator_b="diagonal")
     session = opened(tmp_path, "ann")
@@ -58,15 +45,6 @@ def test_an_annotator_with_a_name_has_a_file_of_its_own_and_sees_no_other_labels
     assert labels(tmp_path / "labels.jsonl") == dict.fromkeys(range(1, 5), "vertical")
     assert opened(tmp_path, "ann").labels == ["", "", "", "block"]
     assert opened(tmp_path, "bob").labels == [""] * 4
-
-
-def test_packed_labels_of_others_ask_for_a_name(tmp_path: Path) -> None:
-    path = folder(tmp_path) / "labels.jsonl"
-    path.with_name("labels.jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
-    path.unlink()
-    with pytest.raises(HeadscopeError, match="--annotator"):
-        opened(tmp_path)
-    assert opened(tmp_path, "ann").labels == [""] * 4
 
 
 def test_what_cannot_be_is_refused_and_nothing_changes(tmp_path: Path, full_disk: Callable) -> None:

@@ -104,12 +104,3 @@ def test_injected_scripts_do_not_run(browser: Chrome, address: str) -> None:
     inject = "const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
     browser.execute_script(f"{inject} document.body.append(script)")
     assert browser.execute_script("return window.ran") is None
-
-
-def test_an_error_of_the_server_is_said_on_the_page(browser: Chrome, address: str, tmp_path: Path) -> None:
-    opened_page(browser, address)
-    press(browser, "u")
-    WebDriverWait(browser, 5).until(lambda window: "nothing to take back" in text(window, "error"))
-    press(browser, "1")
-    shows(browser, 1)
-    assert text(browser, "error") == ""

@@ -8,7 +8,6 @@ import torch
 import headscope
 from headscope import Settings
 from headscope.corpora import Options, read
-from headscope.errors import HeadscopeError
 from pattern_workshop.sample import sampled
 from support.tiny import tiny_bert, tiny_tokenizer
 
@@ -58,8 +57,3 @@ def test_the_seed_chooses_and_no_map_comes_twice(model: headscope.Model) -> None
         3,
         4,
     }
-
-
-def test_more_maps_than_there_are_is_said(model: headscope.Model) -> None:
-    with pytest.raises(HeadscopeError, match="--number"):
-        sampled(model, [CORPUS], 12 * 12 + 1, QUICK)

@@ -1,21 +1,17 @@
 """What the server answers, and whom."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.request import urlopen
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import PATTERNS
 from headscope.studies.heads.patterns.labelled_maps import labels
 from headscope.web.serve import HEADERS
 from pattern_workshop.annotators import Session, opened
 from pattern_workshop.server import application
-from pattern_workshop.server import serve as serve_on
 from support.unlabelled import EVIL, folder
 
 pytestmark = pytest.mark.thorough
@@ -44,14 +40,6 @@ def test_state_and_maps_are_what_they_are(client: TestClient) -> None:
     np.testing.assert_allclose(values[1], [0.1, 0.1, 0.5, 0.1, 0.2], atol=1e-3)
 
 
-def test_labels_and_undo_are_posted(client: TestClient, session: Session) -> None:
-    assert client.post("/label", json={"index": 1, "label": "block"}).status_code == 200
-    assert session.labels == ["", "block", "", ""]
-    assert client.post("/undo", json={}).json() == {"index": 1}
-    assert client.post("/undo", json={}).json() == {"index": None}
-    assert session.labels == [""] * 4
-
-
 def test_labels_given_at_once_are_all_kept(tmp_path: Path) -> None:
     session = opened(folder(tmp_path, 200))
     client = TestClient(application(session), base_url=HOST)
@@ -66,20 +54,3 @@ def test_own_pages_are_answered_and_every_answer_is_guarded(client: TestClient) 
         answer = client.get(path, headers={"origin": HOST})
         assert answer.status_code == status
         assert HEADERS.items() <= {name: answer.headers.get(name) for name in HEADERS}.items()
-
-
-def test_the_page_is_served_until_ctrl_c(tmp_path: Path) -> None:
-    folder(tmp_path)
-    said: list[str] = []
-
-    def say(line: str) -> None:
-        said.append(line)
-        address = line.split()[0]
-        with urlopen(f"{address}state", timeout=60) as answer:
-            assert json.load(answer)["labels"] == [""] * 4
-        with pytest.raises(HeadscopeError, match="--port"):
-            serve_on(opened(tmp_path), int(address.rpartition(":")[2].strip("/")))
-        raise KeyboardInterrupt
-
-    serve_on(opened(tmp_path), say=say)
-    assert len(said) == 1 and said[0].startswith("http://127.0.0.1:") and "Ctrl-C ends" in said[0]

@@ -11,7 +11,7 @@ from headscope.studies.heads.patterns.labelled_maps import Map
 from headscope.studies.heads.patterns.scores import text
 from pattern_workshop.calibration import at_rates, rates, softened, temperature
 from pattern_workshop.curriculum import ClassifierRecipe
-from pattern_workshop.examples import FOLDS, HELD_OUT, fold, targets, view, views
+from pattern_workshop.examples import HELD_OUT, fold, targets, view, views
 from pattern_workshop.train import cross_validated, train
 from support.planted_maps import planted
 
@@ -127,14 +127,6 @@ def test_the_temperature_makes_probabilities_as_likely_as_they_can_be() -> None:
     labels = np.array([random.choice(5, p=row) for row in true])
     assert temperature(labels, softened(true, 1 / 3)) == pytest.approx(3, rel=0.1)
     np.testing.assert_allclose(softened(softened(true, 1 / 3), 3), true, atol=1e-6)
-
-
-def test_folds_depend_on_the_text_alone() -> None:
-    one, other = labelled()[:2]
-    assert one.tokens == other.tokens
-    assert (text(one), fold(one)) == (text(other), fold(other))
-    counts = np.bincount([fold(labelled_map) for labelled_map in labelled(600)], minlength=FOLDS)
-    assert counts.min() > 60
 
 
 def test_maps_that_are_too_short_are_refused_before_anything_is_learnt() -> None:

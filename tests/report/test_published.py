@@ -6,8 +6,7 @@ import xarray as xr
 
 from headscope.corpora.tasks.metrics import LOWER_IS_BETTER
 from headscope.report.numbers import Numbers
-from headscope.report.published import published_table
-from headscope.report.published_attention import attention_figures
+from headscope.report.published import attention_figures, published_table
 from headscope.report.study_page import study_page
 from headscope.report.tables import Table
 from headscope.report.wording import LEVELS, number

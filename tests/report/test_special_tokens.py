@@ -16,7 +16,7 @@ from headscope.figures.labels import label, special_tokens
 from headscope.report.cards.model_results import model_of
 from headscope.report.result_page import write
 from headscope.report.study_page import study_page
-from headscope.viewer.head_numbers import model_numbers
+from headscope.viewer.saved_index import model_numbers
 from support.tiny import byte_tokenizer, tiny_bert, tiny_network, tiny_tokenizer
 
 TEXTS = ["The cat sat, and the dog ran.", "She saw a bird.", "It was old. He left.", "A small town, by the river."] * 3

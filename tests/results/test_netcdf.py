@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headscope import HeadscopeError, open_result, save_result
-from headscope.results.netcdf import hostile
+from headscope.results import hostile_netcdf as hostile
 from headscope.storage import limits
 from support.profile_result import profile_result
 

@@ -11,8 +11,7 @@ from headscope.report.cards import gather_all
 from headscope.report.cards.card import Card
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.layer_numbers import highlights
-from headscope.report.layers_beside import beside
-from headscope.report.layers_page import write_layers
+from headscope.report.layers_page import beside, write_layers
 from headscope.report.parts import LayerNumber
 from headscope.report.study_page import study_page
 from headscope.results import read
@@ -84,7 +83,7 @@ def test_best_layers_stand_first_by_topic() -> None:
         number("Length", [1.0, 2.0], None, "Space"),
     ]
     (finding,) = highlights(numbers)
-    assert (finding.topic, finding.text) == ("Trees", "Chosen: layer 2 for root, depths; layer 1 for edges.")
+    assert (finding.topic, finding.text) == ("Trees", "Best in layer 2: root, depths; in layer 1: edges.")
 
 
 def test_card_says_what_the_layer_of_the_head_is_best_for(ended: Callable[[str, str], Run]) -> None:

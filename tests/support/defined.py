@@ -1,16 +1,30 @@
 """The names of what the files of the project define."""
 
 import ast
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from headscope.catalog import parsed
 
+# The name of a definition, and what it is of; an alias has a name if it is another one.
+KINDS: Mapping[type[ast.AST], tuple[str, str]] = {
+    ast.ClassDef: ("name", "class"),
+    ast.FunctionDef: ("name", "function"),
+    ast.AsyncFunctionDef: ("name", "function"),
+    ast.arg: ("arg", "variable"),
+    ast.alias: ("asname", "variable"),
+    ast.Name: ("id", "variable"),
+}
 
-def definitions(path: Path, *kinds: type) -> list[str]:
-    """The names of all definitions of some kinds in a file."""
-    return [getattr(node, "name", "") for node in ast.walk(parsed(path)) if isinstance(node, kinds)]
 
-
-def functions(path: Path) -> list[str]:
-    """The names of the functions of a file."""
-    return definitions(path, ast.FunctionDef, ast.AsyncFunctionDef)
+@cache
+def definitions(path: Path) -> Mapping[str, list[str]]:
+    """The names of each "class", "function" and "variable" of a file, arguments and aliases among them."""
+    found = defaultdict[str, list[str]](list)
+    for node in ast.walk(parsed(path)):
+        of_node, kind = KINDS.get(type(node), ("", ""))
+        if kind and (type(node) is not ast.Name or isinstance(node.ctx, ast.Store)):  # type: ignore[union-attr]
+            found[kind].append(getattr(node, of_node) or "")
+    return found

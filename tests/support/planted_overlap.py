@@ -18,7 +18,7 @@ from tokenizers.processors import TemplateProcessing
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedModel, PreTrainedTokenizerFast
 
-from headscope.corpora.tasks.shortcuts.pairs import shortcut_pairs
+from headscope.corpora.tasks.shortcuts import shortcut_pairs
 from support.planted import CERTAIN
 from support.tiny import SPECIAL
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support.defined import functions
+from support.defined import definitions
 from support.tiers import SLOW
 
 ROOT = Path(__file__).parents[2]
@@ -12,4 +12,4 @@ def test_every_slow_test_is_there() -> None:
     listed = SLOW.read_text(encoding="utf-8").splitlines()
     named = {tuple(test.partition("[")[0].split("::")) for test in listed}
     assert len(listed) > 100 and listed == sorted(listed)
-    assert [(path, name) for path, name in named if name not in functions(ROOT / path)] == []
+    assert [(path, name) for path, name in named if name not in definitions(ROOT / path)["function"]] == []

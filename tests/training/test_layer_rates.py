@@ -8,7 +8,7 @@ from transformers import BertForSequenceClassification
 
 from headscope import HeadscopeError
 from headscope.training import TrainingRecipe
-from headscope.training.layer_rates import layer_rates, set_rates
+from headscope.training.recipe import layer_rates, set_rates
 from support.tiny import tiny_bert
 
 

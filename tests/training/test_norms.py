@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import BertForSequenceClassification
 
-from headscope.training.norms import KINDS, NormRecorder, is_recorded, path_share, recorded
+from headscope.training.recorders import KINDS, NormRecorder, is_recorded, path_share, recorded
 from support.tiny import tiny_bert
 
 

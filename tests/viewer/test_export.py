@@ -18,11 +18,11 @@ from headscope.report.cards.model_results import model_of
 from headscope.viewer import export
 from headscope.viewer.embedded import embedded
 from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script
-from headscope.viewer.result_session import result_session
 from headscope.viewer.routes import reply
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import FIELDS, VIEWS, ViewState, fragment, parse_state
+from headscope.viewer.widget import result_session
 from support.tiny import byte_tokenizer, tiny_bert, tiny_tokenizer
 
 EVIL = "The <img src=x onerror=document.title=1> cat </script><script>document.title=2</script> slept."

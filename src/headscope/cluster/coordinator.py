@@ -27,15 +27,12 @@ class Worker(Protocol):
 
     def receive(self) -> Record | None:
         """The next message; None from a worker that died."""
-        ...
 
     def release(self) -> None:
         """Give back a worker that has no task."""
-        ...
 
     def end(self, *, dead: bool = False) -> str:
         """End the worker. Returns: how it ended."""
-        ...
 
 
 AnyWorker = TypeVar("AnyWorker", bound=Worker)
@@ -200,10 +197,7 @@ class TaskQueue(Generic[Outcome]):
         self.outcomes[task] = outcome
 
     def repeat(self, task: int, how: str) -> None:
-        """Hand a task out again whose worker died.
-
-        Raises `HeadscopeError` if it is the third; `how` it died.
-        """
+        """Hand a task out again whose worker died. Raises `HeadscopeError` if it is the third; `how` it died."""
         self.deaths[task] += 1
         if self.deaths[task] == TRIES:
             raise HeadscopeError(

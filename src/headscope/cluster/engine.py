@@ -34,10 +34,7 @@ class Tasks:
 
 
 class Engine(Protocol):
-    """Does the tasks of a run, whose sets of tasks come in the same order in all processes.
-
-    * `in_worker`: whether this process is a worker, which reads for another one that computes the result.
-    """
+    """Does the tasks of a run, whose sets come in the same order in all processes; `in_worker`: for another one."""
 
     in_worker: bool
 
@@ -46,12 +43,9 @@ class Engine(Protocol):
 
         Raises the error of a task at its place in the order, and `HeadscopeError` if workers die again and again.
         """
-        ...
 
     def finish(self, total: Callable[[], Json]) -> None:
         """Keep the total of all values, which a worker needs to go on behind these tasks."""
-        ...
 
     def close(self) -> None:
         """End all workers."""
-        ...

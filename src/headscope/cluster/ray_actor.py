@@ -22,8 +22,7 @@ SECONDS = 2  # for the end of a study
 class RayActor:
     """The process: Ray calls its methods for each message, while the study runs in a thread.
 
-    * `entry`: a function as "module:name"; it is called with `job` and an `Engine`.
-    * `folder`: the working folder of the coordinator, for relative paths.
+    * `entry`: a function as "module:name"; it is called with `job` and an `Engine`, in the coordinator's `folder`.
     """
 
     def __init__(self, entry: str, job: bytes, folder: str):

@@ -24,10 +24,7 @@ Span = Any  # spaCy is an optional extra, without which its types are unknown
 def annotator(pipeline: str, counts: Counter[str]) -> Callable[[Example], Example]:
     """A function that annotates an example: its sentences without words are split into sentences.
 
-    * `pipeline`: the name of an installed spaCy pipeline, or the folder of one.
     * `counts`: is told how many relations were translated from which scheme, and how many are of none.
-
-    Raises `HeadscopeError` if spaCy or the pipeline is not installed, or the pipeline is damaged.
     """
     nlp = load(pipeline)
 
@@ -89,10 +86,7 @@ def _sentences(doc: Any, names: Collection[str], counts: Counter[str]) -> list[S
 
 
 def _relations(doc: Any, names: Collection[str], counts: Counter[str]) -> list[str]:
-    """The universal relation of each token; `counts` is told of those that were not.
-
-    * `names`: the labels of the pipeline.
-    """
+    """The universal relation of each token, by the labels of the pipeline; `counts` is told of those that were not."""
     scheme = scheme_of(names or {token.dep_ for token in doc})
     relations = [scheme.translated(token.dep_, token.pos_) if scheme else token.dep_ for token in doc]
     words = [(token.dep_, new) for token, new in zip(doc, relations, strict=True) if not token.is_space]

@@ -67,7 +67,6 @@ def _can_be_read_twice(source: Any) -> bool:
 def evenly(groups: Indices, number: int, *, rounded: bool = False) -> Indices:
     """So many indices of examples, in their order, of which each group has its share, rounded up or down by chance.
 
-    * `groups`: the number of the group of each example, from 0.
     * `rounded`: round shares to the nearest: of a few groups none is then missed, of many small ones all might be.
 
     >>> evenly(np.repeat([0, 1], [6, 3]), 3).tolist()

@@ -49,10 +49,7 @@ def check_of(n_examples: int, n_documents: int, skipped: dict[str, int], text_by
 
 
 def keep(folder: Path, kind: str, options: Options, files: SourceFiles, check: Check) -> None:
-    """Write the check of some files to a file of the folder, unless it depends on more than these.
-
-    Raises `HeadscopeError` if the file cannot be written.
-    """
+    """Write the check of some files to a file of the folder, unless it depends on more than these."""
     key = _key(kind, options, files)
     if key:
         replace_lines(_path(folder, key), [line_of({"headscope": FORMAT, "of": key, "check": encode(check)})])

@@ -1,17 +1,23 @@
 """Options of reading a corpus, and the reader of a source."""
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from headscope import catalog
-from headscope.corpora.parsing.column_text import refuse_columns
-from headscope.corpora.parsing.lines import Cursor, suffix
+from headscope.corpora.parsing.lines import Cursor, lines, suffix
 from headscope.errors import HeadscopeError, nearest, suggest
 
 Offsets = Callable[[str], list[tuple[int, int]]]
+LINES, LEAST = 200, 4
+TAG = re.compile(r"O|[BIESLU]-\S+")
+# Which kind reads them, by the number of columns and whether these are tags.
+CHUNKS, TREEBANK, ONTONOTES = 3, 10, 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +61,7 @@ DEFAULTS = Options()
 
 
 def with_keywords(options: Options, keywords: Mapping[str, Any]) -> Options:
-    """The options with those that are given by name; columns also as a list of names.
-
-    Raises `HeadscopeError` for a name that is no option.
+    """The options with those that are given by name, columns also as a list; `HeadscopeError` for another name.
 
     >>> with_keywords(DEFAULTS, {"columns": ["sentence", "", "label"]}).columns
     'sentence,,label'
@@ -111,10 +115,7 @@ def existing(source: str, options: Options) -> list[str]:
 
 
 def in_folder(source: str, pattern: str) -> list[str]:
-    """The files of a folder whose names fit a pattern, in the order of their names; none if it is no folder.
-
-    Raises `OSError` if the folder cannot be listed.
-    """
+    """The files of a folder whose names fit a pattern, in the order of their names; none if it is no folder."""
     folder = Path(source)
     return [str(path) for path in sorted(folder.iterdir()) if path.match(pattern)] if folder.is_dir() else []
 
@@ -140,3 +141,50 @@ def _by_suffix(source: str, kinds: list[str]) -> str:
         f"corpus '{source}': suffix '{suffix(source)}' is not one of {', '.join(suffixes)}; "
         f"{_likely(suffix(source), suffixes)}name its kind with --kind: {', '.join(kinds)}"
     )
+
+
+def refuse_columns(source: str) -> None:
+    """Raise `HeadscopeError` for a text whose lines are words in columns: to read it as prose, one has to say so."""
+    state = Path(source).stat()
+    if not (kind := _kind_of(source, state.st_mtime_ns, state.st_size)):
+        return
+    remedy = "save its words as sentences, one a line" if kind == "text" else f"name its kind, '{kind}', with --kind"
+    raise HeadscopeError(
+        f"corpus '{source}' has a word with its annotation on each line, and would be read as prose; {remedy}, or "
+        "'text' if each line is a text of its own"
+    )
+
+
+@lru_cache(maxsize=64)
+def _kind_of(source: str, modified: int, size: int) -> str:
+    """The kind of a file in a state, whose lines are looked at once."""
+    return kind_of_columns([line.rstrip() for _, line in islice(lines(source), LINES)])
+
+
+def kind_of_columns(rows: Sequence[str]) -> str:
+    """The kind of a file of columns by its first lines, "text" where no kind reads it; "" for prose.
+
+    >>> kind_of_columns(["EU NNP B-NP", "rejects VBZ B-VP", "calls NNS I-NP", ". . O"])
+    'conll2000'
+    >>> kind_of_columns(["EU B-ORG", "rejects O", "calls O", ". O"]), kind_of_columns(["I saw O", "We saw B-A"] * 2)
+    ('text', 'conll2000')
+    >>> kind_of_columns(["He slept .", "She read .", "It rained .", "We left ."])
+    ''
+    """
+    if any(row.startswith("#begin document") for row in rows):
+        return "conll2012"
+    words = [row.split("\t") if "\t" in row else row.split() for row in rows if _is_word(row)]
+    numbers = {len(columns) for columns in words}
+    if len(words) < LEAST or numbers & {0, 1} or len(numbers) != 1:
+        return ""
+    (number,) = numbers
+    if all(columns[0].partition("-")[0].partition(".")[0].isdecimal() for columns in words):
+        first_rows = sum(columns[0] == "1" for columns in words)
+        return ("conllu" if number == TREEBANK else "text") if first_rows and number >= CHUNKS else ""
+    if all(TAG.fullmatch(columns[-1]) for columns in words):
+        return "conll2000" if number in (CHUNKS, CHUNKS + 1) else "conll2012" if number >= ONTONOTES else "text"
+    return ""
+
+
+def _is_word(row: str) -> bool:
+    return bool(row.strip()) and not row.startswith(("#", "-DOCSTART-"))

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from headscope import catalog
-from headscope.corpora import in_memory, kept_check
+from headscope.corpora import kept_check
 from headscope.corpora.corpus import Corpus
 from headscope.corpora.drawing import drawn
 from headscope.corpora.options import DEFAULTS, Offsets, Options, existing, tell, with_keywords
+from headscope.corpora.parsing.columns import in_memory
 from headscope.corpora.stream import Marks, Sources, Stream
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example, number_of, segment_text
@@ -74,12 +75,13 @@ def read(
         if kind == "sample" and address != "sample":
             raise HeadscopeError(f"corpus '{address}' is not the bundled sample; leave out the kind 'sample'")
         reader = catalog.load("corpora/readers", kind)
+        read_examples, more_documents = reader.examples, getattr(reader, "more_documents", None)
         sources = getattr(reader, "locate", existing)(address, options)
         name, before = _name(address, sources), stamps_of(sources) if all(map(os.path.isfile, sources)) else None
     else:
-        kind, reader, sources, name = "text", in_memory, [source], type(source).__name__
-        before = None
-    streamed = drawn(Sources(reader.examples, sources, options))
+        kind, sources, name = "text", [source], type(source).__name__
+        read_examples, more_documents, before = in_memory, None, None
+    streamed = drawn(Sources(read_examples, sources, options))
     if kept and before is not None and kept_check.any_in(kept):
         files = _hashed(sources, before, name)
         if check := kept_check.find(kept, kind, options, files):
@@ -92,16 +94,13 @@ def read(
         and time.monotonic() - started >= (SECONDS if keep_from is None else keep_from)
     ):
         kept_check.keep(kept, kind, options, corpus.files, check)
-    if corpus.has_few_documents and hasattr(reader, "more_documents"):
-        return replace(corpus, more_documents=reader.more_documents(sources, options, corpus))
+    if corpus.has_few_documents and more_documents:
+        return replace(corpus, more_documents=more_documents(sources, options, corpus))
     return corpus
 
 
 def _checked(name: str, kind: str, before: Stamps | None, sources: Sources) -> tuple[Corpus, kept_check.Check]:
-    """A corpus that is read through once, and what was found.
-
-    * `before`: the state of its files, if it has some.
-    """
+    """A corpus that is read through once, and what was found; `before`: the state of its files, if it has some."""
     stream, marks, few, texts, text_bytes = Stream(sources), sources.marks, list[Example](), sha256(), 0
     documents = set[int]()
     reading = stream.reading

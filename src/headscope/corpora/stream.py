@@ -93,9 +93,8 @@ class Sources:
 
 
 class SourceReader:
-    """Reads sources, and knows where it is.
+    """Reads sources, and knows the place in the open one (`source`, -1 for none).
 
-    * `source`: the number of the one that is open, -1 for none; `cursor`: the place in it.
     * `skipped`: what was left out; `repeated`: whether that was so for an id of another example.
     """
 
@@ -148,7 +147,7 @@ class SourceReader:
 class Stream(Iterator[Example]):
     """The examples of some sources: those that are chosen, or all up to the limit of their options.
 
-    * `marks`: from which `go` goes on; `number`: of the next example, from 0; `index`: how many were read before it.
+    * `number`: of the next example, from 0; `index`: how many were read before it.
     """
 
     def __init__(self, sources: Sources, marks: Marks | None = None):

@@ -20,9 +20,7 @@ SPECIAL = len(ROLES)
 class BlockParts:
     """A part for each block of examples and heads; the blocks of its queries follow one another.
 
-    * `tokens`: the number of queries of the batch.
-    * `read`: what becomes of a part that has all queries, given its rows.
-    * `merge`: joins a part with that of later queries.
+    * `read`: what becomes of a part that has all queries, given its rows; `merge`: joins it with that of later queries.
     """
 
     def __init__(

@@ -49,10 +49,7 @@ class Words:
     predicted: Frequencies | None = None
 
     def encode(self, examples: Iterable[Example], first: int = 0) -> Iterator[Encoded]:
-        """The inputs in the order of the examples; `counts` counts those left out or cut, by reason.
-
-        * `first`: the number of the first input in the corpus.
-        """
+        """The inputs in the order of the examples, counted from `first`; `counts` has those left out or cut."""
         index = first
         for example, encodings in self.tokenized(examples):
             parts = [self.encoded(number, example, encoding) for number, encoding in enumerate(encodings, index)]

@@ -18,10 +18,7 @@ PADDING = 3
 
 @dataclass(frozen=True)
 class FusedRows:
-    """All rows of a batch at once; heads of all layers stand in a row. See `Rows` for what each property is.
-
-    Raises `NeedsMap` where a measure asks for the map.
-    """
+    """All rows of a batch at once, as `Rows`, heads of all layers in a row; `NeedsMap` for a measure of maps."""
 
     batch: Batch
     statistics: FusedStatistics

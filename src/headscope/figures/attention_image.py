@@ -25,9 +25,7 @@ DARK, WHITE = (12, 31, 77), 255
 def attention_images(
     maps: Mapping[str, Float[np.ndarray, "query key"]], queries: Sequence[str], keys: Sequence[str], title: str
 ) -> alt.HConcatChart:
-    """Maps side by side, queries from top to bottom, each in shades of its own largest value, which its title states.
-
-    * `maps`: attention by the name of a head; `queries`, `keys`: the texts of its rows and columns.
+    """Maps of heads side by side, queries from top to bottom, each in shades of its own largest value, its title.
 
     >>> attention_images({"8-10": np.eye(2)}, ["a", "b"], ["a", "b"], "Maps").hconcat[0].title.text
     '8-10, up to 1.00'
@@ -102,11 +100,7 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class AtlasCell:
-    """A head of an atlas.
-
-    * `image`: the address of the image of its map.
-    * `kind`: the group of what it does, which gives the frame its colour; `word`: what it does, under the map.
-    """
+    """A head of an atlas: the address of its image, the kind that colours its frame, and the word under the map."""
 
     layer: int
     head: int
@@ -116,10 +110,7 @@ class AtlasCell:
 
 
 def atlas(cells: Sequence[AtlasCell], colours: dict[str, str], title: str, *, cell: int = 60) -> alt.LayerChart:
-    """Small maps of all heads as one chart: frames and labels are drawn, maps are images.
-
-    * `colours`: the frame of each kind, in the order of the legend.
-    * `cell`: the side of a map, in pixels.
+    """Small maps of all heads as one chart: frames in the colours of kinds and labels are drawn, maps are images.
 
     >>> one = AtlasCell(1, 1, "data:image/png;base64,", "previous", "previous")
     >>> atlas([one], {"previous": "#d55e00"}, "minilm").layer[0].mark.type

@@ -16,11 +16,9 @@ LINKED, OTHER = CATEGORIES[1], "#b8c4ce"
 
 
 def attention_map(weights: xr.DataArray, tokens: Tokens, *, side: int = 420) -> alt.Chart:
-    """Queries from top to bottom, keys from left to right; a row of weights sums to 1.
+    """Queries from top to bottom, keys from left to right; a row of weights [query, key] sums to 1.
 
-    * `weights`: dimensions query and key, one head of one example.
-    * `tokens`: the tokens in their order; the same one may stand twice.
-    * `side`: about how large the map is, in pixels.
+    * `tokens`: in their order, the same one may stand twice; `side`: about how large the map is, in pixels.
 
     Raises `ValueError` for other dimensions or if the tokens are not as many as the weights.
 
@@ -34,10 +32,7 @@ def attention_map(weights: xr.DataArray, tokens: Tokens, *, side: int = 420) -> 
 
 
 def attention_maps(maps: Sequence[tuple[xr.DataArray, Tokens]], title: str, *, side: int = 280) -> alt.HConcatChart:
-    """Maps side by side, each in shades of its own largest value, which its title states.
-
-    * `maps`: as for `attention_map`; their names are their titles.
-    * `side`: about how large each map is, in pixels.
+    """Maps as of `attention_map` side by side, each in shades of its own largest value, which its title states.
 
     >>> weights = xr.DataArray([[0.9, 0.1], [0.5, 0.5]], dims=["query", "key"], name="8-10")
     >>> attention_maps([(weights, ["a", "b"])], "Maps").hconcat[0].title.text
@@ -110,8 +105,6 @@ def zoom(
 ) -> alt.HConcatChart:
     """The whole map, the row of one token framed; beside it that row as bars, those of linked tokens in another colour.
 
-    * `weights`: dimensions query and key, one head of one example; its name and largest value are the title.
-    * `tokens`: the tokens in their order; the same one may stand twice.
     * `row`: the token that looks, and `linked`: those that it is linked to, all from 0.
     * `side`: about how large the map is, `width`: how wide the bars are, in pixels.
 

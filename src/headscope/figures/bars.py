@@ -17,10 +17,8 @@ ALONE, TOGETHER, TALLEST = 20, 14, 600
 def bars(array: xr.DataArray, *, width: int = 360) -> alt.Chart | alt.FacetChart | alt.LayerChart:
     """One bar for each value of the first dimension; a second colours them, a third gives panels.
 
-    * `array`: one to three dimensions; see `with_interval`.
+    * `array`: one to three dimensions, else `ValueError`; see `with_interval`.
     * `width`: of a panel, in pixels.
-
-    Raises `ValueError` for other numbers of dimensions.
 
     >>> array = xr.DataArray([0.1, 0.9], coords={"pattern": ["block", "diagonal"]}, name="share")
     >>> type(bars(array)).__name__
@@ -75,12 +73,10 @@ def stacked(
 ) -> alt.LayerChart:
     """One bar for each value of the first dimension, made of the shares of the second.
 
-    * `array`: two dimensions; see `with_interval`.
+    * `array`: two dimensions, else `ValueError`; see `with_interval`.
     * `first`: the class at which bars begin, so that its ends can be compared; by default the first.
     * `band`: from where to where that class goes elsewhere, drawn over the bars; `band_label` says where.
     * `width`: of the whole bar, in pixels.
-
-    Raises `ValueError` for other dimensions.
 
     >>> coords = {"task": ["rte"], "pattern": ["block", "diagonal"]}
     >>> len(stacked(xr.DataArray([[0.25, 0.75]], coords, name="share"), band=(0.1, 0.2)).layer)

@@ -15,11 +15,9 @@ def by_layer(
 ) -> alt.LayerChart:
     """One dot for each head over its layer, and a line through the means of the layers.
 
-    * `array`: dimensions layer, head and at most one more, which gives the series.
+    * `array`: dimensions layer, head and at most one more, which gives the series, else `ValueError`.
     * `reference`: a value to compare with, drawn as a dashed rule, none for NaN; `reference_label` says what it is.
     * `height`: of the plot, in pixels.
-
-    Raises `ValueError` for other dimensions.
 
     >>> array = xr.DataArray([[0.1, 0.9]], coords={"layer": [1], "head": [1, 2]}, dims=["layer", "head"], name="x")
     >>> len(by_layer(array, reference=0.5).layer)

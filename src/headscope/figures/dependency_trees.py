@@ -19,9 +19,7 @@ OVER, UNDER, MISSED = CATEGORIES[2], CATEGORIES[0], CATEGORIES[1]
 def dependency_trees(
     words: Sequence[str], over: Iterable[Edge], under: Iterable[Edge], title: str = ""
 ) -> alt.LayerChart:
-    """Gold edges over the words of a sentence, and predicted edges under them; those that are no gold edge are dashed.
-
-    * `over`, `under`: pairs of places of two words, from 0.
+    """Gold edges over the words of a sentence, predicted ones under them (pairs of places, from 0), wrong ones dashed.
 
     >>> len(dependency_trees(["She", "slept", "."], [(0, 1)], [(0, 1)]).layer)
     2

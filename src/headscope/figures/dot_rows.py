@@ -19,10 +19,7 @@ HEIGHT = 20
 def dot_rows(array: xr.DataArray, *, width: int = 420) -> alt.LayerChart:
     """Dots of the series, the second dimension, in a row for each label of the first.
 
-    * `array`: two dimensions; the interval of the first series is drawn, see `with_interval`.
-    * `width`: of the rows, in pixels.
-
-    Raises `ValueError` for another number of dimensions.
+    * `array`: two dimensions, else `ValueError`; the interval of the first series is drawn, see `with_interval`.
 
     >>> axes = {"phenomenon": ["binding", "ellipsis"], "series": ["model", "chance"]}
     >>> type(dot_rows(xr.DataArray([[0.75, 0.5], [1.0, 0.5]], axes, list(axes), name="accuracy"))).__name__
@@ -63,7 +60,6 @@ def among(arrays: Mapping[str, xr.DataArray], layer: int, head: int, *, width: i
     """A line for each number, from the lowest to the highest head; one head stands out, its value is written.
 
     * `arrays`: by name, dimensions layer and head; coordinates lower and upper where there are intervals.
-    * `width`: of the lines, in pixels.
 
     Raises `ValueError` if there is no array, or the head has no value in one.
 

@@ -32,10 +32,7 @@ Save = Callable[[dict[str, Any], Path], Future[list[Path]]]
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """A Vega-Lite specification as SVG; nothing is fetched.
-
-    Raises `HeadscopeError` if vl-convert is not installed.
-    """
+    """A Vega-Lite specification as SVG; nothing is fetched. Raises `HeadscopeError` if vl-convert is not installed."""
     require("vl_convert")
     return to_svg(spec, VEGA_LITE)
 
@@ -127,10 +124,7 @@ def _number(formats: Sequence[str]) -> int:
 
 
 def _converted(process: Popen[str], **arguments: Any) -> dict[str, bytes]:
-    """The contents that a process converts a chart to.
-
-    Raises `RuntimeError` if the chart cannot be converted.
-    """
+    """The contents that a process converts a chart to. Raises `RuntimeError` if the chart cannot be converted."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(json.dumps(arguments) + "\n")
     process.stdin.flush()

@@ -16,11 +16,9 @@ HEAD_PAIRS = ("layer", "head", "other_layer", "other_head")
 def matrix(array: xr.DataArray, *, diverging: bool | None = None, side: int = 420) -> alt.Chart:
     """One cell for each pair of values of two dimensions, the first from top to bottom.
 
-    * `array`: two dimensions, or the four of pairs of heads (layer, head, other_layer, other_head).
+    * `array`: two dimensions, or the four of pairs of heads (layer, head, other_layer, other_head), else `ValueError`.
     * `diverging`: colours around white at 0; by default where there are negative values.
     * `side`: about how large the longer side is, in pixels.
-
-    Raises `ValueError` for other dimensions.
 
     >>> coords = {"task": ["rte"], "init": ["random", "frozen"]}
     >>> matrix(xr.DataArray([[1.0, 2.0]], coords, dims=["task", "init"], name="score")).encoding.y.shorthand

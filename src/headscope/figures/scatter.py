@@ -22,14 +22,11 @@ def scatter(
 ) -> alt.LayerChart:
     """One point for each head, coloured by layer or by a class of heads.
 
-    * `array`: dimensions layer, head and axis, of which the first two values are drawn.
+    * `array`: dimensions layer, head and axis, of which the first two values are drawn, else `ValueError`.
     * `colour`: a class for each layer and head; by default the layer.
     * `names`: the label of each layer and head, "" for none; by default those of the heads that stand out.
-    * `side`: of the plot, its width, in pixels.
-    * `titles`: of its axes.
+    * `side`: of the plot, its width, in pixels; `titles`: of its axes.
     * `plane`: one scale for both axes, so that distances are seen as they are.
-
-    Raises `ValueError` for other dimensions or fewer than two axes.
 
     >>> dims = ["layer", "head", "axis"]
     >>> points = xr.DataArray([[[0.0, 1.0]]], coords={"layer": [8], "head": [10]}, dims=dims, name="embedding")

@@ -55,9 +55,7 @@ def finished(chart: Any, title: str, description: str) -> Any:
 
 
 def layered(*layers: alt.Chart, **properties: Any) -> alt.LayerChart:
-    """Marks over each other in one panel, such as `alt.layer` makes, which copies each of them three times.
-
-    * `properties`: of the panel, such as its width; the marks have none, and no selections.
+    """Marks over each other in one panel with these properties; `alt.layer` copies each of them three times.
 
     >>> base = alt.Chart(alt.InlineData(values=()))
     >>> layered(base.mark_bar(), base.mark_rule(), width=520).to_dict() == (
@@ -130,10 +128,7 @@ def is_signed(array: xr.DataArray) -> bool:
 
 
 def colours(array: xr.DataArray, *, diverging: bool, domain: tuple[float, float] | None = None) -> alt.Scale:
-    """The colour scale of values: white to dark, or two colours around white at 0.
-
-    `domain` is by default the range of the values, with 0.
-    """
+    """The colour scale of values: white to dark, or two colours around white at 0; `domain`: by default their range."""
     low, high = domain or extent(array)
     if diverging:
         far = max(abs(low), abs(high)) or 1.0
@@ -142,10 +137,7 @@ def colours(array: xr.DataArray, *, diverging: bool, domain: tuple[float, float]
 
 
 def _stops(low: float, high: float, palette: tuple[str, ...]) -> alt.Scale:
-    """The colours at equal distances; Vega interpolates between them.
-
-    Not in HCL, its default: white has no hue there, and 0 would take on that of the colour beside it.
-    """
+    """The colours at equal distances; Vega interpolates between them, not in HCL, where white has no hue."""
     stops = np.linspace(low, high, len(palette)).tolist()
     return alt.Scale(domain=stops, range=list(palette), clamp=True, interpolate="rgb")
 

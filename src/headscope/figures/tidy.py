@@ -53,10 +53,7 @@ def in_words(array: xr.DataArray, dim: str) -> list[str]:
 
 
 def others(array: xr.DataArray, *dims: str) -> list[str]:
-    """The dimensions beside the named ones.
-
-    Raises `ValueError` if a named one is missing.
-    """
+    """The dimensions beside the named ones. Raises `ValueError` if a named one is missing."""
     if missing := set(dims) - set(array.dims):
         raise ValueError(f"figure: '{array.name}' has dimensions {array.dims}, without {sorted(missing)}")
     return [str(dim) for dim in array.dims if dim not in dims]

@@ -14,9 +14,7 @@ MIDDLE = 4  # of the colours of DIVERGING
 
 
 def token_rows(tokens: Sequence[str], rows: Mapping[str, Sequence[float]], title: str, legend: str) -> alt.LayerChart:
-    """The tokens of a text once for each row; dark orange is 1, white 0, dark violet -1.
-
-    * `rows`: by its name, the number of each token, from -1 to 1; `legend`: the name of the numbers.
+    """The tokens of a text once for each row of numbers from -1 to 1; dark orange is 1, white 0, dark violet -1.
 
     >>> chart = token_rows(["it", "rains"], {"attention": [0.2, 1.0]}, "Tokens", "importance")
     >>> [layer.mark.type for layer in chart.layer]

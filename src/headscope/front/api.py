@@ -84,9 +84,7 @@ def study(name: str) -> Study:
 
 
 def documentation(name: str, docstring: str, more: Iterable[str]) -> str:
-    """The docstring of a study as a function of the package, with examples that can be pasted.
-
-    * `more`: arguments that the function has beside those of `run`.
+    """The docstring of a study as a function of the package with `more` arguments; its examples can be pasted.
 
     >>> print(documentation("profile", "Measure.\\n\\n* `model`: It.\\n\\nRaises nothing.", ["tokenizer"]))
     Measure.
@@ -141,10 +139,7 @@ def _with_maps(result: xr.Dataset, inputs: dict[str, Any], number: int) -> xr.Da
 
 
 def _option(name: str, value: Any, argument: Argument) -> Any:
-    """The value of an option; of a path as such.
-
-    Raises `HeadscopeError` for a number out of its range.
-    """
+    """The value of an option; of a path as such. Raises `HeadscopeError` for a number out of its range."""
     if value is None:
         return None
     if argument.bounds:

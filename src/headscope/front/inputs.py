@@ -1,19 +1,30 @@
-"""The inputs of studies by their types: the options that each is made from, and how it is made.
+"""The inputs of studies by their types: the options that each is made from, how it is made, and its hash.
 
 The type is the annotation of a parameter as it is written in the signature. From `passes/settings.py` are the names of
 types that play a part of their own, such as `Training`. A function has at most one input of a type.
 """
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headscope.front import from_options as options
 from headscope.front import from_values as values
 from headscope.front.from_options import FLOAT32, LOADING, READING, TASK, TREEBANK
 from headscope.front.survey.step_results import step_results
+from headscope.storage.hashes import CHARACTERS, Fingerprint, source_files
+from headscope.version import __version__
 
 Given = Mapping[str, Any]
+# They change no number, or name what has a hash of its own.
+WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
+LEFT_OUT = {"brief", "out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
+HASHED = {"model", "models", "corpus", "corpora"}
+ATTRIBUTE = "made_from"
+# Of a folder that a study or `save_pretrained` wrote: its numbers, not its pages.
+NUMBERS = ("result.nc", "config.json", "*.safetensors")
 
 
 @dataclass(frozen=True)
@@ -98,3 +109,53 @@ def from_values(inputs: Mapping[str, str], arguments: Given, tokenizer: Any) -> 
         if kind in named.values() and not left_out:
             by_type[kind] = INPUT_TYPES[kind].from_value(by_type[kind], by_type)
     return {name: by_type[kind] for name, kind in named.items()}
+
+
+def made_from(values: Mapping[str, Any], inputs: Mapping[str, Any]) -> Fingerprint:
+    """The version, and the hash of each model, corpus, file and folder that a command with these options reads."""
+    options = {name: value for name, value in values.items() if name not in LEFT_OUT | HASHED}
+    hashes = {name: _joint(_of_texts(value)) for name, value in inputs.items()}
+    hashes |= {name: _joint(_of_models(_listed(values.get(name)), values)) for name in ("model", "models")}
+    hashes |= {name: _joint(_of_paths(_listed(value))) for name, value in options.items() if not hashes.get(name)}
+    release: Fingerprint = {"headscope": __version__}
+    return release | {name: digest for name, digest in hashes.items() if digest}
+
+
+def _joint(hashes: Iterable[str]) -> str:
+    return " ".join(digest[:CHARACTERS] for digest in hashes)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _of_texts(value: Any) -> Iterator[str]:
+    """The hashes of corpora, suites and tasks."""
+    from headscope.corpora import Corpus
+    from headscope.corpora.suites.suite import Suite
+    from headscope.corpora.tasks import Task
+
+    for part in _listed(value):
+        if isinstance(part, Corpus | Suite):
+            yield part.sha256
+        elif isinstance(part, Task):
+            yield from _of_texts((part.dev, part.train))
+
+
+def _of_models(names: Iterable[str | None], values: Mapping[str, Any]) -> Iterator[str]:
+    from headscope.models.checkpoint import locate
+
+    for name in filter(None, names):
+        options = {option: values.get(option) for option in ("revision", "remote_code", "tokenizer")}
+        checkpoint = locate(name, **options)  # type: ignore[arg-type]
+        yield from (checkpoint.weights().sha256, checkpoint.settings().sha256)
+
+
+def _of_paths(values: Iterable[Any]) -> Iterator[str]:
+    """The hashes of the values that are files, or folders with numbers."""
+    for value in values:
+        path = Path(os.path.expanduser(value)) if isinstance(value, str | Path) else None
+        if path and os.path.isfile(path):
+            yield source_files([path]).sha256
+        elif path and os.path.isdir(path):
+            yield source_files(sorted({file for name in NUMBERS for file in path.rglob(name)})).sha256

@@ -27,12 +27,7 @@ LINE = re.compile(r"^\* `(\w+)`: (.+?)$(?=\n[^ ]|\n*\Z)", re.MULTILINE | re.DOTA
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a function that is given as it is.
-
-    * `kind`: its plain type; `bounds`: the range of a number.
-    * `default`: `Parameter.empty` if there is none.
-    * `help`: its line in the docstring.
-    """
+    """An argument that is given as it is: its plain type, its line in the docstring, the range of a number."""
 
     kind: Any
     bounds: Range | None
@@ -42,12 +37,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Function:
-    """A study or a verb.
-
-    * `summary`: the first line of its docstring.
-    * `inputs`: the arguments that are made, and the type of each in `INPUT_TYPES`.
-    * `options`: the other arguments.
-    """
+    """A study or a verb: the arguments that are made, with their types in `INPUT_TYPES`, and its options."""
 
     module: str
     name: str

@@ -15,9 +15,6 @@ class TimeNeeded:
     The first step of progress only begins the measure: a model is slower at first, and what a checkpoint has is done
     at once.
 
-    * `examples`: their number, the first total; None if it is not known yet.
-    * `limited`: whether fewer examples can be read.
-
     >>> needed = TimeNeeded("profile", 12_000, limited=False, say=print)
     >>> needed.line(170.0)
     'profile: about 3 min left on this machine, for 12,000 examples'

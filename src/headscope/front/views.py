@@ -15,11 +15,10 @@ from headscope.report.cards import MeasuredModel
 from headscope.report.cards.model_results import Source
 from headscope.viewer.export import export_file
 from headscope.viewer.loading import load_with_head
-from headscope.viewer.result_session import result_session
 from headscope.viewer.saved_index import index_about, read_folders, results_about
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import fragment, parse_state
-from headscope.viewer.widget import FramedView, widget
+from headscope.viewer.widget import FramedView, result_session, widget
 
 TEXT = "The old lighthouse keeper, who had not slept for days, finally saw the ship turn away from the rocks."
 Results = xr.Dataset | str | Path | Iterable[xr.Dataset | str | Path]

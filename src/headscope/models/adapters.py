@@ -48,8 +48,6 @@ def adapter_files(folder: Path) -> tuple[Path, ...]:
 def base_of(folder: Path, name: str) -> tuple[str, str | None]:
     """The name of an adapter's base model, a folder or a hub name, and its revision.
 
-    * `name`: the adapter's name, for messages.
-
     Raises `HeadscopeError` if the weights are not safetensors, or the configuration names no base model.
     """
     if not (folder / WEIGHTS).is_file():
@@ -83,9 +81,7 @@ def n_labels(folder: Path) -> int | None:
 
 
 def merged(network: "PreTrainedModel", folder: Path, name: str, *, head: bool = False) -> "PreTrainedModel":
-    """The base model with the adapter in its weights.
-
-    * `head`: the network has a task head. Without, the adapter's weights for a head are left out.
+    """The base model with the adapter in its weights; those for a head only if the network has a task `head`.
 
     Raises `HeadscopeError` if peft is not installed, or the adapter does not fit the network.
     """

@@ -29,8 +29,7 @@ class Checkpoint:
     """The name of a model, the folder of its files, and the hub's commit of a hub model.
 
     * `adapter`: the folder of an adapter that is merged into the model; `folder` is then that of its base model.
-    * `file`: a GGUF file with the weights and the configuration; `folder` is then that which holds it.
-    * `tokenizer`: the folder of another tokenizer.
+    * `file`: a GGUF file with weights and configuration, in the folder; `tokenizer`: the folder of another tokenizer.
     """
 
     name: str

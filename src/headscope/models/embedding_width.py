@@ -57,10 +57,7 @@ class EmbeddingBasis:
 
 
 def basis_of(model: Model, counts: Sequence[Float[np.ndarray, " row"]], rows: int) -> EmbeddingBasis:
-    """The principal directions of the rows of all tables, each weighted by how often it is read.
-
-    * `counts`: how often texts read each row of each of `TABLES`; `rows`: see `EmbeddingBasis`.
-    """
+    """The principal directions of the rows of all tables, each weighted by how often texts read it (`counts`)."""
     products = torch.zeros(1, dtype=torch.float64)
     total = 0.0
     for table, read in zip(_tables(model.network), counts, strict=True):
@@ -109,8 +106,6 @@ def narrowed(model: Model, basis: EmbeddingBasis, width: int) -> Model:
 
 def saved_weights(rows: int, states: int, width: int) -> int:
     """How many weights fewer there are: of the rows of all tables and the normalisation minus those of the map.
-
-    * `states`: width of the states, which embeddings had.
 
     >>> saved_weights(1000, 64, 16)
     47008

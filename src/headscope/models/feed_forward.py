@@ -17,11 +17,9 @@ from headscope.models.head_slicing import keep_rows, sizes
 
 @dataclass(frozen=True)
 class FeedForward:
-    """The feed-forward part of a layer.
+    """The feed-forward part of a layer, with so many neurons as its `width`.
 
     * `inputs`: the maps into the neurons: one, or two where one gates the other, or one that makes both.
-    * `output`: the map from the neurons to the layer's output.
-    * `width`: the number of neurons.
     """
 
     inputs: tuple[nn.Module, ...]
@@ -77,7 +75,6 @@ def _feed_forward(layer: nn.Module, hidden: int) -> FeedForward | None:
 def entering(outputs: Sequence[nn.Module], see: Callable[[int, Tensor], Tensor | None]) -> Iterator[None]:
     """Within this context `see(layer, values)` is called where values enter the output map of a layer, from 0.
 
-    * `outputs`: the output map of each layer: of its feed-forward part, or of its attention.
     * `see`: what it returns takes the place of the values [example, token, neuron], unless it is None.
     """
 

@@ -26,11 +26,9 @@ ALIGNMENT = 32
 
 @dataclass(frozen=True)
 class GGUFFile:
-    """The head of a file.
+    """The head of a file: the shape, in the order of torch, and the first byte of each weight.
 
     * `stated`: the value of each key; of a list of texts, or of more than `MOST_ENTRIES` numbers, its length.
-    * `weights`: the type and the shape of each weight, by name, in the order of torch.
-    * `starts`: the first byte of each weight.
     """
 
     path: Path
@@ -51,8 +49,6 @@ class GGUFFile:
 
 def gguf_file(path: Path, name: str) -> GGUFFile:
     """Read the head of a GGUF file.
-
-    * `name`: the model's name, for messages.
 
     Raises `HeadscopeError` if the extra `gguf` is not installed, or the file is cut or is none.
     """

@@ -86,9 +86,7 @@ ORIGINAL = "name the folder of the model that the file was made from"
 
 
 def config_of(file: GGUFFile, name: str, beside: Path | None = None) -> PreTrainedConfig:
-    """The configuration of the model in a file.
-
-    * `name`: the model's name, for messages; `beside`: a folder whose config.json must say the same.
+    """The configuration of the model in a file; a config.json in the folder `beside` must say the same.
 
     Raises `HeadscopeError` for an architecture that is not read, a key that is missing or not read, and a value that
     is not that of the configuration, of the weights, or of config.json.
@@ -123,10 +121,7 @@ def config_of(file: GGUFFile, name: str, beside: Path | None = None) -> PreTrain
 
 
 def weights_of(file: GGUFFile, config: PreTrainedConfig, name: str, dtype: torch.dtype) -> dict[str, Tensor]:
-    """The weights under their names in transformers, of a type.
-
-    Raises `HeadscopeError` for a weight that is not read.
-    """
+    """The weights under their names in transformers. Raises `HeadscopeError` for a weight that is not read."""
     kind, gguf = ARCHITECTURES[file.stated["general.architecture"]], require("gguf")
     weights, content = {}, np.memmap(file.path, np.uint8, "r")
     for weight, key in _names(file, kind, name).items():

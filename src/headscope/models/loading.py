@@ -225,9 +225,7 @@ def device_map(name: str) -> dict[str, Any]:
 
 
 def dtype_of(name: str) -> torch.dtype:
-    """The number format of a name.
-
-    Raises `HeadscopeError` for a name outside `DTYPES`.
+    """The number format of a name. Raises `HeadscopeError` for a name outside `DTYPES`.
 
     >>> dtype_of("bfloat16")
     torch.bfloat16

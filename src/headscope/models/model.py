@@ -74,10 +74,7 @@ class Model:
 
     @cached_property
     def projections(self) -> tuple[Projections, ...]:
-        """The linear maps of each layer's attention.
-
-        Raises `HeadscopeError` for a model with other kinds of attention.
-        """
+        """The linear maps of each layer's attention. Raises `HeadscopeError` for other kinds of attention."""
         maps = projections(self.network, self.capture)
         if maps is None:
             kind = self.network.config.model_type
@@ -197,10 +194,7 @@ def _changes_with_later_tokens(network: PreTrainedModel) -> bool:
 
 
 def without_decoder(network: PreTrainedModel) -> PreTrainedModel:
-    """The encoder of an encoder-decoder; any other network itself.
-
-    Raises `HeadscopeError` if the encoder is no model of its own.
-    """
+    """The encoder of an encoder-decoder, if it is a model of its own (`HeadscopeError`); any other network itself."""
     if not getattr(network.config, "is_encoder_decoder", False):
         return network
     encoder = network.get_encoder()

@@ -77,10 +77,7 @@ def export(model: Model, path: str | Path) -> Path:
 
 
 def refuse_unexportable(model: Model) -> None:
-    """Raise `HeadscopeError` if the extra `onnx` is not installed, or a model cannot be exported.
-
-    It has to be in float32, with a head in each layer.
-    """
+    """Raise `HeadscopeError` without the extra `onnx`, or for a model not in float32, or without a head in a layer."""
     for package in PACKAGES:
         require(package)
     if model.network.dtype != torch.float32:
@@ -93,10 +90,7 @@ def refuse_unexportable(model: Model) -> None:
 
 
 def export_folder(directory: Path) -> Path:
-    """Export the model in a folder, or in `model` of a result's folder, with its task head if it has one.
-
-    Raises `HeadscopeError` if there is no model, or as `export` does.
-    """
+    """Export the model in a folder, or in `model` of a result's folder, with its task head if it has one."""
     folder = directory / "model" if (directory / "model" / "config.json").is_file() else directory
     if not (folder / "config.json").is_file():
         raise HeadscopeError(f"folder '{directory}' has no model (config.json); name the folder of a model")

@@ -78,10 +78,7 @@ def unpruned(heads: tuple[int, ...]) -> Pruning:
 
 
 def pruning_of(config: PreTrainedConfig) -> Pruning | None:
-    """The removed heads in a configuration; None for a model with all of its heads.
-
-    Raises `HeadscopeError` if the stored heads are not valid.
-    """
+    """The removed heads in a configuration; None for a model with all of its heads."""
     stored = getattr(config, KEY, None)
     if stored is None:
         return None

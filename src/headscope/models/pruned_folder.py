@@ -65,10 +65,7 @@ def saved(model: Model, folder: Path, notes: str, *, head: bool) -> Model:
 
 
 def write(model: Model, folder: Path) -> list[str]:
-    """Write the weights and the tokenizer of a model, and the modelling file of a pruned one.
-
-    Returns: the Auto classes that load a pruned model by that file.
-    """
+    """Write weights, tokenizer and the modelling file of a pruned model. Returns: the Auto classes that load that."""
     with quiet():
         model.network.save_pretrained(folder)
     model.tokenizer.save_pretrained(folder)
@@ -163,11 +160,9 @@ def _limit_length(path: Path, tokens: int) -> None:
 
 
 def card(model: Model, pruning: Pruning | None, classes: Sequence[str], *, carried: bool, notes: str) -> str:
-    """Markdown with the header of a Hugging Face model card.
+    """Markdown with the header of a Hugging Face model card, for a folder that these Auto classes load.
 
-    * `classes`: Auto classes that load the folder.
-    * `carried`: the folder has modules of sentence-transformers.
-    * `notes`: further Markdown, such as scores.
+    * `carried`: the folder has modules of sentence-transformers; `notes`: further Markdown, such as scores.
     """
     tags = ["headscope", *(["pruned"] if pruning else []), *(["sentence-transformers"] if carried else [])]
     header = ["---", "library_name: transformers", "tags:", *(f"- {tag}" for tag in tags), "---", ""]

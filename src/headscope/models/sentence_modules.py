@@ -74,11 +74,7 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class SentenceModules:
-    """What makes an embedding of the last states of a text, in float32 at least.
-
-    * `pooling`: keys of `POOLING`, whose vectors stand behind each other.
-    * `layers`: what follows, in its order: linear maps, and normalisation to the length 1.
-    """
+    """What makes an embedding of last states, in float32 at least: pooling, then linear maps and normalisations."""
 
     pooling: tuple[str, ...] = ("mean",)
     layers: tuple[Callable[[Vectors], Vectors], ...] = ()

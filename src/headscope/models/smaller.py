@@ -64,10 +64,7 @@ def cut(
 
 
 def sliced(model: Model, kept: Kept, outputs: Any = None, *, fine: bool) -> PreTrainedModel:
-    """A copy of the network without the parts, whose configuration has its new sizes.
-
-    * `outputs`, `fine`: see `cut`.
-    """
+    """A copy of the network without the parts, whose configuration has its new sizes; `outputs`, `fine`: see `cut`."""
     network = copy.deepcopy(model.network)
     config, number = network.config.get_text_config(), len(model.capture.heads)
     layers = stack(network, number)

@@ -24,9 +24,8 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Merges:
-    """Merges of two pieces to one (byte pair encoding, Sennrich et al. 2016), the first that a word has goes first.
+    """Merges of two pieces to one (byte pair encoding, Sennrich et al. 2016); that of the lowest rank goes first.
 
-    * `ranks`: the rank of each pair.
     * `prefix`: marks pieces within a word, and is not doubled by a merge; `suffix`: marks the last piece of a word.
 
     >>> merges = Merges({("l", "o"): 0, ("lo", "w"): 1}, "", "")

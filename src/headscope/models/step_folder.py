@@ -13,10 +13,7 @@ REVISION = re.compile(r"(.+)@([^@/]+)")
 
 
 def steps_folder(name: str) -> Path | None:
-    """The folder of kept steps that a folder is, or that it holds; None if there is none.
-
-    Raises `HeadscopeError` if it holds several.
-    """
+    """The folder of kept steps that a folder is or holds; None without one, `HeadscopeError` for several."""
     folder = Path(name).expanduser()
     folders = [
         path for path in (folder, folder / STEPS, *sorted((folder / STEPS).glob("*"))) if (path / START).is_dir()

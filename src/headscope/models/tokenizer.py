@@ -126,10 +126,7 @@ def piece_counts(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[i
 
 
 def refuse_growth(folder: Path, name: str) -> None:
-    """Raise `HeadscopeError` if a tokenizer can make a text more than `MOST_GROWTH` times as long.
-
-    * `name`: the model's name, for messages.
-    """
+    """Raise `HeadscopeError` if a tokenizer can make a text more than `MOST_GROWTH` times as long."""
     for path in sorted(folder.glob("tokenizer*.json")):
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))

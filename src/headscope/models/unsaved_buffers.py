@@ -23,8 +23,6 @@ def fill_buffers(network: PreTrainedModel, name: str) -> None:
     checkpoint seldom does, and its buffers have what lay in memory. So its class is built once more, where buffers
     have memory and parameters have none.
 
-    * `name`: the model's name, for messages.
-
     Raises `HeadscopeError` for a tensor that is computed from weights.
     """
     if all(type(module).__module__.partition(".")[0] in FILLING for module in network.modules()):

@@ -18,10 +18,7 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 class StoredWeight(NamedTuple):
-    """A weight in a file.
-
-    * `dtype`: as safetensors names it, such as F32.
-    """
+    """A weight in a file; `dtype`: as safetensors names it, such as F32."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -34,8 +31,6 @@ class StoredWeight(NamedTuple):
 
 def weight_files(folder: Path, name: str) -> tuple[Path, ...]:
     """The safetensors files that transformers reads: `model.safetensors`, else the shards of its index, by name.
-
-    * `name`: the model's name, for messages.
 
     Raises `HeadscopeError` if there is none, or the index names anything but `*.safetensors` inside the folder.
     """
@@ -69,10 +64,7 @@ def _shards(index: Path, name: str) -> list[Any]:
 
 
 def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
-    """The weights in files, by name.
-
-    Raises `safetensors.SafetensorError` if a file is cut, or its header is none.
-    """
+    """The weights in files, by name. Raises `safetensors.SafetensorError` if a file is cut, or its header is none."""
     from safetensors import safe_open  # here, since to find the files of a model needs no library
 
     weights = {}
@@ -88,9 +80,8 @@ def stored_weights(paths: Iterable[Path]) -> dict[str, StoredWeight]:
 def refuse_report(name: str, network: Any, report: dict[str, Any], *, head: bool, later: Container[str] = ()) -> None:
     """Raise `HeadscopeError` for weights that are missing, of another size, or unused within the layers.
 
-    * `report`: the loading info of `from_pretrained`, which only logs them.
+    * `report`: the loading info of `from_pretrained`, which only logs them; `later`: weights that an adapter brings.
     * `head`: the model is used with its task head, so that a missing pooler matters.
-    * `later`: weights that an adapter brings.
     """
     missing = sorted(key for key in report["missing_keys"] if (head or "pooler" not in key) and key not in later)
     sizes = sorted(str(key[0] if isinstance(key, tuple) else key) for key in report["mismatched_keys"])

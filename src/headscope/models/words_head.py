@@ -1,13 +1,18 @@
-"""Heads that predict words, masked ones from both sides or the next one, by the names of their classes."""
+"""Heads that predict words, masked ones from both sides or the next one, by their classes; and heads of tasks."""
 
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from transformers import PreTrainedConfig, PreTrainedModel
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
+)
 
 from headscope.errors import HeadscopeError
-from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.checkpoint import Checkpoint
 from headscope.models.loading import with_head
 from headscope.models.model import Model
 
@@ -15,6 +20,9 @@ MASKED = frozenset(MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())
 CAUSAL = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
 # The key in the configuration of a model whose head was trained by `pretrain-head`.
 ADAPTED = "headscope_adapted_head"
+# What versions 4 to 5 of sentence-transformers, and earlier ones, write into the configuration of a cross-encoder.
+OF_CROSS_ENCODERS = ("sentence_transformers", "sbert_ce_default_activation_function")
+CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values())
 
 
 def has_masked_lm_head(network: PreTrainedModel) -> bool:
@@ -32,15 +40,8 @@ def has_next_word_head(network: PreTrainedModel) -> bool:
     return type(network).__name__ in CAUSAL - MASKED
 
 
-def has_words_head(name: str | Checkpoint, *, revision: str | None = None, remote_code: bool = False) -> bool:
-    """True if the first architecture of a checkpoint has a head for masked words; see `load` for the arguments.
-
-    Raises `HeadscopeError` if there is no such checkpoint.
-
-    >>> has_words_head("minilm")
-    False
-    """
-    checkpoint = name if isinstance(name, Checkpoint) else locate(name, revision=revision, remote_code=remote_code)
+def has_words_head(checkpoint: Checkpoint) -> bool:
+    """True if the first architecture of a checkpoint has a head for masked words."""
     return _architecture(checkpoint) in MASKED
 
 
@@ -96,3 +97,33 @@ def mark_adapted(config: PreTrainedConfig, words: str) -> None:
 def adapted_head(config: Any) -> str:
     """The note of `mark_adapted` in a configuration; "" without one."""
     return str(getattr(config, ADAPTED, ""))
+
+
+def with_task_head(model: Model) -> Model:
+    """A model with its head for classes or scores, loaded anew if need be. Raises `HeadscopeError` if it has none."""
+    if not _with_head(model) and model.checkpoint:
+        model = with_head(model)
+    if not _with_head(model):
+        raise HeadscopeError(
+            f"model '{model.name}' is a {type(model.network).__name__}, without a head for classes or scores of texts; "
+            "'headscope finetune' trains one"
+        )
+    return model
+
+
+def is_cross_encoder(model: Model) -> bool:
+    """Whether sentence-transformers saved a model as one that reads pairs; of other models it is not known."""
+    folder = str(model.network.name_or_path)
+    path = Path(folder, "config_sentence_transformers.json")
+    saved = bool(folder) and path.is_file() and '"CrossEncoder"' in path.read_text(encoding="utf-8", errors="replace")
+    return saved or any(hasattr(model.network.config, name) for name in OF_CROSS_ENCODERS)
+
+
+def has_task_head(model: Model) -> bool:
+    """Whether a model, or the checkpoint that it was loaded from, has a head for classes or scores of texts."""
+    named = getattr(model.network.config, "architectures", None) or ()
+    return _with_head(model) or (bool(model.files) and not CLASSIFIERS.isdisjoint(named))
+
+
+def _with_head(model: Model) -> bool:
+    return type(model.network).__name__ in CLASSIFIERS

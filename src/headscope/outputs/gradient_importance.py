@@ -115,8 +115,6 @@ def gate_gradients(
 
     Heads of all layers stand in a row; padding has 0.
 
-    * `targets`: of the inputs, see `losses`.
-
     Raises `HeadscopeError` if a loss is not finite, or the model has the head of another kind of task.
     """
     model, gates = inputs.model, list[Tensor]()

@@ -66,13 +66,10 @@ def in_order(
 def masked_logits(
     network: Any, inputs: Mapping[str, Tensor], targets: Int[Tensor, "example token"], *, multiple: int = 1
 ) -> tuple[Float[Tensor, "masked piece"], Int[Tensor, " masked"]]:
-    """Logits of the masked tokens; the head computes no others, which saves most of its time.
+    """Logits of the masked tokens, and the pieces; the head computes no others, which saves most of its time.
 
     * `network`: a network with a masked-language head, which reads each hidden state by itself.
-    * `targets`: the piece behind each masked token, elsewhere `IGNORED`.
     * `multiple`: the number of masked tokens is padded to a multiple of it, with the piece `IGNORED`.
-
-    Returns: the logits, and the pieces.
     """
     hidden = targets != IGNORED
     padding = -int(hidden.sum()) % multiple
@@ -91,10 +88,7 @@ def masked_outputs(
     pieces: Sequence[Int[np.ndarray, " token"]],
     settings: Settings = DEFAULTS,
 ) -> Float[np.ndarray, "example 3"]:
-    """For each input: the summed loss in nats, the number of masked tokens, the number of those predicted right.
-
-    * `inputs`, `pieces`: masked inputs, and the pieces behind their masks (`encoding.masking.masked`).
-    """
+    """For each masked input: the summed loss in nats, the number of masked tokens, of those predicted right."""
     collate = collator(model)
 
     def outputs(group: list[Encoded]) -> Float[np.ndarray, "example 3"]:

@@ -30,7 +30,7 @@ AXES = {"classification": 2, "regression": 2, "masked": 3}
 class TaskInputs:
     """The examples of a task's split, as inputs of a model.
 
-    * `masked_pieces`: for a task of masked words, the masked pieces of each input and elsewhere `IGNORED`; else empty.
+    * `masked_pieces`: of a task of masked words, the masked pieces of each input and elsewhere `IGNORED`.
     * `cut`: how many examples of the corpus were left out, and how many inputs were cut to the model's length.
     """
 
@@ -57,8 +57,6 @@ class TaskInputs:
 class TaskBatch:
     """Inputs of a task that go through the model together.
 
-    * `kind`: the kind of the task; `model_name`: for error messages.
-    * `index`: the number of each example in its corpus.
     * `targets`: masked pieces, elsewhere `IGNORED`; None where the task is not one of masked words.
     """
 
@@ -79,9 +77,7 @@ class TaskBatch:
     def outputs(
         self, logits: Float[Tensor, "example ..."], rows: Int[Tensor, "example row"] | None = None
     ) -> Float[np.ndarray, "example output"]:
-        """The numbers from which metrics are computed: logits, or the sum of the losses and their number.
-
-        * `rows`: the tokens of the logits, if not all.
+        """The numbers from which metrics are computed: logits (of `rows`), or the sum of losses and their number.
 
         Raises `HeadscopeError` if they are not finite, or the task head is one for another kind of task.
         """
@@ -106,10 +102,9 @@ def refuse_other_head(logits: Float[Tensor, "example ..."], kind: TaskKind, mode
 
 
 def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> TaskInputs:
-    """The examples of one of a task's splits as inputs of a model.
+    """The examples of one of a task's splits as inputs of a model; the seed selects the tokens that are masked.
 
     * `task`: with its labels in the order of the model's outputs (`tasks.aligned`).
-    * `seed`: selects the masked tokens of a task of masked words.
 
     Raises `HeadscopeError` if an example cannot be cut to fit, or the tokenizer has no mask.
     """
@@ -123,9 +118,7 @@ def task_inputs(model: Model, task: Task, corpus: Corpus, seed: int = 0) -> Task
 
 
 def encode_for_task(model: Model, corpus: Corpus, max_tokens: int | None = None) -> tuple[list[Encoded], Counter[str]]:
-    """Each example as one input, cut to `max_tokens` (at most the model's own limit).
-
-    Returns: the inputs, and the number of those that were cut.
+    """Each example as one input, cut to `max_tokens` (at most the model's own limit), and the number of those cut.
 
     Raises `HeadscopeError` if an example cannot be cut: a task's score is over all of its examples.
     """

@@ -95,10 +95,7 @@ DATA_SETS: Mapping[str, DataSet] = {
 
 
 def find(folder: Path, names: Iterator[str] | tuple[str, ...] | list[str]) -> dict[str, Found]:
-    """The data sets of these names that a folder has, at most three folders deep.
-
-    Raises `HeadscopeError` if there is no such folder, `OSError` for one within it that cannot be listed.
-    """
+    """The data sets of these names that a folder has (`HeadscopeError` if none), at most three folders deep."""
     if not folder.is_dir():
         raise HeadscopeError(f"folder '{folder}' does not exist; name the folder of the data sets with --data")
     files = sorted(_files(folder), key=lambda path: (len(path.parts), path))

@@ -66,10 +66,7 @@ def averaged(array: xr.DataArray, dims: Any) -> xr.DataArray:
 
 
 def sink(result: xr.Dataset) -> str:
-    """The special token that gets more attention than the other one, by the mean over all heads.
-
-    Raises `LackingError` if the result has no attention to special tokens.
-    """
+    """The special token that gets more attention, by the mean over heads; `LackingError` without such numbers."""
     if "attention_to" not in result:
         raise LackingError("attention_to")
     means = result["attention_to"].mean(["layer", "head"]).sel(token_class=list(SINKS)).dropna("token_class")

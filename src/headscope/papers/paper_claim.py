@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.papers.entry_file import ClaimedNumber, number, read_mapping, refuse_entry, refuse_file
+from headscope.papers.entry_file import (
+    ClaimedNumber,
+    Refuse,
+    number,
+    read_mapping,
+    refuse_entry,
+    refuse_file,
+    typed,
+    typed_fields,
+)
 from headscope.papers.rules import RULES
-from headscope.papers.typed_fields import Refuse, typed, typed_fields
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
-"""The portrait of a model: what all its results say together, as one offline page."""
+"""The portrait of a model, what all its results say together, and the verdicts on claims: offline pages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from headscope.papers import across_models, words
 from headscope.papers.across_models import contents as across
-from headscope.papers.page import page_within, verdicts
 from headscope.papers.paper_claim import read_papers
 from headscope.papers.two_models import differences
 from headscope.papers.verdicts import Judgement, judge
@@ -38,10 +39,7 @@ def write_portrait(
 ) -> Path:
     """Write `directory/index.html`, the portrait of the models that results are about; return its path.
 
-    * `judged`: each model with the verdicts on the claims of the papers.
     * `left_out`: studies that were not run, and what each would need; `beside`: pages to name, such as heads.html.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
     """
     directory = Path(directory)
     page = Page(directory / PORTRAIT, "portrait.html", {"models": [], "left_out": list(left_out)})
@@ -54,8 +52,8 @@ def write_portrait(
         page.contents["across"] = page.attempt("the table of claims", across, judged)
     for number, (model, judgements) in enumerate(judged):
         contents: dict[str, Any] = {"model": model, "prefix": f"m{number}", **verdicts(judgements, directory)}
-        for name, (words, part) in PARTS.items():
-            contents[name] = page.attempt(words, part, model) or ()
+        for name, (title, part) in PARTS.items():
+            contents[name] = page.attempt(title, part, model) or ()
         contents["studies"] = [_linked(source, directory) for source in model.sources]
         contents["highlights"] = [
             {"topic": finding.topic, "text": finding.text} | _linked(source, directory)
@@ -118,8 +116,6 @@ def portrait(
     """Write `index.html`, `heads.html`, `layers.html` and `corpora.html` of all results in some folders.
 
     Returns: the pages, the portrait first; and the models with the verdicts on the claims of the papers.
-
-    Raises `HeadscopeError` if a folder has no result, one cannot be read, or it cannot be written to.
     """
     models, papers = gather_all(folders), read_papers()
     with_heads = [model for model in models if len(model.numbers)]
@@ -129,3 +125,32 @@ def portrait(
     judged = [(model, judge(model, papers)) for model in models]
     first = write_portrait(judged, directory, left_out=left_out, beside=names)
     return [first, *pages], judged
+
+
+def write_claims(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]], directory: str | Path) -> Path:
+    """Write `directory/claims.html` of models with the verdicts of their results; return its path."""
+    directory = Path(directory)
+    contents = [{"model": model, **verdicts(judgements, directory)} for model, judgements in judged]
+    across = across_models.contents(judged) if len(judged) > 1 else None
+    return Page(directory / "claims.html", "claims.html", {"models": contents, "across": across}).write()
+
+
+def page_within(source: Source, directory: Path) -> str:
+    """The address of the page of a result from a page of the directory; "" where it lies elsewhere."""
+    page = source.path.with_name("report.html")
+    if not (page.is_file() and page.resolve().is_relative_to(directory.resolve())):
+        return ""
+    return quote(page.resolve().relative_to(directory.resolve()).as_posix())
+
+
+def verdicts(judgements: Sequence[Judgement], directory: Path | None = None) -> Mapping[str, object]:
+    """The counts of verdicts and the rows of each paper, for a template; with links to study pages in the directory."""
+    papers: dict[str, list[dict[str, str]]] = {}
+    for judged in judgements:
+        claim = judged.claim
+        row = {"id": claim.id, "section": claim.section, "claim": claim.claim, "verdict": judged.verdict}
+        row |= {"here": words.measured(judged), "details": words.details(judged), "figure": words.figure(judged)}
+        row["token"] = words.token(judged)
+        row["page"] = page_within(judged.source, directory) if judged.source and directory else ""
+        papers.setdefault(judged.paper.title, []).append(row)
+    return {"counts": words.counted(judgements), "sum": words.summed_up(judgements), "papers": papers}

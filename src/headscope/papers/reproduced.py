@@ -58,10 +58,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class ReproducedRow:
-    """A row of a table: its words, and a cell for each column.
-
-    * `layer`: the layer that it is of, 0 for the embeddings; None if it is of none.
-    """
+    """A row of a table: its words, a cell for each column, and its layer (0 for the embeddings), if it is of one."""
 
     words: str
     cells: tuple[Cell, ...]
@@ -70,10 +67,7 @@ class ReproducedRow:
 
 
 def rows(item: Item, result: xr.Dataset | None, lacks: str) -> list[ReproducedRow]:
-    """The rows of an item, from the result of its run.
-
-    * `result`: None if the run was not made, `lacks` says why.
-    """
+    """The rows of an item, from the result of its run; `result`: None if the run was not made, `lacks` says why."""
     if item.by == "layer":
         return list(_by_layer(item, result, lacks))
     return [
@@ -99,10 +93,7 @@ def merged(column: ShownNumber, row: Row, labels: Mapping[str, Any]) -> ShownNum
 
 
 def by_layer(column: ShownNumber, result: xr.Dataset) -> xr.DataArray:
-    """The number of a column for each layer, with its interval; for layer 0 that of the embeddings, if there is one.
-
-    Raises `LackingError` if the result has none.
-    """
+    """The number of a column for each layer, with its interval; for layer 0 that of the embeddings, if there is one."""
     assert column.number is not None
     array = one_model(take(result, column.number))
     if array.dims not in (("layer",), ("space",)):

@@ -8,8 +8,15 @@ from typing import Any
 from headscope import catalog
 from headscope.errors import HeadscopeError, suggest
 from headscope.papers.data_sets import DATA_SETS
-from headscope.papers.entry_file import ClaimedNumber, number, read_mapping, refuse_entry, refuse_file
-from headscope.papers.typed_fields import Refuse, check_fields
+from headscope.papers.entry_file import (
+    ClaimedNumber,
+    Refuse,
+    check_fields,
+    number,
+    read_mapping,
+    refuse_entry,
+    refuse_file,
+)
 
 ENTRIES = Path(__file__).with_name("reproductions")
 SCHEMA = 1
@@ -71,8 +78,7 @@ class ShownNumber:
 class Row:
     """A row of an item: labels that it selects, or a number of its own, and the paper's figures, one for a column.
 
-    * `instead`: labels that stand in for those of `at` in a result that lacks them.
-    * `suffix`: what the variable of each column has behind its name in this row, such as `_baseline`.
+    * `instead`: labels for those of `at` in a result that lacks them; `suffix`: of the variable of each column.
     """
 
     shown: ShownNumber
@@ -107,10 +113,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper's tables and figures in its order, and the runs that make them.
-
-    * `model`: the paper's; `scope`, `easy`, `hard`: sections of the report.
-    """
+    """A paper's tables and figures in its order, and the runs that make them; `scope`, `easy`, `hard`: sections."""
 
     name: str
     title: str
@@ -132,20 +135,14 @@ def papers() -> list[str]:
 
 
 def read_reproduction(name: str) -> Reproduction:
-    """The reproduction of a paper.
-
-    Raises `HeadscopeError` for a paper that is unknown, and for an entry that is wrong.
-    """
+    """The reproduction of a paper. Raises `HeadscopeError` for an unknown paper, and for an entry that is wrong."""
     if name not in papers():
         raise HeadscopeError(f"paper '{name}' is unknown; {suggest(name, papers())}")
     return read_file(ENTRIES / f"{name}.yaml")
 
 
 def read_file(path: Path) -> Reproduction:
-    """The reproduction that a file has.
-
-    Raises `HeadscopeError` naming the entry that is wrong.
-    """
+    """The reproduction that a file has. Raises `HeadscopeError` naming the entry that is wrong."""
     bad = refuse_file("reproduction", path)
     data = read_mapping(path, FIELDS, "items", SCHEMA, bad)
     runs = tuple(_run(entry, refuse_entry(bad, f"run {index}")) for index, entry in enumerate(data["runs"], 1))

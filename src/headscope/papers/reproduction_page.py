@@ -26,11 +26,7 @@ PAGE = "reproduction.html"
 
 @dataclass(frozen=True)
 class ReproducedItem:
-    """An item with its rows, and the deviations of its run and its own.
-
-    * `result`: of its run, if it is there.
-    * `again`: whether the page lists all of these deviations above.
-    """
+    """An item with its rows, the result of its run, and deviations; `again`: the page lists all of these above."""
 
     item: Item
     rows: list[ReproducedRow]
@@ -80,10 +76,7 @@ class Reproduced:
 
 
 def read_reproduced(directory: str | Path) -> Reproduced:
-    """The reproduction of a folder: its record, and the results that are there.
-
-    Raises `HeadscopeError` if there is no record, or a result cannot be read.
-    """
+    """The record of a folder, and the results that are there. Raises `HeadscopeError` if one cannot be read."""
     record = read_record(Path(directory))
     reproduction = read_reproduction(record.paper)
     there = [run.name for run in record.runs if (Path(directory) / run.name / "result.nc").is_file() and not run.lacks]
@@ -93,10 +86,7 @@ def read_reproduced(directory: str | Path) -> Reproduced:
 
 
 def write_reproduction(directory: str | Path) -> Path:
-    """Write `directory/reproduction.html` from the results of the folder; return its path.
-
-    Raises `HeadscopeError` as `read_reproduced`, and if the folder cannot be written to.
-    """
+    """Write `directory/reproduction.html` from the results of the folder; return its path."""
     directory = Path(directory)
     done = read_reproduced(directory)
     page = Page(directory / PAGE, "reproduction.html", {"paper": done.reproduction, "record": done.record})

@@ -15,10 +15,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class MadeRun:
-    """A run: its command, what stood in for the paper's data, and why it was not made.
-
-    * `command`: empty where nothing could be run; `deviations`: of the data; `lacks`: empty if the run was made.
-    """
+    """A run: its command ("" if there is none), what stood in for the paper's data, and why it was not made."""
 
     name: str
     command: str = ""
@@ -43,10 +40,7 @@ def write_record(record: ReproductionRecord, directory: Path) -> Path:
 
 @opening()
 def read_record(directory: Path) -> ReproductionRecord:
-    """The record of a folder.
-
-    Raises `HeadscopeError` if it cannot be read.
-    """
+    """The record of a folder. Raises `HeadscopeError` if it cannot be read."""
     try:
         data: Mapping[str, Any] = json.loads((directory / FILE).read_text(encoding="utf-8"))
         limit = data["limit"]

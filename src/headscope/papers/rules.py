@@ -11,15 +11,19 @@ import numpy as np
 import xarray as xr
 from scipy.stats import ttest_ind
 
-from headscope.papers.head_rules import (
+from headscope.papers.head_and_layer_rules import (
+    falls,
+    in_order,
+    layers_above,
     most_are_positive,
     most_do_no_harm,
     no_special,
+    peaks_in_the_middle,
+    rises,
     share_of_special,
     some_head_above,
     some_special,
 )
-from headscope.papers.layer_rules import falls, in_order, layers_above, peaks_in_the_middle, rises
 from headscope.report.claims import Claim, above, apart, below, no_worse
 from headscope.report.wording import Estimate, of_array
 

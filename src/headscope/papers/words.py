@@ -142,10 +142,7 @@ def tables(judgements: Sequence[Judgement], *, all_claims: bool = True) -> list[
 
 
 def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = None) -> str:
-    """The verdicts as Markdown: a section for each paper.
-
-    * `pages`: the page of each study, that the claim links to.
-    """
+    """The verdicts as Markdown: a section for each paper; `pages`: the page of each study, that the claim links to."""
     lines = [summed_up(judgements), "", fill(NOTE, 120), ""]
     for name in dict.fromkeys(judged.paper.name for judged in judgements):
         mine = [judged for judged in judgements if judged.paper.name == name]

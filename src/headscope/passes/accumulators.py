@@ -12,7 +12,8 @@ from torch import Tensor
 
 from headscope.encoding.batch import Values
 from headscope.encoding.encoded import Encoded
-from headscope.passes.observing import Check, nothing
+from headscope.passes.batches import Check
+from headscope.passes.settings import nothing
 from headscope.passes.shards import Fold
 from headscope.statistics.bootstrap import Tally, poisson_draws, tally
 
@@ -151,10 +152,7 @@ def listed(kind: type[Value], refuse_damaged: Callable[[list[Value]], None] = la
 
 
 def added(first: Tallies, second: Tallies) -> Tallies:
-    """The tallies of two parts of a corpus, by name.
-
-    Raises `ValueError` if their names differ.
-    """
+    """The tallies of two parts of a corpus, by name. Raises `ValueError` if their names differ."""
     if first.keys() != second.keys():
         raise ValueError(f"tallies of {', '.join(first)} and of {', '.join(second)}")
     return {name: tally + second[name] for name, tally in first.items()}

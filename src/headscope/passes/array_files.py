@@ -70,10 +70,7 @@ class ArrayFiles(Generic[Value]):
         return _ShardArrays(self.observe, channel.piece)
 
     def receive(self, key: int | str, piece: Record) -> None:
-        """Write a piece of the file of a shard: its content, or its end; the first piece begins the file anew.
-
-        * `key`: of whoever writes it.
-        """
+        """Write a piece of the file of a shard: its content, or its end; the first piece begins the file anew."""
         path, start = self.folder / f"{UNFINISHED}{key}", piece.get("start")
         with writing(path, resumable=True):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -102,10 +99,7 @@ class ArrayFiles(Generic[Value]):
 
 
 class _ShardArrays(Generic[Value]):
-    """A shard whose arrays go to a file, batch by batch.
-
-    * `send`: takes a piece of the file, see `ArrayFiles.receive`.
-    """
+    """A shard whose arrays go to a file, batch by batch; `send` takes a piece of it, see `ArrayFiles.receive`."""
 
     def __init__(self, observe: Observe[Value], send: Callable[..., None]):
         self.observe, self.send = observe, send

@@ -122,4 +122,6 @@ def collate(
     )
 
 
+# What raises an error if a batch that was read is not to be used; it may wait for the device.
+Check = Callable[[], None]
 StateBatch = tuple[Batch, Float[Tensor, "space example token width"]]

@@ -86,10 +86,7 @@ class CapturedTreebanks(Generic[Treebank]):
     on_disk: int
 
     def attributes(self, training: Corpus, kept: str) -> Attributes:
-        """What probes are trained and tested on, as attributes of a result.
-
-        * `training`: the corpus to train on; `kept`: what the arrays are.
-        """
+        """What probes are trained and tested on, as attributes of a result; `kept`: what the arrays are."""
         words = sum(len(sentence) for sentence in self.train.sentences)
         read = {"sentences": len(self.train), "words": words} | json.loads(str(self.train_read["skipped"]))
         return self.test_read | {
@@ -105,7 +102,6 @@ def capture_treebanks(
 ) -> Iterator[CapturedTreebanks[Treebank]]:
     """Read both treebanks, whose arrays are there while the context lasts: up to `budget` bytes of them in memory.
 
-    * `plan`: the pass over a corpus.
     * `training`: None trains on four documents (or sentences) of five of the corpus, and tests on the fifth.
 
     Raises `HeadscopeError` if there are too few sentences, or the disk is full.

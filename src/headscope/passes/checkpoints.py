@@ -8,7 +8,6 @@ items. So the folder is bounded by the states of the passes, whatever their numb
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Generic
 
 from headscope.passes.pass_journal import PassJournal
@@ -21,61 +20,29 @@ from headscope.storage.lines import Record, append_line, line_of, read_lines, re
 FORMAT = "checkpoint of a pass"
 
 
-def next_checkpoints(
-    journal: PassJournal | None,
-    fingerprint: Callable[[], Fingerprint],
-    fold: Fold[State],
-    on_notice: Callable[[str], None],
-) -> "NoCheckpoints[State]":
+class Checkpoints(Generic[State]):
     """The checkpoints of the next pass of a journal; without one nothing is kept.
 
     * `fingerprint`: what the numbers of the pass depend on, beside what those of the run do.
     * `on_notice`: called with one line when the pass goes on from a checkpoint, or starts anew.
-    """
-    nothing = NoCheckpoints(fold)
-    if journal is None:
-        return nothing
-    path = journal.next_pass()
-    return Checkpoints(journal, path, {**journal.run, **fingerprint()}, nothing, on_notice)
-
-
-class NoCheckpoints(Generic[State]):
-    """A pass that keeps nothing."""
-
-    def __init__(self, fold: Fold[State]):
-        self.fold, self.nothing = fold, ReadShards[State](fold.start().state())
-        self.restored = self.nothing
-
-    def begin_anew(self, reason: str) -> None:
-        """There is nothing to begin anew."""
-
-    def save(self, part: ReadShards[State], *, at_once: bool = False) -> None:
-        """Keep nothing."""
-
-    def finish(self, part: ReadShards[State]) -> None:
-        """Keep nothing."""
-
-
-class Checkpoints(NoCheckpoints[State]):
-    """The checkpoints of one pass.
-
     * `restored`: the shards that are done, by the file; an empty part where there is none.
     """
 
     def __init__(
         self,
-        journal: PassJournal,
-        path: Path,
-        fingerprint: Fingerprint,
-        nothing: NoCheckpoints[State],
+        journal: PassJournal | None,
+        fingerprint: Callable[[], Fingerprint],
+        fold: Fold[State],
         on_notice: Callable[[str], None],
     ):
-        self.journal, self.path, self.fingerprint, self.fold = journal, path, fingerprint, nothing.fold
-        self.nothing, self.restored, self.on_notice = nothing.nothing, nothing.nothing, on_notice
-        remove_unfinished(path)
+        self.journal, self.fold, self.on_notice = journal, fold, on_notice
+        self.nothing = self.restored = ReadShards[State](fold.start().state())
         self.items = 0  # of a list, that are in the file
-        if path.exists():
-            self._restore()
+        if journal:
+            self.path, self.fingerprint = journal.next_pass(), {**journal.run, **fingerprint()}
+            remove_unfinished(self.path)
+            if self.path.exists():
+                self._restore(journal)
         self.shards = self.restored.shards
 
     def begin_anew(self, reason: str) -> None:
@@ -88,18 +55,18 @@ class Checkpoints(NoCheckpoints[State]):
 
         Raises `HeadscopeError` if it cannot be written; the last checkpoint is kept.
         """
-        if part.shards > self.shards and (at_once or self.journal.due):
-            self._write(part)
-        if at_once and part.shards:
+        if self.journal and part.shards > self.shards and (at_once or self.journal.due):
+            self._write(part, self.journal)
+        if self.journal and at_once and part.shards:
             kept = f"{part.coverage.inputs:,} inputs are kept in '{self.path}'"
             self.on_notice(f"{kept}; start the same command again to go on from there")
 
     def finish(self, part: ReadShards[State]) -> None:
         """Keep the whole pass in a journal that is kept, or if its state has files: computing from them takes time."""
-        if (self.journal.kept or self.fold.files is not None) and part.shards > self.shards:
-            self._write(part)
+        if self.journal and (self.journal.kept or self.fold.files is not None) and part.shards > self.shards:
+            self._write(part, self.journal)
 
-    def _write(self, part: ReadShards[State]) -> None:
+    def _write(self, part: ReadShards[State], journal: PassJournal) -> None:
         started, items = time.monotonic(), self.items
         state: Any = part.state
         if self.fold.listed:
@@ -110,10 +77,10 @@ class Checkpoints(NoCheckpoints[State]):
                 append_line(self.path, file, line)
         else:
             replace_lines(self.path, [line_of({"headscope": FORMAT, "run": self.fingerprint}), line])
-        self.shards, self.journal.saved = part.shards, time.monotonic()
-        self.journal.cost = self.journal.saved - started
+        self.shards, journal.saved = part.shards, time.monotonic()
+        journal.cost = journal.saved - started
 
-    def _restore(self) -> None:
+    def _restore(self, journal: PassJournal) -> None:
         """Go on from the part in the file, or say why not."""
         records = read_lines(self.path)
         try:
@@ -126,7 +93,7 @@ class Checkpoints(NoCheckpoints[State]):
         else:
             self.restored = restored
             done = f"{self.restored.coverage.inputs:,} inputs are done"
-            if not self.journal.silent:
+            if not journal.silent:
                 self.on_notice(f"{done} by '{self.path}'; the pass goes on from there")
 
     def _misfit(self, first: Record | None) -> str:

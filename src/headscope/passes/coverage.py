@@ -59,9 +59,7 @@ class Coverage:
 
 
 def unknown_line(corpus: str, tokenizer: PreTrainedTokenizerBase, unknown: int, tokens: int, inputs: int) -> str:
-    """The share of unknown tokens and the likely reason in a line; empty up to a tenth.
-
-    * `unknown`, `tokens`: numbers of unknown and of all tokens, special ones too, in `inputs` inputs.
+    """The share of unknown tokens, of all that were read, and the likely reason in a line; empty up to a tenth.
 
     Raises `HeadscopeError` for more than a half.
     """

@@ -23,8 +23,9 @@ from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.passes.batches import StateBatch, collator
-from headscope.passes.observing import BatchObserver, Check, FiniteAttention, MeasureObserver, RowsObserver, nothing
+from headscope.passes.batches import Check, StateBatch, collator
+from headscope.passes.observing import BatchObserver, FiniteAttention, MeasureObserver, RowsObserver
+from headscope.passes.settings import nothing
 
 Seen = TypeVar("Seen")
 # States that half precision holds, with room for the larger ones of other inputs.
@@ -33,10 +34,7 @@ HALF = 1024.0
 
 @dataclass
 class _Current:
-    """The batch that was run last, whether its attention was shown, and its hidden states if they were read.
-
-    * `check`: raises `HeadscopeError` if the attention that was shown is not finite.
-    """
+    """The batch that was run last, whether its attention was shown, and its hidden states if they were read."""
 
     group: list[Encoded]
     batch: Batch
@@ -98,10 +96,7 @@ class Forward(Generic[Seen]):
 
 
 def _show(model: Model, observer: BatchObserver[Any], batch: Batch) -> Check:
-    """Run a batch under an observer: by fused kernels where its measures and the model do without maps, else in blocks.
-
-    Returns: what raises `HeadscopeError` if attention is not finite.
-    """
+    """Run a batch under an observer: by fused kernels where measures and model do without maps, else in blocks."""
     observer.start(batch)
     if isinstance(observer, MeasureObserver):
         observer.needs_map = observer.needs_map or model.needs_map
@@ -164,10 +159,7 @@ class RowObservers(RowsObserver):
 
 @contextmanager
 def observing(model: Model, observer: BatchObserver[Seen]) -> Iterator[Callable[[list[Encoded]], Seen]]:
-    """A context whose function runs a batch of inputs under an observer and returns `observer.finish()`.
-
-    Raises what `Forward.observe` does.
-    """
+    """A context whose function runs a batch of inputs under an observer, as `Forward.observe`."""
     with torch.inference_mode():
         yield Forward(model, observer).observe
 

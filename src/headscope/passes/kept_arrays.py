@@ -30,11 +30,7 @@ from headscope.passes.shards import Fold
 
 @dataclass(frozen=True)
 class ArrayPass(Generic[Value]):
-    """A pass that keeps arrays of each batch.
-
-    * `observe`: the observation of a batch and its arrays; `kind`: the type of an observation.
-    * `forward`: see `Fold`.
-    """
+    """A pass that keeps arrays of each batch; `observe`: its observation, of the type `kind`, and its arrays."""
 
     inputs: Pass
     observe: Observe[Value]

@@ -20,11 +20,9 @@ class Measure(Protocol):
 
     def observe(self, rows: Rows, /) -> Tensor:
         """Sums over a block of attention rows: [example, head, ...]; those of later queries are added to them."""
-        ...
 
     def finish(self, observed: Any, batch: Batch, /) -> Values:
         """The value of each example of a batch, and which examples have one."""
-        ...
 
 
 def measure_named(name: str) -> Measure:
@@ -49,10 +47,7 @@ def measure_named(name: str) -> Measure:
 
 
 def checked(measure: Any) -> Measure:
-    """The measure.
-
-    Raises `HeadscopeError` if it lacks a part.
-    """
+    """The measure. Raises `HeadscopeError` if it lacks a part."""
     if missing := [part for part in PARTS if not hasattr(measure, part)]:
         raise HeadscopeError(f"measure {measure!r} has no {', '.join(missing)}; a measure has {', '.join(PARTS)}")
     if not isinstance(measure.VARIABLE, Variable):

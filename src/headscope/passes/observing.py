@@ -4,7 +4,7 @@ Maps are never kept: each block of attention rows goes to every measure while it
 become values of each example at the end of a batch.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -21,15 +21,10 @@ from headscope.encoding.block_parts import BlockParts
 from headscope.encoding.fused_rows import FusedRows, statistics_of
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.passes.batches import Check
 from headscope.passes.measures import Measure
 
 Observed = TypeVar("Observed", covariant=True)
-# What raises an error if a batch that was read is not to be used; it may wait for the device.
-Check = Callable[[], None]
-
-
-def nothing() -> None:
-    """Check nothing."""
 
 
 class BatchObserver(Protocol[Observed]):
@@ -39,7 +34,6 @@ class BatchObserver(Protocol[Observed]):
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare for this one."""
-        ...
 
     def __call__(
         self,
@@ -52,11 +46,9 @@ class BatchObserver(Protocol[Observed]):
         /,
     ) -> None:
         """See `Observer`."""
-        ...
 
     def finish(self) -> Observed:
         """Return the observations of the batch, once all of its attention was observed."""
-        ...
 
 
 class RowsObserver:

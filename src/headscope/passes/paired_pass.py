@@ -58,10 +58,7 @@ def lockstep(
 
 
 def blocks(model: Model, batch: Batch, *, by_ranges: bool = False) -> Generator[LayerRows, None, None]:
-    """Run one forward pass of a model as an iterator over its layers' blocks of attention, computed on request.
-
-    Close the iterator if it is not read to the end. `by_ranges`: see `lockstep`.
-    """
+    """Run one forward pass of a model as an iterator over its layers' blocks of attention; see `lockstep`."""
     computed: SimpleQueue[LayerRows | BaseException | None] = SimpleQueue()
     wanted: SimpleQueue[bool] = SimpleQueue()
 
@@ -105,7 +102,6 @@ def fold_pairs(
     """Tallies of each later model beside the first, from one pass; `compared` lists their names and shapes.
 
     * `first`: the pass of the first model; its encoder and its padding are those of all models.
-    * `own`: see `compared`.
     """
     models, collate = (first.model, *later), collator(first.model, first.pad_to)
 

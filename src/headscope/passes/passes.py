@@ -66,10 +66,7 @@ class Pass:
     def tally(
         self, values: Callable[[list[Encoded]], IndexedValues], forward: Forward[Any] | None = None
     ) -> PlannedPass[dict[str, Tally]]:
-        """Tallies, by name, of the values that a function reads off each batch, beside the units of its inputs.
-
-        * `forward`: see `Fold`.
-        """
+        """Tallies, by name, of the values that a function reads off each batch, beside the units of its inputs."""
         start = partial(TallyAccumulator, values, self.settings.seed, self.settings.resamples)
         return self.fold(Fold(start, added, dict[str, Tally], forward=forward))
 

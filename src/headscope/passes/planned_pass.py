@@ -42,10 +42,8 @@ Attributes = dict[str, Any]
 
 @dataclass(frozen=True)
 class PassResult(Generic[State]):
-    """The outcome of a pass.
+    """The outcome of a pass: tallies by name, or the observations of each batch, and what was read.
 
-    * `value`: tallies by name, or the list of the observations of each batch.
-    * `coverage`: counts of the inputs that were read.
     * `attributes`: `n_examples`, `n_tokens`, `skipped`, `duration_s`, and `interrupted` after Ctrl-C.
     """
 

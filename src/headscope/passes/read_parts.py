@@ -11,7 +11,7 @@ import torch
 from headscope.cluster.engine import Engine, Tasks
 from headscope.cluster.forked import ForkedEngine
 from headscope.errors import ClusterLostError
-from headscope.passes.checkpoints import NoCheckpoints, next_checkpoints
+from headscope.passes.checkpoints import Checkpoints
 from headscope.passes.settings import Settings
 from headscope.passes.shards import Fold, ReadShards, State
 from headscope.statistics.bootstrap import Tally
@@ -25,15 +25,12 @@ class PartReader(Protocol[State]):
 
     def fingerprint(self) -> Fingerprint:
         """What the numbers depend on, beside the run."""
-        ...
 
     def parts(self, done: ReadShards[State], /) -> Generator[ReadShards[State]]:
         """The parts after those that are done, one after the other."""
-        ...
 
     def unfinished(self) -> ReadShards[State] | None:
         """What was read of the open part, after Ctrl-C."""
-        ...
 
 
 def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings) -> tuple[ReadShards[State], bool]:
@@ -43,7 +40,7 @@ def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings)
 
     Raises `KeyboardInterrupt` if nothing is read then, or partial results are not wanted.
     """
-    checkpoints = next_checkpoints(settings.journal, reader.fingerprint, fold, settings.on_notice)
+    checkpoints = Checkpoints(settings.journal, reader.fingerprint, fold, settings.on_notice)
     total, interrupted = checkpoints.restored, False
     try:
         with closing(_totals(reader, checkpoints, fold)) as totals:
@@ -67,7 +64,7 @@ def read_parts(reader: PartReader[State], fold: Fold[State], settings: Settings)
 
 
 def _totals(
-    reader: PartReader[State], checkpoints: NoCheckpoints[State], fold: Fold[State]
+    reader: PartReader[State], checkpoints: Checkpoints[State], fold: Fold[State]
 ) -> Generator[ReadShards[State]]:
     """The total so far, again after each part; from nothing where the first does not fit the checkpoint."""
     total, reason = checkpoints.restored, ""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 2048
 
 
-def _nothing(said: object) -> None:
-    """Say nothing."""
+def nothing(*said: object) -> None:
+    """Say nothing, or check nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +53,9 @@ class Settings:
     resamples: int = RESAMPLES
     workers: int = 1
     engine: Engine | None = field(default=None, repr=False)
-    on_progress: Callable[[int], None] = field(default=_nothing, repr=False)
-    on_total: Callable[[int], None] = field(default=_nothing, repr=False)
-    on_notice: Callable[[str], None] = field(default=_nothing, repr=False)
+    on_progress: Callable[[int], None] = field(default=nothing, repr=False)
+    on_total: Callable[[int], None] = field(default=nothing, repr=False)
+    on_notice: Callable[[str], None] = field(default=nothing, repr=False)
     keep_interrupted: bool = False
     journal: PassJournal | None = field(default=None, repr=False)
 
@@ -68,7 +68,7 @@ class Settings:
     @property
     def quiet(self) -> "Settings":
         """The settings of a part of a study that its progress does not count."""
-        return replace(self, on_progress=_nothing, on_total=_nothing)
+        return replace(self, on_progress=nothing, on_total=nothing)
 
     @property
     def in_worker(self) -> bool:

@@ -36,11 +36,9 @@ class Accumulator(Protocol[Accumulated]):
 
     def add(self, group: list[Encoded], /) -> None:
         """Read a batch of inputs, whole or not at all."""
-        ...
 
     def state(self) -> Accumulated:
         """The state of all batches so far, as a journal keeps it: see `storage.codec`."""
-        ...
 
 
 class StateFiles(Protocol[Accumulated]):
@@ -48,11 +46,9 @@ class StateFiles(Protocol[Accumulated]):
 
     def sending(self, channel: TaskChannel, /) -> Accumulator[Accumulated]:
         """The accumulator of a shard in a worker on another machine, whose file goes to the coordinator."""
-        ...
 
     def receive(self, task: int, piece: Record, /) -> None:
         """Write a piece of the file of a task, as a worker sent it."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -78,10 +74,9 @@ class Fold(Generic[State]):
 
 @dataclass(frozen=True)
 class ReadShards(Generic[State]):
-    """The state of some shards that follow each other.
+    """The state of some shards that follow each other, and the seconds that they took.
 
-    * `shards`: their number; `coverage`: the inputs that were read; `counts`: those that were left out or cut.
-    * `seconds`: the time that they took.
+    * `coverage`: the inputs that were read; `counts`: those that were left out or cut.
     """
 
     state: State

@@ -18,7 +18,7 @@ from headscope.cluster.channel import TaskChannel
 from headscope.encoding.encoded import Encoded
 from headscope.encoding.encoder import OF_WORDS, Words
 from headscope.errors import HeadscopeError
-from headscope.passes.checkpoints import next_checkpoints
+from headscope.passes.checkpoints import Checkpoints
 from headscope.passes.forward import share
 from headscope.passes.pass_journal import PassJournal
 from headscope.passes.planned_pass import PlannedPass
@@ -55,10 +55,7 @@ def _of_first(group: Mapping[str, PlannedPass[Any]]) -> AbstractContextManager[S
 
 
 def first_pass(study: str, arguments: Mapping[str, Any]) -> PlannedPass[Any] | None:
-    """The pass that a study declares as its first; None if it has begun, or the study refuses what it is given.
-
-    * `arguments`: those of its `run`; others have their defaults.
-    """
+    """The pass that a study declares as its first; None if it has begun, or the study refuses what it is given."""
     module, journal = catalog.load("studies", study), arguments["settings"].journal
     if not hasattr(module, "first_pass") or (journal and (journal.folder / "pass-1").exists()):
         return None
@@ -86,9 +83,7 @@ def alike(passes: Mapping[str, PlannedPass[Any]]) -> list[dict[str, PlannedPass[
 
 
 def read_together(passes: Passes, settings: Settings) -> None:
-    """Read once for studies whose passes are `alike`, and write the checkpoint of each.
-
-    * `settings`: the journal of the shared pass, its engine and its progress.
+    """Read once for studies whose passes are `alike`, by the settings of the shared pass; write the checkpoint of each.
 
     Raises `KeyboardInterrupt` after Ctrl-C, when the next call goes on from a checkpoint.
     """
@@ -103,7 +98,7 @@ def read_together(passes: Passes, settings: Settings) -> None:
     for planned, part in zip(passes, () if settings.in_worker else total.state, strict=False):
         if journal := planned.settings.journal:
             kept = replace(journal, kept=True, passes=0)
-            next_checkpoints(kept, planned.fingerprint, planned.fold, planned.settings.on_notice).finish(part)
+            Checkpoints(kept, planned.fingerprint, planned.fold, planned.settings.on_notice).finish(part)
 
 
 def _words(passes: Passes) -> Words:

@@ -26,19 +26,13 @@ SOURCE = "inputs of median length, chosen by the seed"
 
 
 def with_typical_maps(result: xr.Dataset, model: Model, corpus: Corpus, number: int = 3, seed: int = 0) -> xr.Dataset:
-    """The result with the attention maps of a few typical inputs of its corpus, for all heads.
-
-    * `number`: how many inputs; 0 for none.
-    """
+    """The result with the attention maps of a few typical inputs of its corpus, for all heads; of 0 without any."""
     maps = typical_maps(model, typical_inputs(model, corpus, number, seed)) if number else {}
     return result.assign(maps)
 
 
 def with_maps_of(result: xr.Dataset, inputs: Mapping[str, Any], number: int) -> xr.Dataset:
-    """The result of a study with the maps of typical inputs of its first model and its first corpus.
-
-    * `inputs`: the arguments of the study's `run`; a task gives its examples for development.
-    """
+    """The result of a study with the maps of typical inputs of its first model and corpus, or task."""
     model = inputs["model"] if "model" in inputs else inputs["models"][0]
     several = inputs.get("corpora") or inputs.get("treebanks") or [inputs.get("corpus") or inputs["task"].dev]
     seed = inputs["settings"].seed if "settings" in inputs else 0

@@ -21,11 +21,7 @@ HeadIndex = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class HeadPicture:
-    """A head of the atlas: its maps of the stored inputs and what it does.
-
-    * `images`: addresses of its maps, one for each input; `maxima`: the largest attention of each.
-    * `does`: its kinds, the most specific first.
-    """
+    """A head of the atlas: the addresses of its maps of the inputs, the largest attention of each, its kinds."""
 
     layer: int
     head: int
@@ -102,7 +98,6 @@ class Atlas:
     """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any.
 
     * `steps`: where the maps are those of one input at the steps of a training, their numbers.
-    * `names`, `meanings`: of kinds.
     """
 
     model: str
@@ -135,8 +130,7 @@ class Atlas:
 
     @property
     def legend(self) -> list[dict[str, str | int]]:
-        """The kinds that occur: name, colour, meaning, the number of heads whose frame it is (`count`), and of those
-        that have it `beside` another one."""
+        """The kinds that occur, with the number of heads whose frame each is, or that have it `beside` another."""
         first = Counter(head.kind for head in self.heads)
         beside = Counter(kind for head in self.heads for kind in head.kinds[1:])
         return [
@@ -158,10 +152,7 @@ class Atlas:
 
 
 def atlas_of(result: xr.Dataset, others: Sequence[xr.Dataset] = ()) -> Atlas | None:
-    """The atlas of a result, with the maps that it holds, or else those of the first other; None without maps.
-
-    * `others`: further results of the same model, whose kinds count too.
-    """
+    """The atlas of a result and others of its model, with the first maps that one of them holds; None without."""
     shelf = [result, *others]
     return _atlas(shelf, []) if any(map(has_maps, shelf)) else None
 

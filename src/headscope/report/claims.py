@@ -86,15 +86,13 @@ def above(value: Estimate, limit: float, n: int, q: float = nan, least: float = 
     return Claim(value.value, limit, _less(value, limit), n, q, least)
 
 
-def below(value: Estimate, limit: float, n: int, q: float = nan, least: float = 0.0) -> Claim:
+def below(value: Estimate, limit: float, n: int) -> Claim:
     """A number below a limit that has no error of its own; the difference is the limit minus the number.
 
     >>> below(Estimate(0.02, 0.01, 0.04), 0.1, 400).verdict
     'holds'
     """
-    return Claim(
-        value.value, limit, Estimate(limit - value.value, limit - value.upper, limit - value.lower), n, q, least
-    )
+    return Claim(value.value, limit, _less(-value, -limit), n)
 
 
 def over_heads(correlation: Estimate, n_heads: int) -> Claim:

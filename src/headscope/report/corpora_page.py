@@ -30,10 +30,7 @@ MOST_ROWS = 200
 def write_corpora(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
     """Write `directory/corpora.html` of the models that were measured on several corpora; return its path.
 
-    * `made_of`: a mark that the page bears.
-
     None where no model was: two results of one study, on two corpora, are the least.
-    Raises `HeadscopeError` if the folder cannot be written to.
     """
     compared = [(model, kinds_by_corpus([source.result for source in model.sources])) for model in models]
     contents = [

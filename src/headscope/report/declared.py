@@ -54,10 +54,7 @@ class Chart:
     style: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, numbers: Numbers) -> Iterator[Figure]:
-        """The charts that have a value.
-
-        Raises `MissingNumber` if there is none.
-        """
+        """The charts that have a value. Raises `MissingNumber` if there is none."""
         array, name = numbers.array(self.number, **self.at), self.name or self.number
         for value in numbers.labels(self.number, self.per) if self.per else [None]:
             part = self._prepared(array if value is None else array.sel({self.per: value}, drop=True))
@@ -93,10 +90,7 @@ class NumberTable:
     words: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
     def __call__(self, numbers: Numbers) -> Table:
-        """The table of a result, with the columns of the numbers that it has.
-
-        Raises `MissingNumber` if it has none.
-        """
+        """The table of a result, with the columns of the numbers that it has. Raises `MissingNumber` if it has none."""
         columns = {name: column for name, column in self.columns.items() if name in numbers.result}
         if not columns:
             raise MissingNumber(self.name)
@@ -135,9 +129,7 @@ class StudyCard:
 
 @dataclass(frozen=True, slots=True)
 class StudyParts:
-    """What report, cards and viewer show of a study.
-
-    Each part is a function of the `Numbers` of a result.
+    """What report, cards and viewer show of a study. Each part is a function of the `Numbers` of a result.
 
     * `highlights`: those of which the strongest stand first; `findings`: the others, in their order. A page without
       highlights begins with its first findings.

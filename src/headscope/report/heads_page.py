@@ -24,11 +24,7 @@ MOST_DRAWN = 200
 
 
 def write_card(card: Card, directory: str | Path, *, alone: bool = True) -> Path:
-    """Write `directory/head-4-7.html` and its figures; return the path of the page.
-
-    Where the card is not `alone`, as there are others of other models, its name ends with the model's.
-    Raises `HeadscopeError` if the folder cannot be written to.
-    """
+    """Write `directory/head-4-7.html` and its figures, unless `alone` with the model's name; return its path."""
     directory = Path(directory)
     stem = f"head-{card.name}" + ("" if alone else f"-{_safe(card.model)}")
     figures = _figures(card, stem)
@@ -42,10 +38,6 @@ def write_heads(models: Sequence[MeasuredModel], directory: str | Path, *, made_
     """Write `directory/heads.html`, the atlas and index of all heads with the card of each; return its path.
 
     Where results have numbers of every layer, it names the best layers and links `layers.html`; see `write_layers`.
-
-    * `made_of`: a mark that the page bears.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
     """
     contents: list[dict[str, Any]] = []
     page = Page(Path(directory) / "heads.html", "heads.html", {"models": contents})

@@ -103,10 +103,7 @@ def join_seeds(measured: Iterable[xr.Dataset]) -> xr.Dataset:
 
 
 def _by_study(measured: Iterable[xr.Dataset]) -> dict[str, dict[str, xr.Dataset]]:
-    """The results by study and model, in their order; each study has all models.
-
-    Raises `HeadscopeError` as `join_seeds` does.
-    """
+    """The results by study and model, in their order; each study has all models, else as `join_seeds` raises."""
     studies: dict[str, dict[str, xr.Dataset]] = {}
     for result in measured:
         name, model = str(result.attrs["study"]), str(result.attrs["model_sha256"] or result.attrs["model"])

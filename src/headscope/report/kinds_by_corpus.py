@@ -62,10 +62,7 @@ def kinds_by_corpus(results: Iterable[xr.Dataset]) -> xr.Dataset | None:
 def comparable(
     results: Iterable[xr.Dataset], counts: Callable[[xr.Dataset], bool] | None = None
 ) -> Mapping[str, Sequence[xr.Dataset]]:
-    """For each corpus that can be compared its results, of the same studies in the same order; none for one corpus.
-
-    * `counts`: whether a result is compared; by default, if its study can give heads a kind.
-    """
+    """For each corpus that can be compared its results, of the same studies in the same order; none for one corpus."""
     counts = counts or _says_kinds
     by_study: dict[str, dict[str, xr.Dataset]] = defaultdict(dict)
     for result in results:

@@ -28,11 +28,9 @@ class KindShare:
 
 @dataclass(frozen=True, slots=True)
 class StripCell:
-    """A number in a layer.
+    """A number in a layer, short and in the words of `layers.html`; "" where there is none.
 
-    * `text`: short; `words`: as the grid of `layers.html` writes it; both empty where there is none.
-    * `shade`: from 0 for the least of the row to 1 for its greatest.
-    * `chosen`: whether other data than those of the number have chosen the layer.
+    * `shade`: from 0 for the least of the row to 1 for its greatest; `chosen`: whether other data chose the layer.
     """
 
     text: str = ""
@@ -52,10 +50,7 @@ class StripRow:
 
 @dataclass(frozen=True, slots=True)
 class LayerStrip:
-    """The strip: layers as columns.
-
-    * `kinds`: what the heads of each layer do, none without heads; `more`: how many numbers have no row here.
-    """
+    """The strip: layers as columns, what the heads of each do, and how many numbers have no row here (`more`)."""
 
     layers: tuple[int, ...]
     kinds: tuple[tuple[KindShare, ...], ...]
@@ -86,10 +81,7 @@ def layer_strip(model: MeasuredModel) -> LayerStrip | None:
 
 
 def shown(numbers: Sequence[LayerNumber]) -> list[LayerNumber]:
-    """The numbers that have a row: those with a chosen layer, those of what is needed, then others.
-
-    They come from all topics in turn, two of each at most.
-    """
+    """The numbers that have a row: those with a chosen layer, of what is needed, others; two of a topic at most."""
     chosen = _in_turn(row for row in numbers if row.chosen is not None)[:CHOSEN_ROWS]
     needed = _in_turn(row for row in numbers if row.is_needed)[:NEEDED_ROWS]
     others = _in_turn(row for row in numbers if row.chosen is None and not row.is_needed)

@@ -11,22 +11,34 @@ from headscope.figures.fit import fitted
 from headscope.figures.layer_scores import layer_grid
 from headscope.report.cards.model_results import MeasuredModel
 from headscope.report.layer_numbers import grid_of, highlights
-from headscope.report.layers_beside import beside
 from headscope.report.page import Page
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.render import fragment
 from headscope.report.study_page import study_page
 from headscope.report.tables import Column, Table
+from headscope.report.wording import Cell
+
+NUMBERS = "What each layer knows"
+CAPTION = (
+    "Each row is shaded from its least value to its greatest: compare layers, not rows. Framed: the layer that other "
+    "data have chosen. Layer 0 are the embeddings. Numbers with intervals are in the tables."
+)
+# The widths of a picture in the viewer, in pixels: beside a head, on a phone.
+WIDTHS = {"wide": 560, "narrow": 330}
+# On the left of a picture: letters of the browser may be wider than those that the picture was made with.
+ROOM = 20
+BESIDE = (
+    "The numbers that more than one model has, a row for each model. Each row is shaded from its least value to its "
+    "greatest: compare where models have their best layers. Framed: the layer that other data have chosen. Layer 0 are "
+    "the embeddings."
+)
+Row = tuple[MeasuredModel, LayerNumber]
 
 
 def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made_of: str = "") -> Path | None:
-    """Write `directory/layers.html` with the numbers of every layer; return its path, None if there are no numbers.
+    """Write `directory/layers.html` with the numbers of every layer, those of several models first, beside each other.
 
-    Numbers that several models have stand beside each other first.
-
-    * `made_of`: a mark that the page bears.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
+    Returns: its path, None if there are no numbers. Raises `HeadscopeError` if the folder cannot be written to.
     """
     named = [(model, f"layers-{number}") for number, model in enumerate(models, 1) if model.layers]
     contents = [{"model": model, "parts": layer_parts(model, name)} for model, name in named]
@@ -41,17 +53,6 @@ def write_layers(models: Sequence[MeasuredModel], directory: str | Path, *, made
     return page.write()
 
 
-NUMBERS = "What each layer knows"
-CAPTION = (
-    "Each row is shaded from its least value to its greatest: compare layers, not rows. Framed: the layer that other "
-    "data have chosen. Layer 0 are the embeddings. Numbers with intervals are in the tables."
-)
-# The widths of a picture in the viewer, in pixels: beside a head, on a phone.
-WIDTHS = {"wide": 560, "narrow": 330}
-# On the left of a picture: letters of the browser may be wider than those that the picture was made with.
-ROOM = 20
-
-
 @dataclass(frozen=True, slots=True)
 class LayerPart:
     """A part of what layers know: the best layers, figures, and tables."""
@@ -63,10 +64,7 @@ class LayerPart:
 
 
 def layer_parts(model: MeasuredModel, name: str = "layers") -> list[LayerPart]:
-    """The numbers of every layer of a model, and a part for each kind of picture; none without numbers.
-
-    * `name`: the start of the names of figures and tables.
-    """
+    """The numbers of every layer of a model, and a part for each kind of picture; none without numbers."""
     if not model.layers:
         return []
     grid = Figure(name, "", layer_grid(grid_of(model.layers), "Layers"), CAPTION, "")
@@ -104,3 +102,54 @@ def _tables(numbers: list[LayerNumber], name: str) -> Iterator[Table]:
         columns = tuple(Column(str(layer), f"Layer {layer}" if layer else "Embeddings") for layer in layers)
         rows = [((number.words,), [number.cell(layer) for layer in layers]) for number in mine]
         yield Table(f"{name}-{index}", f"{topic}, with 95% intervals", ("Number",), columns, rows)
+
+
+def shared_numbers(models: Sequence[MeasuredModel]) -> dict[tuple[str, str], list[Row]]:
+    """The numbers that several models have, by topic and words, in the order of the first model that has them."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for model in models:
+        for number in model.layers:
+            found.setdefault((number.topic, number.words), []).append((model, number))
+    return {key: rows for key, rows in found.items() if len(rows) > 1}
+
+
+def beside(models: Sequence[MeasuredModel]) -> Figure | None:
+    """All shared numbers as one grid, with the best layer of each model, by number, as its table; None without any."""
+    shared = shared_numbers(models)
+    if not shared:
+        return None
+    names = _names(models)
+    rows = [
+        replace(number, words=f"{words}: {names[model.sha256]}")
+        for (_, words), pairs in shared.items()
+        for model, number in pairs
+    ]
+    chart = layer_grid(grid_of(rows), "Layers of several models")
+    return Figure("layers-beside", "", chart, BESIDE, "", _table(shared, names))
+
+
+def _names(models: Sequence[MeasuredModel]) -> dict[str, str]:
+    names = [model.name for model in models]
+    return {
+        model.sha256: f"{model.name} ({number})" if names.count(model.name) > 1 else model.name
+        for number, model in enumerate(models, 1)
+    }
+
+
+def _table(shared: dict[tuple[str, str], list[Row]], names: dict[str, str]) -> Table:
+    """The layer that is chosen, or the highest, of each model, with its number."""
+    columns = tuple(Column(sha256, name) for sha256, name in names.items())
+    rows = [((words,), list(_cells(pairs, list(names)))) for (_, words), pairs in shared.items()]
+    return Table("layers-beside", "The chosen or highest layer of each model", ("Number",), columns, rows)
+
+
+def _cells(pairs: Sequence[Row], order: Sequence[str]) -> Iterator[Cell | None]:
+    by_model = {model.sha256: number for model, number in pairs}
+    for number in map(by_model.get, order):
+        present = None if number is None else number.array.dropna("layer")
+        if number is None or present is None or not present.size:
+            yield None
+            continue
+        layer = int(present["layer"][int(present.argmax("layer"))]) if number.chosen is None else number.chosen
+        value, bounds = number.cell(layer) or ("unknown", "")
+        yield f"layer {layer} of {int(present['layer'].max())}: {value}", bounds

@@ -21,10 +21,7 @@ from headscope.report.study_page import study_page
 
 
 def dataset_html(dataset: xr.Dataset) -> str:
-    """A data set as HTML for a notebook: a result of headscope as `result_html`, others as xarray shows them.
-
-    A slice of a result that lacks what its page needs is shown by xarray.
-    """
+    """A data set as HTML for a notebook: a whole result of headscope as `result_html`, others as xarray shows them."""
     try:
         return result_html(dataset)
     except Exception:  # an output of a cell never fails: xarray shows every data set

@@ -27,10 +27,7 @@ class Numbers:
     result: xr.Dataset
 
     def __call__(self, name: str, **labels: Any) -> Estimate:
-        """One number, with its interval.
-
-        Raises `MissingNumber` if the result does not have it, or it is NaN.
-        """
+        """One number, with its interval. Raises `MissingNumber` if the result does not have it, or it is NaN."""
         if name not in self.result:
             raise MissingNumber(name)
         number = estimate(self.result, name, **labels)
@@ -52,10 +49,7 @@ class Numbers:
         return array
 
     def labels(self, name: str, dim: str) -> list[Any]:
-        """The labels of a dimension at which a variable has values.
-
-        Raises `MissingNumber` if there is none.
-        """
+        """The labels of a dimension at which a variable has values. Raises `MissingNumber` if there is none."""
         return self.array(name).dropna(dim, how="all")[dim].values.tolist()
 
     def n(self, name: str, **labels: Any) -> int:
@@ -63,10 +57,7 @@ class Numbers:
         return int(self.result[f"{name}_n_examples"].sel(labels))
 
     def attribute(self, name: str) -> Any:
-        """An attribute that is written as JSON.
-
-        Raises `MissingNumber` if the result does not have it.
-        """
+        """An attribute that is written as JSON. Raises `MissingNumber` if the result does not have it."""
         if name not in self.result.attrs:
             raise MissingNumber(name)
         return json.loads(self.result.attrs[name])

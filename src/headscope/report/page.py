@@ -24,8 +24,7 @@ MARK = b'<meta name="generator" content="headscope">'
 class Page:
     """A page that is made part by part, in the place of one of headscope; another file there is refused.
 
-    * `contents`: the values of the template; `specs`: the specifications of its charts, by name.
-    * `failed`: the parts that could not be made, each with the reason.
+    * `specs`: the specifications of its charts, by name; `failed`: the parts that could not be made, with the reason.
     """
 
     path: Path

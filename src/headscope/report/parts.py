@@ -62,12 +62,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart with its place in the report.
+    """A chart with its place in the report: the stem of its files, its heading, an Altair chart, what it shows.
 
-    * `name`: the stem of its files.
-    * `section`: the heading it stands under.
-    * `chart`: an Altair chart.
-    * `caption`: what it shows and where it comes from.
     * `variable`: the variable whose table is its alternative; `table`: an alternative of its own.
     """
 

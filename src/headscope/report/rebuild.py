@@ -30,18 +30,10 @@ PARTS = (".py", ".html", ".css", ".js")
 HEAD = 4000  # characters of a page that its mark stands in
 
 
-def rebuild(
-    directory: str | Path,
-    *,
-    formats: Sequence[str] = DEFAULT_FORMATS,
-    on_figure: Callable[[int, int], None] = lambda done, total: None,
-) -> Path:
-    """Write the page of a saved result again; return its path. `formats` and `on_figure` as for `write`.
-
-    Raises `HeadscopeError` if the folder has no result or cannot be written to.
-    """
+def rebuild(directory: str | Path, *, formats: Sequence[str] = DEFAULT_FORMATS) -> Path:
+    """Write the page of a saved result again, as `write`; return its path."""
     result, made_of = results.read(directory), mark(directory, formats)
-    return write(result, directory, formats=formats, on_figure=on_figure, made_of=made_of)
+    return write(result, directory, formats=formats, made_of=made_of)
 
 
 def mark(directory: str | Path, formats: Sequence[str]) -> str:
@@ -89,10 +81,7 @@ def rebuild_all(
 
 @dataclass(frozen=True)
 class _Pages:
-    """The results of some folders, and the pages that are made of them.
-
-    * `formats`: of the figure files.
-    """
+    """The results of some folders, and the pages that are made of them; `formats`: of the figure files."""
 
     directories: tuple[str | Path, ...]
     formats: tuple[str, ...]

@@ -59,11 +59,8 @@ def beside_random_seeds(
 ) -> Finding:
     """A finding whose topic says whether the model scores higher than random weights and than baselines, if it is sure.
 
-    What is no better than a baseline does not come from training, however far below it random weights are.
-
-    * `what`: what is scored, in the singular.
-    * `random`: one score for each seed of random weights; fewer than three are compared with nothing.
-    * `beside`: the claim that the model is better than the best baseline; `unit`: of its cases.
+    What is no better than a baseline does not come from training, however far below it random weights are. Fewer than
+    three seeds of random weights are compared with nothing.
 
     >>> of_random, better = [0.3, 0.31, 0.32], Claim(0.5, 0.4, Estimate(0.1, 0.05, 0.15), 99)
     >>> beside_random_seeds("Syntax in attention", Estimate(0.07, 0.06, 0.08), of_random, better, "7%.", "words").topic
@@ -85,12 +82,9 @@ def beside_random_seeds(
 
 
 def least_found(changes: xr.DataArray, metric: str, examples: int, tests: int = 1) -> str:
-    """The smallest fall that a test of so many examples finds, as a sentence; empty without intervals.
+    """The smallest fall of a score that a test of so many examples finds, as a sentence; empty without intervals.
 
-    Of several heads it is that of the head with the median noise.
-
-    * `changes`: of a score, with their intervals; `metric`: its name in words; `examples`: those behind it.
-    * `tests`: number of heads that the test is corrected for.
+    Of several heads, for which the test is corrected, it is that of the head with the median noise.
 
     >>> least_found(xr.DataArray(-0.01, {"lower": -0.04, "upper": 0.02}), "accuracy", 408, tests=72)
     'With 408 examples, accuracy that is worse by 6.4 points is found in 80% of cases (corrected for 72 heads); less \

@@ -156,10 +156,7 @@ def few_documents(result: xr.Dataset) -> str:
 
 
 def strongest_first(findings: list[Finding], no_claim: Finding) -> list[Finding]:
-    """Claims that hold by their effects, those that fail, descriptions, and what could not be told.
-
-    * `no_claim`: what is said first where there are claims, and none holds.
-    """
+    """Claims that hold by their effects (`no_claim` if none does), those that fail, descriptions, and what is open."""
     ranked = sorted(findings, key=lambda finding: (ORDER.index(finding.verdict), -_effect(finding)))
     nothing = any(finding.claim for finding in findings) and ranked[0].verdict != "holds"
     return ([no_claim] if nothing else []) + ranked

@@ -60,9 +60,7 @@ def titled(name: str, caption: str, key: str, titles: Iterable[str], rows: Itera
 
 
 def complete(result: xr.Dataset, name: str) -> Table:
-    """All values of a variable; its last dimension stands in the columns where there are several.
-
-    The rows of a variable with too many values for a page are left out.
+    """All values of a variable, if not too many for a page; its last dimension stands in the columns.
 
     >>> scores = {"score": (("layer", "metric"), [[0.5, 0.25]]), "score_n_examples": ("metric", [3, 7])}
     >>> result = xr.Dataset(scores, {"layer": [1], "metric": ["accuracy", "f1"]})

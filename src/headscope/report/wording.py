@@ -82,11 +82,7 @@ class Estimate:
         return bool(self.lower > value or self.upper < value)
 
     def cell(self, spec: str = "", scale: float = 1.0) -> Cell:
-        """The value and its interval as the cell of a table.
-
-        * `spec`: how numbers are formatted, such as ".1f", or "+.1f" for the sign of the value; by default `number`.
-        * `scale`: what they are multiplied by.
-        """
+        """The value and its interval, multiplied by `scale`, as the cell of a table; see `number` for `spec`."""
         value = scale * self.value
         bounds = [number(scale * bound, spec.removeprefix("+")) for bound in (self.lower, self.upper)]
         return number(value, spec), ", ".join(bounds) if self.tested else ""

@@ -29,10 +29,6 @@ NOTE = (
 def push(directory: Path, name: str, *, public: bool = False) -> str:
     """Upload the results in a folder, and folders within it, to a data set repository, which is made if it is missing.
 
-    * `name`: OWNER/NAME; `public`: a new repository can be read by anybody.
-
-    Returns: the address of its page.
-
     Raises `HeadscopeError` if there is no result, one cannot be read, or the hub refuses it or cannot be reached.
     """
     from huggingface_hub import CommitOperationAdd, HfApi, get_token

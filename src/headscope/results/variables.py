@@ -7,10 +7,14 @@ from typing import Any, TypedDict
 import numpy as np
 import xarray as xr
 
+from headscope.common_numbers import SINK_SOURCE, sinks
 from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import Tally
+from headscope.statistics.significance import benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column, held_out_scores
 from headscope.study import Number
+
+NAMES = ("sink_applies", "sink_otherwise", "sink_gain")
 
 
 @dataclass(frozen=True)
@@ -150,10 +154,7 @@ OF_THIS_RUN = ", of the head that this run chose"
 
 
 def add_place(variables: Variables, best: Sequence[BestHead | None], heads: tuple[int, ...]) -> None:
-    """Add `chosen_layer` and `chosen_head`: the best heads, NaN where there is none.
-
-    * `heads`: number of heads of each layer.
-    """
+    """Add `chosen_layer` and `chosen_head`: the best heads, NaN where there is none."""
     indices = places(heads)
     variables.add("chosen_layer", column(best, lambda choice: indices[choice.selected.head][0]))
     variables.add("chosen_head", column(best, lambda choice: indices[choice.selected.head][1]))
@@ -172,3 +173,23 @@ def add_held_out(
         means, intervals = held_out_scores(best, row, share=row < shares)
         variables.add(name, means, interval=intervals, count=count if row == 0 else None)
         variables.arrays[f"{name}_ci"].attrs["long_name"] += OF_THIS_RUN
+
+
+def no_op_variables(dim: str, tallies: Mapping[str, Tally], labels: Sequence[str]) -> dict[str, xr.DataArray]:
+    """The variables by label of a dimension, NaN for labels without a tally; see `statistics.paired_groups`.
+
+    `sink_q_value` is the false discovery rate at which other words give special tokens no more (a t test over inputs or
+    documents, corrected for all labels).
+    """
+    variables = Variables({dim: labels}, SINK_SOURCE, {number.name: number for number in sinks(dim)})
+    measured = [tally if (tally := tallies.get(label)) is not None and int(tally.count) else None for label in labels]
+    counts = Count(
+        [int(tally.count) if tally else 0 for tally in measured], "inputs with words of both kinds", "inputs", (dim,)
+    )
+    for row, name in enumerate(NAMES):
+        means = [tally.mean[row] if tally else np.nan for tally in measured]
+        interval = [tally.interval[row] if tally else [np.nan, np.nan] for tally in measured]
+        variables.add(name, means, interval=interval, count=counts)
+    p = np.array([tally.p_above_zero[-1] if tally else np.nan for tally in measured])
+    variables.add("sink_q_value", benjamini_hochberg(p))
+    return variables.arrays

@@ -76,10 +76,7 @@ def _first(json: Json, kinds: list[Any]) -> Any:
 
 
 def decode_array(json: Json) -> np.ndarray:
-    """The array of `encode`, which may be written to.
-
-    Raises `ValueError` where the JSON is no array.
-    """
+    """The array of `encode`, which may be written to. Raises `ValueError` where the JSON is no array."""
     try:
         name, data = _of(json["dtype"], str), json["data"]
         if not DTYPE.fullmatch(name):

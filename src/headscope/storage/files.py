@@ -40,10 +40,7 @@ def refuse_text(what: str, name: str) -> None:
 
 @contextmanager
 def opening() -> Iterator[None]:
-    """Within this context a file or a folder that cannot be opened becomes a `HeadscopeError`; other errors pass.
-
-    A function may have it as its decorator: `@opening()`.
-    """
+    """Within this context, or as a decorator, a file that cannot be opened is a `HeadscopeError`; other errors pass."""
     try:
         yield
     except OSError as error:
@@ -142,12 +139,7 @@ def sync(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path, *, resumable: bool = False) -> Iterator[Path]:
-    """A folder to write into; at the end of the context it takes the place of the folder `path`.
-
-    * `resumable`: the error says that what was done is kept.
-
-    Raises `HeadscopeError` if it cannot be written.
-    """
+    """A folder to write into; at the end of the context it takes the place of the folder `path`. See `replacing`."""
     scratch = path.with_name(f".{path.name}.new")
     remove(scratch)
     try:

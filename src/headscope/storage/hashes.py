@@ -22,11 +22,7 @@ Stamps = tuple[tuple[str, int, int], ...]
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """Files on whose bytes the numbers of a run depend.
-
-    * `sha256`: hash of their bytes, one file after the other.
-    * `stamps`: path, size and time of change of each.
-    """
+    """Files on whose bytes the numbers of a run depend: their hash, and path, size and time of change of each."""
 
     sha256: str
     stamps: Stamps
@@ -119,10 +115,7 @@ def add_digest(content: Path, final: Path) -> None:
 
 
 def damaged(paths: Iterable[Path]) -> Path | None:
-    """The first file or folder of one folder that has no digest of its content; None if there is none.
-
-    Files without digests beside them count as whole.
-    """
+    """The first file or folder of one folder whose digest is another; None if there is none, or none has a digest."""
     paths = list(paths)
     if not paths or not (path := paths[0].with_name(FILE)).exists():
         return None

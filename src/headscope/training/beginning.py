@@ -1,31 +1,59 @@
-"""What a way to fine-tune begins with, and how the ways are found: one a file of `strategies`."""
+"""What a way to fine-tune begins with: the files of the model, the device, the task and its options."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from headscope import catalog
+import torch
+
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
-from headscope.errors import HeadscopeError, suggest
+from headscope.errors import HeadscopeError
 from headscope.models.checkpoint import Checkpoint, locate
+from headscope.models.hub import verify
+from headscope.models.loading import device_of
 from headscope.passes import Settings
-from headscope.training.environment import RunEnvironment
 from headscope.training.initialisation import InitialModel, initial
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.run_record import RunRecord
 
-FOLDER = "training/strategies"
-WITHOUT_TRAINING = "pretrained"
+
+@dataclass(frozen=True)
+class RunEnvironment:
+    """The model's files, the folder and the device of training runs."""
+
+    checkpoint: Checkpoint
+    sha256: str
+    directory: Path
+    device: torch.device
+    remote_code: bool = False
+
+
+def run_environment(
+    name: str,
+    directory: Path,
+    *,
+    device: str | None = None,
+    dtype: str = "float32",
+    revision: str | None = None,
+    remote_code: bool = False,
+) -> RunEnvironment:
+    """Find the files of a model, and the device. Raises `HeadscopeError` without them, or if `dtype` is not float32."""
+    if dtype != "float32":
+        raise HeadscopeError(f"dtype '{dtype}': weights are trained in float32; use --precision bf16 for speed")
+    checkpoint = locate(name, revision=revision, remote_code=remote_code)
+    if checkpoint.file:
+        raise HeadscopeError(
+            f"model '{name}': a GGUF file is read, not trained; name the folder of the model that it was made from"
+        )
+    sha256 = checkpoint.sha256
+    if name == "minilm":
+        verify(sha256)
+    return RunEnvironment(checkpoint, sha256, Path(directory), device_of(device), remote_code)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WayOptions:
-    """Options of single ways.
-
-    * `top_layers`: how many layers `last_layers` trains.
-    * `rank`: of the updates of `lora`; the width of `adapters`.
-    * `first_task`: the task of the first stage of `two_stages`.
-    """
+    """Options of single ways: layers that `last_layers` trains, the rank of `lora` and `adapters`, the first task."""
 
     top_layers: int = 2
     rank: int = 8
@@ -64,30 +92,3 @@ class Beginning:
         """The model before training with the encoder of a training before."""
         start, trained = self.initial(checkpoint=locate(str(record.folder / "model"))), record.completed()
         return replace(start, seconds=float(trained.seconds) if trained else 0.0)
-
-
-def way_names() -> list[str]:
-    """The names of all ways.
-
-    >>> {"finetuned", "frozen", "lora"} <= set(way_names())
-    True
-    """
-    return catalog.names(FOLDER)
-
-
-def begin(way: str, beginning: Beginning) -> InitialModel:
-    """The model of a way before training.
-
-    Raises `HeadscopeError` if there is no such way, or it cannot be used with the model.
-    """
-    return catalog.load(FOLDER, refuse_unknown(way)).begin(beginning)
-
-
-def refuse_unknown(way: str) -> str:
-    """The name of a way.
-
-    Raises `HeadscopeError` with near-miss names if there is none of that name.
-    """
-    if way not in way_names():
-        raise HeadscopeError(f"way '{way}' is unknown; {suggest(way, way_names())}")
-    return way

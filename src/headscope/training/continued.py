@@ -30,9 +30,6 @@ def continued_training(
 ) -> tuple[ContinuedTraining, int]:
     """Prepare the training of a model and of smaller copies of it, on the task's train split.
 
-    * `dev`: the dev examples as inputs of the model.
-    * `directory`: the folder for checkpoints, which are removed at the end.
-
     Returns: a function that trains a model in place and returns its outputs for `dev`; its number of steps.
 
     Raises `HeadscopeError` if the task has no train split, or the weights are not float32.

@@ -28,7 +28,6 @@ class TrainingInputs(Protocol):
     @property
     def inputs(self) -> list[Encoded]:
         """The inputs; the batches are made by their lengths."""
-        ...
 
     def __len__(self) -> int: ...
 
@@ -36,11 +35,9 @@ class TrainingInputs(Protocol):
 
     def collate(self, group: list[Any], pad: int) -> dict[str, Tensor]:
         """Padded keyword arguments of `loss`; `pad` is the id of the padding token."""
-        ...
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The mean loss of a batch."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,11 +68,9 @@ class TrainingSet:
 
 @dataclass
 class MaskedTrainingSet:
-    """Inputs whose masked tokens are chosen anew in each epoch.
+    """Inputs whose masked tokens are chosen anew in each epoch, by the seed and the number of the input.
 
     Batches have few shapes: in bfloat16 on a processor, each shape of a product keeps some megabytes of memory.
-
-    * `seed`: the masks depend on it, the epoch, and the number of the input.
     """
 
     inputs: list[Encoded]

@@ -44,11 +44,7 @@ class _BatchMaps(RowsObserver):
 
 
 class HeadNumbers:
-    """Measures the heads of a network again and again, beside its maps at the start of the training.
-
-    * `model`: the network that will be trained, with its tokenizer.
-    * `number`: so many dev examples, the first, are read; their maps at the start are kept in memory.
-    """
+    """Measures the heads of a network again and again, on its first dev examples, beside its maps at the start."""
 
     def __init__(self, model: Model, task: Task, examples: TaskExamples, settings: Settings, number: int):
         self.settings, self.inputs = settings, list[TaskInputs]()

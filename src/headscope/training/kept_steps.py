@@ -108,10 +108,7 @@ class KeptSteps:
         return sha256_of([self.paths[step]])
 
     def put(self, model: Model, start: Model, step: int) -> None:
-        """Give a network the weights that the training had after a step.
-
-        * `model`, `start`: both loaded from `self.start`; the second one stays as it is.
-        * `step`: one of `paths`.
+        """Give a network the weights that the training had after a step; `start` is the same one, and stays as it is.
 
         Raises `HeadscopeError` if the file is damaged, or of another network.
         """

@@ -18,12 +18,10 @@ from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.outputs.outputs import logits, masked_outputs
 from headscope.passes import Settings
-from headscope.training.attention_change import attention_change
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, TrainingSet
 from headscope.training.initialisation import InitialModel
-from headscope.training.layer_rates import layer_rates
-from headscope.training.norms import recorded
-from headscope.training.recipe import TrainingRecipe
+from headscope.training.recipe import TrainingRecipe, layer_rates
+from headscope.training.recorders import attention_change, recorded
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
 from headscope.training.saved_bytes import state_bytes, trained_weights
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
@@ -37,21 +35,17 @@ class TrainingExamples(Protocol):
     @property
     def train(self) -> TrainingInputs:
         """The training inputs."""
-        ...
 
     @property
     def targets(self) -> Float[np.ndarray, " example"]:
         """The targets of dev, as the task's metrics read them."""
-        ...
 
     @property
     def cut(self) -> int:
         """The number of shortened training examples."""
-        ...
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
         """Outputs of a model for the dev inputs."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -70,10 +64,7 @@ class TaskExamples:
 
 @dataclass(frozen=True)
 class MaskedExamples:
-    """Training inputs with masks of their own in each epoch, and dev inputs with fixed masks.
-
-    * `pieces`: the pieces behind the masks of each dev input, elsewhere `IGNORED`.
-    """
+    """Training inputs with new masks in each epoch, and dev inputs with fixed ones and the pieces behind them."""
 
     train: MaskedTrainingSet
     dev: list[Encoded]
@@ -92,12 +83,7 @@ class MaskedExamples:
 
 @dataclass(frozen=True)
 class Epochs:
-    """What happens after epochs, and beside the steps.
-
-    * `until`: pause after this one.
-    * `on_kept`: called after an epoch whose network is the best or last so far.
-    * `callbacks`: what else is done in the training, such as `StepKeeper`; they were made before it.
-    """
+    """What happens after epochs, and beside the steps: a pause, a call for a network that is kept, other callbacks."""
 
     until: int | None = None
     on_kept: Callable[[], None] = lambda: None

@@ -112,28 +112,19 @@ class RunRecord:
 
     @contextmanager
     def new_model(self) -> Iterator[Path]:
-        """A folder to write the model into; at the end of the context it is the kept model.
-
-        Raises `HeadscopeError` if it cannot be written.
-        """
+        """A folder to write the model into; at the end of the context it is the kept model."""
         with new_folder(self.folder / "model", resumable=True) as folder:
             yield folder
             hashes.add_digest(folder, self.folder / "model")
 
     def move_model(self, target: Path) -> None:
-        """Move the kept model, if there is one, to its place after the run.
-
-        Raises `HeadscopeError` if it cannot be moved.
-        """
+        """Move the kept model, if there is one, to its place after the run."""
         if (self.folder / "model").is_dir():
             with writing(target, resumable=True):
                 replace_folder(self.folder / "model", target)
 
     def completed(self) -> TrainedOutputs | None:
-        """The outputs of a completed run, else None.
-
-        Raises `HeadscopeError` if they are damaged.
-        """
+        """The outputs of a completed run, else None. Raises `HeadscopeError` if they are damaged."""
         path = self.folder / "run.safetensors"
         with refusing_damaged(path):
             return _checked(TrainedOutputs(**load_file(path))) if path.is_file() else None
@@ -145,10 +136,7 @@ class RunRecord:
             remove(path)
 
     def epoch_outputs(self, epoch: int) -> Float[np.ndarray, "example output"]:
-        """The dev outputs after an epoch.
-
-        Raises `HeadscopeError` if they are damaged.
-        """
+        """The dev outputs after an epoch. Raises `HeadscopeError` if they are damaged."""
         path = self.folder / f"epoch-{epoch}.safetensors"
         with refusing_damaged(path):
             return load_file(path)["outputs"]
@@ -162,10 +150,7 @@ class RunRecord:
         self._write("heads", dict(numbers))
 
     def heads(self) -> dict[str, Float[np.ndarray, "..."]]:
-        """The numbers of the heads of the kept model; empty where none were saved.
-
-        Raises `HeadscopeError` if they are damaged.
-        """
+        """The numbers of the heads of the kept model; empty where none were saved, an error where they are damaged."""
         path = self.folder / "heads.safetensors"
         with refusing_damaged(path):
             return load_file(path) if path.is_file() else {}

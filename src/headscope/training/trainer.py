@@ -23,8 +23,7 @@ from headscope.catalog import require
 from headscope.errors import HeadscopeError
 from headscope.storage.files import remove, writing
 from headscope.training.dataset import LengthGrouped, TrainingInputs
-from headscope.training.layer_rates import set_rates
-from headscope.training.recipe import TrainingRecipe
+from headscope.training.recipe import TrainingRecipe, set_rates
 from headscope.training.run_record import RunRecord
 from headscope.training.saved_bytes import saved_bytes
 
@@ -33,10 +32,7 @@ PARTS = 50
 
 
 class SilentTrainer(Trainer):
-    """A Trainer for `TrainingInputs` that keeps the loss of each step in `state.log_history`.
-
-    * `began`: whether it has begun a step, and so has read its checkpoint.
-    """
+    """A Trainer for `TrainingInputs` that keeps the loss of each step in `state.log_history`."""
 
     def __init__(
         self,
@@ -74,10 +70,7 @@ class SilentTrainer(Trainer):
         return self.training_set.loss(model, inputs)
 
     def training_step(self, *args: Any, **keywords: Any) -> Tensor:
-        """Do one step and keep its loss.
-
-        Raises `HeadscopeError` if the loss is not finite.
-        """
+        """Do one step and keep its loss. Raises `HeadscopeError` if the loss is not finite."""
         self.began, first = True, self.state.global_step == 0
         with saved_bytes(self.network) if first else nullcontext(lambda: 0) as kept:
             loss = super().training_step(*args, **keywords)
@@ -152,14 +145,7 @@ DevOutputs = Callable[[], Float[np.ndarray, "example output"]]
 
 
 class EpochRecorder(TrainerCallback):
-    """Records the dev outputs after each epoch, writes checkpoints, and reports progress.
-
-    * `record`: the folder of the run.
-    * `dev_outputs`: computes the network's outputs for the dev examples.
-    * `epoch_done`: called with the number of the epoch, from 1.
-    * `progress`: called with the number of steps since the last call.
-    * `until`: stop after this epoch, with a checkpoint from which the training can go on.
-    """
+    """Records the dev outputs after each epoch, writes checkpoints, reports progress; stops after the epoch `until`."""
 
     def __init__(
         self,
@@ -189,10 +175,7 @@ class EpochRecorder(TrainerCallback):
         control.should_save = self._is_time() and state.global_step % _steps(state) != 0
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Record the dev outputs of the epoch.
-
-        Raises `HeadscopeError` if an output is not finite: the last step has spoilt the weights.
-        """
+        """Record the dev outputs of the epoch. Raises `HeadscopeError` if one is not finite: the weights are spoilt."""
         epoch, outputs = state.global_step // _steps(state), self.dev_outputs()
         if not np.isfinite(outputs).all():
             raise HeadscopeError(f"outputs after epoch {epoch} are not finite; lower --learning-rate")

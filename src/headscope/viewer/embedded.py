@@ -19,8 +19,6 @@ def embedded(session: ViewSession, text: str, state: ViewState, most_bytes: int 
 
     All heads are small in the overview. The chosen heads come whole; then come the maps and cards of other heads until
     there are `most_bytes` in all.
-
-    * `text`: the identifier of a text that the session keeps.
     """
     kept = session.kept(text)
     model = session.description() | {"examples_by": [], "exports": []}  # these need a server

@@ -93,10 +93,7 @@ class BestExamples:
 
 @dataclass
 class IndexTally:
-    """The best examples of all heads by focus, and the texts of these examples; tallies can be merged.
-
-    * `heads`: the number of heads; `number`: the most examples of a head and a focus.
-    """
+    """The best examples of all heads by focus, and the texts of these examples; tallies can be merged."""
 
     heads: int
     number: int

@@ -36,10 +36,7 @@ class ExportedFile:
 
 
 def exported(session: ViewSession, text: str, state: str, format: str) -> ExportedFile:
-    """A view of a text that the session keeps, as the content of a file.
-
-    * `text`: the identifier of the text; `state`: the fragment of the view's address.
-    * `format`: "html", "svg", "pdf" or "png".
+    """A view of a text that the session keeps, as the content of a file in a format: "html", "svg", "pdf" or "png".
 
     Raises `HeadscopeError` for an unknown format or a wrong state, for a picture of a view that has none, or of one
     without vl-convert.
@@ -76,9 +73,7 @@ def offline_page(
 ) -> str:
     """The page of a text that the session keeps. All text is escaped, and only the page's own script may run.
 
-    * `state`: the fragment of the view's address; see `parse_state`.
     * `height`: of the picture of a head, in pixels, in a page for a frame, which has no heading.
-    * `most_bytes`: of maps and cards; see `embedded`.
 
     Raises `HeadscopeError` for a state that is wrong, `Missing` for a text that is not kept.
     """

@@ -43,10 +43,7 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """A model whose heads can be disabled, and a corpus.
-
-    * `corpus`: its first sentences are the candidates of nearest sentences, and give the mean output of each head.
-    """
+    """A model whose heads can be disabled, and a corpus of candidates and of the mean output of each head."""
 
     model: Model
     corpus: Corpus | None = None

@@ -24,11 +24,7 @@ LETTER = 5.9  # pixels of a letter; those of most texts are narrower, so that li
 
 @dataclass(frozen=True, slots=True)
 class ListedLine:
-    """A text, broken into lines where it is long.
-
-    * `values`: from 0, a bar each; None leaves one out.
-    * `strong`: a heading.
-    """
+    """A text, broken into lines where it is long, or a heading; with a bar for each value, from 0, that is not None."""
 
     text: str
     values: tuple[float | None, ...] = ()

@@ -44,10 +44,7 @@ class TimeUp(HeadscopeError):
 
 @contextmanager
 def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
-    """Within this context the forward passes of a network end with `TimeUp` once the time is over.
-
-    The time is looked at before each module inside of the network.
-    """
+    """Within this context a forward pass that takes longer ends with `TimeUp`, before the next module inside."""
     end = time.monotonic() + seconds
 
     def check(module: nn.Module, args: object) -> None:
@@ -64,13 +61,9 @@ def time_limit(network: nn.Module, seconds: float) -> Iterator[None]:
 
 
 def steps_of(folder: str, loading: Mapping[str, Any]) -> tuple[str, tuple[Model, ...], Callable[[int], None]]:
-    """What a training is called, the models of its steps, and what gives them their weights.
+    """What a training is called, the models of its steps, and what is called with the number of a model before it runs.
 
     All steps after the start share one network, so that memory holds two, whatever the number of steps.
-
-    * `folder`: that of a fine-tuning that kept steps; `loading`: `device`, `dtype` and `remote_code`.
-
-    Returns: the title, the models, and a function that is called with the number of a model before it runs.
 
     Raises `HeadscopeError` if the folder holds no kept steps.
     """

@@ -44,10 +44,7 @@ class SentenceVectors:
 
 
 def first_inputs(model: Model, corpus: Corpus) -> list[Encoded]:
-    """The first sentences of a corpus as inputs of a model; each is cut at 128 tokens.
-
-    Raises `HeadscopeError` if none fits.
-    """
+    """The first sentences of a corpus as inputs of a model, cut at 128 tokens. Raises `HeadscopeError` if none fits."""
     words = Words(model.tokenizer, min(TOKENS, model.max_tokens), "truncate", aligned=True)
     if inputs := list(words.encode(islice(corpus, SENTENCES))):
         return inputs

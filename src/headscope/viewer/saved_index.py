@@ -9,6 +9,7 @@ import xarray as xr
 from headscope import results
 from headscope.errors import HeadscopeError
 from headscope.report.cards import MeasuredModel, gather
+from headscope.report.kinds import COLOURS, head_kinds, kind_words
 from headscope.storage.files import files_within, opening
 
 if TYPE_CHECKING:
@@ -17,13 +18,11 @@ if TYPE_CHECKING:
 FILE = "examples.nc"
 RANKED = ("focus", "layer", "head", "rank")
 DIMS = {"value": RANKED, "text": RANKED, "first": ("kept_text",), "second": ("kept_text",)}
+DIGITS = 5
 
 
 def save(index: xr.Dataset, directory: str | Path) -> Path:
-    """Write `directory/examples.nc`, whole or not at all.
-
-    Raises `HeadscopeError` if the folder cannot be written to.
-    """
+    """Write `directory/examples.nc`, whole or not at all."""
     return results.save(index, directory, FILE)
 
 
@@ -33,10 +32,7 @@ def indexes_in(folder: str | Path) -> list[Path]:
 
 
 def read_index(path: Path) -> xr.Dataset:
-    """Read an index into memory.
-
-    Raises `HeadscopeError` if the file is no index.
-    """
+    """Read an index into memory. Raises `HeadscopeError` if the file is no index."""
     index = results.read(path)
     if any(name not in index or index[name].dims != dims for name, dims in DIMS.items()) or not _has_its_texts(index):
         raise HeadscopeError(f"index '{path}' is damaged or of another program; make it again with 'headscope index'")
@@ -78,10 +74,7 @@ def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], li
 
 
 def results_about(models: Sequence["Model"], measured: Sequence[MeasuredModel]) -> tuple[MeasuredModel | None, ...]:
-    """The results about each model; None for a model without results.
-
-    Raises `HeadscopeError` if there are results, but none about these models.
-    """
+    """The results about each model; None without results. Raises `HeadscopeError` if all are about other models."""
     about = [[result for result in measured if _is_about(model, result.sha256, result.names)] for model in models]
     if measured and not any(about):
         names, others = (", ".join(result.name for result in several) for several in (models, measured))
@@ -90,10 +83,7 @@ def results_about(models: Sequence["Model"], measured: Sequence[MeasuredModel]) 
 
 
 def index_about(model: "Model", indexes: Sequence[xr.Dataset]) -> xr.Dataset | None:
-    """The index of examples of a model; None if there are none at all.
-
-    Raises `HeadscopeError` if there are some, but none of this model.
-    """
+    """The index of examples of a model; None without any. Raises `HeadscopeError` if all are of other models."""
     same = [result for result in indexes if _is_about(model, result.attrs["model_sha256"], [result.attrs["model"]])]
     if indexes and not same:
         others = ", ".join(str(result.attrs["model"]) for result in indexes)
@@ -104,3 +94,44 @@ def index_about(model: "Model", indexes: Sequence[xr.Dataset]) -> xr.Dataset | N
 def _is_about(model: "Model", sha256: str | None, names: Sequence[str]) -> bool:
     """True for the same weights; by the name where a model is in no file."""
     return model.sha256 == sha256 if model.sha256 and sha256 else model.name in names
+
+
+def model_numbers(measured: MeasuredModel | None) -> dict[str, Any]:
+    """All numbers of a model's heads and layers, what the heads do by them, names and colours of these kinds."""
+    kinds = head_kinds([source.result for source in measured.sources] if measured else [])
+    names, meanings = kind_words(measured.sources[0].result.attrs if measured else {})
+    return {
+        "numbers": head_numbers(measured) if measured else [],
+        "layers": [{"words": layer.words, "best": layer.chosen} for layer in measured.layers] if measured else [],
+        "kinds": [[*head, kind.kind, kind.word] for head, several in kinds.items() for kind in several[:1]],
+        "colours": COLOURS,
+        "names": names,
+        "meanings": meanings,
+    }
+
+
+def head_numbers(measured: MeasuredModel) -> list[dict[str, Any]]:
+    """All numbers of a model's heads, each with a name of its own, in the order of the results.
+
+    A name is the address of the number (`attention_to.sep`); a number of a second result has its place behind it.
+    """
+    entries: list[dict[str, Any]] = []
+    groups: Any = measured.numbers.groupby(["source", "variable", "labels"], sort=False, dropna=False)
+    for (source, variable, labels), rows in groups:
+        name = ".".join([str(variable), *labels])
+        again = sum(entry["address"] == name for entry in entries)
+        words = str(rows["words"].iloc[0])
+        values = zip(rows["layer"], rows["head"], rows["value"], strict=True)
+        attrs = measured.sources[int(source)].result.attrs
+        entries.append(
+            {
+                "name": f"{name} ({again + 1})" if again else name,
+                "address": name,
+                "long_name": ": ".join(filter(None, [str(rows["long_name"].iloc[0]), words])),
+                "units": str(rows["units"].iloc[0]),
+                "study": str(attrs["study"]),
+                "corpus": str(attrs["corpus"]),
+                "values": [[int(layer), int(head), float(f"{value:.{DIGITS}g}")] for layer, head, value in values],
+            }
+        )
+    return entries

@@ -30,10 +30,7 @@ Call = Callable[..., Awaitable[Any]]
 
 
 def application(session: ViewSession, call: Call = run_in_threadpool) -> ASGIApp:
-    """The page and its data. Requests that run a model wait for each other, at most as long as one may take.
-
-    * `call`: runs a function of a model; `CallQueue.call` leaves it to one thread.
-    """
+    """The page and its data. Requests that run a model wait for each other, at most as long as one may take."""
     routes = [
         Route("/", _index),
         Route("/api/{path:path}", _answered(_read)),

@@ -20,9 +20,9 @@ from headscope.report.cards import Card, MeasuredModel, card
 from headscope.report.heads_page import card_fragment
 from headscope.report.layers_page import LayerPart, layer_parts, part_fragment
 from headscope.viewer import saved_index, tiles
-from headscope.viewer.head_numbers import model_numbers
 from headscope.viewer.interventions import Interventions
 from headscope.viewer.loading import time_limit
+from headscope.viewer.saved_index import model_numbers
 from headscope.viewer.text_maps import MOST_WORDS, KeptText, TextMaps, TextStore, identifier, most_tokens, text_maps
 from headscope.viewer.text_tokens import text_tokens, word_pairs
 
@@ -148,10 +148,7 @@ class ViewSession:
         }
 
     def numbers(self, model: int = 0) -> dict[str, Any]:
-        """All numbers of the heads of a model, and what the heads do by them.
-
-        Raises `Missing` if there is no such model.
-        """
+        """All numbers of the heads of a model, if there is one (`Missing`), and what the heads do by them."""
         if not 0 <= model < len(self._numbers):
             raise Missing(f"there is no model {model}: models are 0 to {len(self._numbers) - 1}")
         return self._numbers[model]
@@ -161,10 +158,7 @@ class ViewSession:
         return self.measured[model] if 0 <= model < len(self.measured) else None
 
     def card(self, layer: int, head: int, model: int = 0) -> str:
-        """The report card of a head as a piece of HTML.
-
-        Raises `Missing` without results about it.
-        """
+        """The report card of a head as a piece of HTML. Raises `Missing` without results about it."""
         return card_fragment(self.head_card(layer, head, model))
 
     def panel(self, number: int, model: int = 0) -> str:
@@ -180,10 +174,7 @@ class ViewSession:
         return self._fragments[model, number]
 
     def head_card(self, layer: int, head: int, model: int = 0) -> Card:
-        """The report card of a head.
-
-        Raises `Missing` without results about it.
-        """
+        """The report card of a head. Raises `Missing` without results about it."""
         measured = self.results_of(model)
         if measured is None:
             raise Missing("there are no results about this model; name folders of results behind the model")
@@ -213,10 +204,7 @@ class ViewSession:
         return next(iter([*fitting, *self._focus]), "")
 
     def page(self, corpus: str, page: int = 0) -> list[dict[str, str | None]]:
-        """The texts of a page of a corpus, 20 a page.
-
-        Raises `Missing` if there is no such corpus or page.
-        """
+        """The texts of a page of a corpus, 20 a page. Raises `Missing` if there is no such corpus or page."""
         by_name = {opened.name: opened for opened in self.corpora}
         if corpus not in by_name:
             raise Missing(f"corpus '{corpus[:80]}' is not open; {suggest(corpus[:80], by_name)}")
@@ -228,20 +216,14 @@ class ViewSession:
         return [{"first": segment[0], "second": segment[1] if segment[1:] else None} for segment in segments]
 
     def kept(self, text: str) -> KeptText:
-        """A text that is kept, with its maps.
-
-        Raises `Missing` if it is not.
-        """
+        """A text that is kept, with its maps. Raises `Missing` if it is not."""
         kept = self.texts.get(text)
         if kept is None:
             raise Missing(f"text '{text[:16]}' is not kept; send it again")
         return kept
 
     def maps(self, text: str, model: int = 0) -> TextMaps:
-        """The maps of a text that is kept.
-
-        Raises `Missing` if it is not, or there is no such model.
-        """
+        """The maps of a text that is kept. Raises `Missing` if it is not, or there is no such model."""
         maps = self.kept(text).maps
         if not 0 <= model < len(maps):
             raise Missing(f"there is no model {model}: models are 0 to {len(maps) - 1}")

@@ -29,9 +29,8 @@ MOST_TOKENS, MOST_WORDS = 4096, 512
 
 @dataclass(frozen=True, eq=False)
 class TextMaps:
-    """The maps of all heads on a text; layers and heads count from 1.
+    """The maps of all heads of each layer on a text; layers and heads count from 1.
 
-    * `heads`: the number of heads of each layer.
     * `maximum`: the largest attention of each row; `levels`: attention in 255ths of it.
     """
 
@@ -86,10 +85,7 @@ class TextMaps:
         return maximum, levels
 
     def between_words(self, layer: int, head: int) -> Tile:
-        """The map between words: to a word it is the sum over the tokens, from a word the mean over them.
-
-        See `Rows.between_words` (Clark et al. 2019, section 4.1).
-        """
+        """The map between words; see `Rows.between_words` (Clark et al. 2019, section 4.1)."""
         words = self.text.words
         members = np.zeros((len(self.text), len(words)), np.float32)
         for index, word in enumerate(words):

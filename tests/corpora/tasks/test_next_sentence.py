@@ -10,7 +10,7 @@ from transformers import BertForNextSentencePrediction, BertForPreTraining
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.corpora.tasks import Task, read
-from headscope.corpora.tasks.shortcuts.templates import LEXICON
+from headscope.corpora.tasks.shortcuts import LEXICON
 from headscope.front import from_options
 from support.planted_overlap import overlap_model, overlap_tokenizer
 

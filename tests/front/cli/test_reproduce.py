@@ -149,7 +149,7 @@ def test_all_papers_are_planned_with_time_and_space_and_nothing_runs(model: Path
 
 
 def test_the_cost_of_a_run_grows_with_texts_trainings_and_the_model(tmp_path: Path) -> None:
-    from headscope.front.reproduce.costs import ASSUMED, estimate
+    from headscope.front.reproduce.certificate import ASSUMED, estimate
     from headscope.front.reproduce.plan import PlannedRun
     from headscope.papers.reproduction import Run
 

@@ -55,7 +55,7 @@ def test_a_result_is_kept_until_the_texts_the_model_or_the_version_change(
     save_tiny(tmp_path / "bert", tiny_bert(1, **SMALL))
     assert "run anew: model " in survey().stderr
     assert not kept.equals(results.read(path)) and "is kept" in survey().stderr
-    monkeypatch.setattr("headscope.front.cli.made_from.__version__", "99.0")
+    monkeypatch.setattr("headscope.front.inputs.__version__", "99.0")
     assert "run anew: headscope " in survey().stderr
 
 

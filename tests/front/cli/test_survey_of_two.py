@@ -8,7 +8,7 @@ import pytest
 
 from headscope import results
 from headscope.errors import HeadscopeError
-from headscope.front.survey.models import is_model, split
+from headscope.front.cli.survey import is_model, split
 from headscope.papers import judge, read_papers
 from headscope.papers.two_models import differences
 from headscope.report.cards.model_results import models_in

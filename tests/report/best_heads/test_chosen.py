@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from headscope.report.best_heads.chosen import BestHeads, by_gain, chosen_heads, special_claim, special_heads
+from headscope.report.best_heads import BestHeads, by_gain, chosen_heads, special_claim, special_heads
 
 STUDY = BestHeads(
     ("relation",), "score", ("over_one", "over_other"), direction="way", random="random", cases="n", held_out="n"

@@ -36,7 +36,7 @@ def with_options(**given: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(tiny_folder(tmp_path_factory.mktemp("tiny")))
+    return str(tiny_folder(tmp_path_factory.mktemp("tiny"), num_hidden_layers=1))
 
 
 @pytest.fixture(scope="module")

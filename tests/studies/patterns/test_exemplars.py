@@ -16,7 +16,7 @@ from headscope.studies.heads.patterns import study
 @pytest.fixture(scope="module")
 def result() -> xr.Dataset:
     """The patterns of the built-in model on a part of the sample."""
-    return study.run(load("minilm"), (read("sample", Options(limit=40)),), Settings(resamples=5), shown=1)
+    return study.run(load("minilm"), (read("sample", Options(limit=15)),), Settings(resamples=5), shown=1)
 
 
 def test_each_head_keeps_maps_of_its_most_frequent_patterns(result: xr.Dataset) -> None:

@@ -22,7 +22,7 @@ def eager_maps(model: Model, example: Example) -> torch.Tensor:
 
 @pytest.mark.always
 def test_means_of_the_built_in_model_are_those_over_all_eager_maps() -> None:
-    model, corpus = headscope.load("minilm"), headscope.read("sample", limit=40)
+    model, corpus = headscope.load("minilm"), headscope.read("sample", limit=15)
     result = headscope.profile(model, corpus, settings=headscope.Settings(resamples=2))
     with quiet():
         model.network.set_attn_implementation("eager")

@@ -12,8 +12,7 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.models.eight_bits import EightBits, quantised
 from headscope.models.onnx import export
-from headscope.outputs.onnx_outputs import file_seconds, first_output, session_of
-from headscope.outputs.size_and_speed import random_tokens
+from headscope.outputs.size_and_speed import file_seconds, first_output, random_tokens, session_of
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, WHOLE
 from headscope.studies.size.shrink.saved_folder import notes

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from headscope.corpora.options import Options
 from headscope.corpora.parsing.json_lines import NumberText, first_repeated
@@ -25,6 +26,7 @@ PAIRS = (
 )
 SINGLES = ("sentence", "text", "paragraph", "content", "review")
 LABELS = ("label", "gold_label", "quality", "is_duplicate", "score", "labels", "class", "stars")
+ALLOWED = "use a name, a path, strings or pairs of strings, as in list(...), a DataFrame, or a datasets.Dataset"
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,7 @@ def check_header(header: Sequence[str], source: str) -> None:
 
 
 def choose(header: Sequence[str], wanted: str | None, source: str, document: str | None = None) -> TableColumns:
-    """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests.
-
-    * `document`: the column that names the document of a row.
+    """The columns that are wanted ("FIRST,SECOND,LABEL"), or those that the header suggests, and that of documents.
 
     Raises `HeadscopeError` listing the columns if there are none such.
 
@@ -81,10 +81,7 @@ def numbered(wanted: str | None) -> bool:
 def examples(
     rows: Iterable[Mapping[str, object]], options: Options, *, source: str, name: str
 ) -> Iterator[Example | Bad]:
-    """The example of each row of a table; its columns are chosen by the first row.
-
-    * `source`: named in errors; `name`: begins the id of an example.
-    """
+    """The example of each row of a table; its columns are chosen by the first row, ids begin with `name`."""
     chosen = None
     for number, row in enumerate(rows, 1):
         chosen = chosen or choose(list(row), options.columns, source, options.document)
@@ -149,3 +146,38 @@ def _sentence(row: Mapping[str, object], column: str, line: int) -> Sentence:
     if value is not None and not isinstance(value, str):
         raise Bad(line, f"column '{column}' is {type(value).__name__} {value!r}, expected text")
     return Sentence((value or "").strip())
+
+
+def in_memory(source: Any, options: Options) -> Iterator[Example | Bad]:
+    """Each row of an object in memory as an example: strings or pairs of strings, a DataFrame, a `datasets.Dataset`.
+
+    >>> [example.id for example in in_memory(["It rained.", "We stayed in."], Options())]
+    ['list:1', 'list:2']
+
+    Raises `HeadscopeError` if the object is none of these, or has no column of text.
+    """
+    name = type(source).__name__
+    return examples(_rows(source), options, source=name, name=name)
+
+
+def _rows(source: Any) -> Iterable[Mapping[str, Any]]:
+    if isinstance(source, list | tuple):
+        return (_row(item, number) for number, item in enumerate(source, 1))
+    library, kind = type(source).__module__.partition(".")[0], type(source).__name__
+    if (library, kind) in (("pandas", "Series"), ("numpy", "ndarray")):
+        return _rows(source.tolist())
+    if (library, kind) == ("pandas", "DataFrame"):
+        return ({str(name): value for name, value in row.items()} for row in source.to_dict("records"))
+    if library == "datasets" and kind in ("Dataset", "IterableDataset"):
+        return source
+    if library == "datasets":
+        raise HeadscopeError(f"corpus: a {kind} has several splits; choose one, for instance data['validation']")
+    raise HeadscopeError(f"corpus: a {kind} cannot be read; {ALLOWED}")
+
+
+def _row(item: object, number: int) -> dict[str, str]:
+    if isinstance(item, str):
+        return {"text": item}
+    if isinstance(item, list | tuple) and len(item) == 2 and all(isinstance(text, str) for text in item):
+        return {"sentence1": item[0], "sentence2": item[1]}
+    raise HeadscopeError(f"corpus: item {number} has the type {type(item).__name__}; {ALLOWED}")

@@ -82,10 +82,7 @@ def _block(raw: list[tuple[int, str]], names: tuple[str, ...]) -> Block:
 
 
 def _row(number: int, line: str, names: tuple[str, ...], index: int) -> ConlluRow:
-    """The row of a line.
-
-    * `names`: of its columns; `index`: its number in the sentence, which is its id where no column is one.
-    """
+    """The row of a line, whose columns have these names; `index`: its id where no column is one."""
     # conllu's own parse_line would also split at two blanks inside a form, and cut MISC values at a second "="
     columns = line.split("\t")
     if len(columns) != len(names):

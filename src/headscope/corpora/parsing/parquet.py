@@ -32,8 +32,7 @@ LONG_LIST = 15
 class ParquetPage(NamedTuple):
     """The bytes of a page once it is unpacked, and the number of its values.
 
-    * `shared`: whether several rows may have the same bytes of it: it is a dictionary, or each of its texts repeats the
-      beginning of the one before.
+    * `shared`: whether rows may have the same bytes: of a dictionary, or of texts that repeat the one before.
     """
 
     size: int
@@ -116,10 +115,7 @@ def _rows(page: ParquetPage) -> int:
 
 
 def pages(file: BinaryIO, start: int, length: int) -> Iterator[ParquetPage]:
-    """The pages of a column, which stand in these bytes of a file.
-
-    Raises `ValueError` if a header is damaged.
-    """
+    """The pages of a column, which stand in these bytes of a file. Raises `ValueError` if a header is damaged."""
     at = start
     while at < start + length:
         file.seek(at)
@@ -141,12 +137,7 @@ def _page(fields: dict[int, Any]) -> ParquetPage:
 
 
 def struct(file: BinaryIO) -> dict[int, Any]:
-    """The fields of the struct that begins here, by their numbers, in Thrift's compact protocol.
-
-    See compact-protocol.md of apache/thrift.
-
-    Raises `ValueError` if it is damaged.
-    """
+    """The fields of the struct that begins here, by their numbers (compact-protocol.md of apache/thrift)."""
     try:
         return _struct(file)
     except (LookupError, TypeError, AttributeError, OverflowError, OSError, RecursionError) as error:

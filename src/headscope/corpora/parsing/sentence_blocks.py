@@ -43,10 +43,7 @@ def sentences(source: str, sentence: Callable[[Block], Sentence], cursor: Cursor
 
 
 def example(source: str, block: Block, sentence: Callable[[Block], Sentence]) -> Example | Bad:
-    """The sentence of a block, named by the file and its first line; `Bad` if it has a bad line.
-
-    Where the sentence names no document, the file is one.
-    """
+    """The sentence of a block, named by the file and its first line, its document too; `Bad` if it has a bad line."""
     name = Path(source).name
     try:
         read = sentence(block)

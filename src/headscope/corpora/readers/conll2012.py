@@ -38,10 +38,7 @@ class Conll2012Row(NamedTuple):
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """The file itself, or all files under a folder whose names end in _conll, in the order of their names.
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """The file itself, or all files under a folder whose names end in _conll, in the order of their names."""
     files = [str(path) for path in files_within(Path(source), "*_conll", leave=True)]
     return files or existing(source, options)
 
@@ -95,10 +92,7 @@ def _row(number: int, line: str) -> Conll2012Row:
 
 
 def _mentions(rows: list[Conll2012Row]) -> tuple[Mention, ...]:
-    """The mentions in their order.
-
-    Raises `Bad` for a mention that does not open and close in the sentence.
-    """
+    """The mentions in their order. Raises `Bad` for a mention that does not open and close in the sentence."""
     complete: list[Mention] = []
     opened: dict[str, list[int]] = {}
     for index, row in enumerate(rows):

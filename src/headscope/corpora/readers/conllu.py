@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headscope.corpora.options import Options
-from headscope.corpora.parsing import conllu_mentions, conllu_text
+from headscope.corpora.parsing import conllu_text
 from headscope.corpora.parsing.conllu_rows import Block, blocks, column, morphology, tree_of
 from headscope.corpora.parsing.lines import Cursor
 from headscope.corpora.problems import Bad, Skipped
@@ -22,10 +22,7 @@ class Document(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A sentence with its id, the line it starts on, and its pair and label, if any.
-
-    The pair is what two consecutive sentences share in a comment `# pair = X`.
-    """
+    """A sentence with its id, the line it starts on, its label, and the pair of `# pair = X` that two of them share."""
 
     id: str
     line: int
@@ -103,7 +100,7 @@ def _document(block: Block, before: Document, name: str) -> Document:
 def _mentions(block: Block, document: Document) -> tuple[tuple[Mention, ...] | None, list[Skipped]]:
     if not document.fields:
         return None, []
-    mentions, counts = conllu_mentions.mentions(block, document.fields)
+    mentions, counts = conllu_text.mentions(block, document.fields)
     return mentions, [Skipped(reason, count) for reason, count in counts.items()]
 
 

@@ -132,10 +132,7 @@ def _span(label: Node) -> Span:
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """A file; or all of a folder (the release, or its folder lu), lexical units in the order of their numbers.
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """A file; or all of a folder (the release, or its folder lu), lexical units in the order of their numbers."""
     folder = str(Path(source) / "lu") if (Path(source) / "lu").is_dir() else source
     names = {path: Path(path).name for path in in_folder(folder, "lu*.xml*")}
     files = {path: re.fullmatch(r"lu(\d{1,9})\.xml(\.gz)?", name) for path, name in names.items()}

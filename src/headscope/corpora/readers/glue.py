@@ -24,10 +24,7 @@ FILES = {"train": ("train.tsv", "train_subset.tsv"), "dev": ("dev.tsv", "dev_mat
 
 
 class GlueTask(NamedTuple):
-    """Columns of a task's tables, its labels in GLUE's numbering (none for a regression), and its metrics.
-
-    The main metric is the first.
-    """
+    """Columns of a task's tables, labels in GLUE's numbering (none for a regression), metrics, the main one first."""
 
     columns: str
     labels: tuple[str, ...]

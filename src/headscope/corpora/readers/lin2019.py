@@ -41,10 +41,7 @@ CONDITIONS = {
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """The files of a folder: of `options.task` (agr, refl; None: both).
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """The files of a folder: of `options.task` (agr, refl; None: both). Raises `HeadscopeError` if there is none."""
     if options.task and options.task not in TASKS:
         raise HeadscopeError(f"corpus '{source}': no task '{options.task}' in it; there are: {', '.join(TASKS)}")
     if Path(source).is_file():

@@ -27,10 +27,7 @@ BY_BEGINNING = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV", "WRB": "AD
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """The file itself, or all files of a folder that end in .dp, in the order of their names.
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """The file itself, or all files of a folder that end in .dp, in the order of their names."""
     files = in_folder(source, "*.dp")
     return files or existing(source, options)
 

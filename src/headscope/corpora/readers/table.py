@@ -29,9 +29,7 @@ Rows = Iterator[Row | Bad | Skipped]
 def locate(source: str, options: Options) -> list[str]:
     """The file, or the tables of a folder in the order of their names, which are read one after the other.
 
-    `train-*-of-00003.parquet` is all parts of a table, as the hub names them.
-
-    Raises `HeadscopeError` if there is none, or a part is missing.
+    `train-*-of-00003.parquet` is all parts of a table, as the hub names them; none may be missing.
     """
     if (parts := PART.fullmatch(Path(source).name)) and "*" in parts[0]:
         return _parts(Path(source), parts)
@@ -84,10 +82,7 @@ def examples(source: str, options: Options) -> Iterator[Example | Bad | Skipped]
 
 
 def more_documents(sources: Sequence[str], options: Options, read: Collection[Example]) -> str:
-    """The column that makes the most documents of what was read of a table, if it makes enough, as a remedy in words.
-
-    Else empty.
-    """
+    """The column that makes most documents of what was read of a table, if enough, as a remedy in words; else empty."""
     values: dict[str, set[str]] = {}
     n, ids = len(read), {example.id for example in read}
     for row in islice(_rows_of(sources, options, ids), n):

@@ -92,9 +92,7 @@ def _other(text: str, spans: list[Span], named: Span, occupations: re.Pattern[st
 
 
 def unbracketed(text: str, line: int) -> tuple[str, list[Span]]:
-    """Take the square brackets out of a text.
-
-    Returns: the text without them, and the characters [start, end) that stood in each.
+    """A text without its square brackets, and the characters [start, end) that stood in each.
 
     Raises `Bad` if a bracket has no partner, or there are more than 100.
 

@@ -28,10 +28,7 @@ PRONOUNS = {
 
 
 def locate(source: str, options: Options) -> list[str]:
-    """The two files of the folder.
-
-    Raises `HeadscopeError` if one is missing.
-    """
+    """The two files of the folder. Raises `HeadscopeError` if one is missing."""
     folder = Path(source) if Path(source).is_dir() else Path(source).parent
     for name in (SENTENCES, STATISTICS):
         if not (folder / name).is_file():
@@ -80,10 +77,7 @@ def _stereotype(gender: str, expected: str) -> str:
 
 
 def _expected(source: str) -> dict[str, str]:
-    """The gender that most people of each occupation have.
-
-    Raises `HeadscopeError` if a line has no share of women.
-    """
+    """The gender that most people of each occupation have. Raises `HeadscopeError` if a line has no share of women."""
     genders = {}
     for row in tsv(source):
         if isinstance(row, Skipped):

@@ -21,10 +21,9 @@ DEPTH = 3
 
 @dataclass(frozen=True, repr=False)
 class Suite:
-    """Items of one suite.
+    """Items of one suite, and the numbers of lines that were left out, by reason.
 
-    * `sha256`: hash of its files' bytes, or of its texts where it has no files.
-    * `skipped`: numbers of lines that were left out, by reason; `drawn`: which items a limit took, in words.
+    * `sha256`: hash of its files' bytes, or of its texts where it has no files; `drawn`: what a limit took, in words.
     """
 
     name: str

@@ -48,8 +48,6 @@ def no_classes(names: Iterable[str], *, scores: bool) -> set[str]:
 
     "-" is a class beside "+", and -1 where another class is negative, or where it is one of two; or a score.
 
-    * `scores`: labels are numbers to be predicted.
-
     >>> sorted(no_classes(["0", "1", "-1"], scores=False)), sorted(no_classes(["1", "-1"], scores=False))
     (['', '-', '-1'], ['', '-'])
     """
@@ -60,10 +58,7 @@ def no_classes(names: Iterable[str], *, scores: bool) -> set[str]:
 
 
 def labelled(corpus: Corpus, without: Collection[str], *, scores: bool) -> Corpus:
-    """The examples that have a label, with names of classes where labels are no scores; all others are counted.
-
-    * `without`: labels that say that there is none, see `no_classes`.
-    """
+    """The examples that have a label, with names of classes where labels are no scores; all others are counted."""
     counts = Counter(name for example in corpus if (name := class_name(example.label)) in without)
 
     def examples() -> Iterable[Example]:
@@ -96,10 +91,7 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def named_order(task: Task, outputs: Sequence[str]) -> tuple[str, ...] | None:
-    """The classes of a task in the order of a model's outputs, as far as their names decide it; else None.
-
-    * `outputs`: the names of the outputs.
-    """
+    """The classes of a task in the order of a model's outputs, as far as their names decide it; else None."""
     names = list(map(_plain, outputs))
     if all(UNNAMED.fullmatch(name) for name in names):
         return task.labels if tuple(names) == tuple(map(_plain, task.labels)) else None
@@ -119,7 +111,6 @@ def aligned(task: Task, id2label: Mapping[Any, str], model: str) -> Task:
 
     * `id2label`: the names of the outputs, from the model's configuration; default names ("LABEL_0") stand for the
       task's own order, and so do all names where a table numbers its classes from 0.
-    * `model`: the model's name, for messages.
 
     Raises `HeadscopeError` if the model has another number of outputs, or other names for them.
     """

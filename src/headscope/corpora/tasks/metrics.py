@@ -119,9 +119,7 @@ def intervals(
     resampled: Float[np.ndarray, "resample *variant metric"],
     units: float,
 ) -> Float[np.ndarray, "*variant metric 2"]:
-    """The 95% intervals of scores in some metrics; a share of 0 or 1 has the bound that so many examples allow.
-
-    * `units`: how many examples (documents) were resampled.
+    """The 95% intervals of scores in some metrics; a share of 0 or 1 has the bound that so many units allow.
 
     >>> intervals(["accuracy"], np.array([1.0]), np.ones((100, 1)), units=50).round(3).tolist()
     [[0.929, 1.0]]

@@ -19,11 +19,8 @@ LABELS = ("next", "other")
 def next_sentence(corpus: Corpus, most: int | None = None) -> Task:
     """Neighbouring sentences (lines of a text), and in every second pair another one in the place of the second.
 
-    The other one is of another document, or of the only one, two or more sentences away. Headings are left out.
-
-    * `most`: the largest number of pairs, at equal distances in the corpus.
-
-    Raises `HeadscopeError` for a corpus with too few sentences.
+    The other one is of another document, or of the only one, two or more sentences away. Headings are left out; a limit
+    takes pairs at equal distances. Raises `HeadscopeError` for a corpus with too few sentences.
     """
     documents = defaultdict[str, list[Sentence]](list)
     for example in corpus:

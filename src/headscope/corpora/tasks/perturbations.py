@@ -18,10 +18,7 @@ ENDS = ".?!"
 
 
 def perturbed(corpus: Corpus, name: str, seed: int) -> tuple[Corpus, list[int]]:
-    """The examples that can be changed, changed, and their numbers.
-
-    * `name`: a key of `PERTURBATIONS`.
-    """
+    """The examples that can be changed, changed, and their numbers; `name`: a key of `PERTURBATIONS`."""
     made = [(number, PERTURBATIONS[name](example, seed)) for number, example in enumerate(corpus)]
     examples = [example for _, example in made if example is not None]
     changed = Corpus(f"{corpus.name}, {name}", corpus.sha256, len(examples), {}, partial(iter, examples))

@@ -19,8 +19,8 @@ from headscope.corpora.suites import read_suites
 from headscope.corpora.tasks.labels import class_name, in_order, labelled, no_classes
 from headscope.corpora.tasks.next_sentence import NAME as NEXT
 from headscope.corpora.tasks.next_sentence import next_sentence
-from headscope.corpora.tasks.shortcuts.pairs import NAME as SHORTCUTS
-from headscope.corpora.tasks.shortcuts.pairs import PAIRS, corpus_of, shortcut_pairs
+from headscope.corpora.tasks.shortcuts import NAME as SHORTCUTS
+from headscope.corpora.tasks.shortcuts import PAIRS, corpus_of, shortcut_pairs
 from headscope.corpora.tasks.task import Task
 from headscope.errors import HeadscopeError, plain_name
 from headscope.linguistics.sentence import Example, Sentence
@@ -184,10 +184,7 @@ def _of_tables(name: str, dev: Corpus, train: Corpus | None, regression: bool | 
 def _labelled(
     name: str, splits: tuple[Corpus, Corpus | None], without: set[str], *, scores: bool
 ) -> tuple[Corpus, Corpus | None]:
-    """The examples of both splits that have a label.
-
-    Raises `HeadscopeError` for a split without any.
-    """
+    """The examples of both splits that have a label. Raises `HeadscopeError` for a split without any."""
     labelled_splits = [None if corpus is None else labelled(corpus, without, scores=scores) for corpus in splits]
     for corpus in labelled_splits:
         if corpus is not None and not corpus.n_examples:

@@ -13,7 +13,7 @@ from headscope.corpora import Corpus
 from headscope.corpora.corpus import part
 from headscope.corpora.suites import ClozeItem
 from headscope.corpora.tasks.metrics import CORRELATIONS, score
-from headscope.corpora.tasks.shortcuts.pairs import ShortcutPair
+from headscope.corpora.tasks.shortcuts import ShortcutPair
 from headscope.errors import HeadscopeError
 from headscope.linguistics.sentence import Example
 
@@ -58,10 +58,7 @@ class Task:
         return (("dev", self.dev), *((("train", self.train),) if self.train is not None else ()))
 
     def training(self) -> Corpus:
-        """The training split.
-
-        Raises `HeadscopeError` for a task without one.
-        """
+        """The training split. Raises `HeadscopeError` for a task without one."""
         if self.train is None:
             raise HeadscopeError(f"task '{self.name}' has no train split; add one to its folder (train.tsv)")
         return self.train

@@ -14,17 +14,15 @@ from headscope.errors import names_full_memory
 from headscope.front.cli.claims import claims
 from headscope.front.cli.compute import shown
 from headscope.front.cli.errors import INTERRUPTED, Commands, notice, out_of_memory, user_errors
-from headscope.front.cli.export import export, push
+from headscope.front.cli.export import export, join, push
 from headscope.front.cli.head import head
-from headscope.front.cli.join import join
 from headscope.front.cli.output_folder import formats
 from headscope.front.cli.parameters import with_shared
 from headscope.front.cli.printing import escaped, list_catalog, print_json
 from headscope.front.cli.reproduce import reproduce
-from headscope.front.cli.rerun import rerun
+from headscope.front.cli.rerun import rerun, verify
 from headscope.front.cli.study import command, tool, verbs
 from headscope.front.cli.survey import survey
-from headscope.front.cli.verify import verify
 from headscope.front.cli.view import view
 from headscope.front.progress import drawing_bar, progress_bar
 from headscope.storage.run_lock import run_lock

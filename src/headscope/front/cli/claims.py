@@ -59,7 +59,7 @@ def claims(  # noqa: PLR0913 (each is an option of the command)
 
 def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[str]:
     from headscope.papers import across_models, words
-    from headscope.papers.page import write_claims
+    from headscope.papers.portrait import write_claims
     from headscope.storage.files import write_atomically
 
     pages = [write_claims(judged, out)] if out else []
@@ -71,12 +71,8 @@ def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[
 
 
 def _carried(judged: "Judged", card: Path | None, every_eval_ever: Path | None) -> list[str]:
-    """Write what is carried away: files about one model.
-
-    Raises `HeadscopeError` if the results are about several models.
-    """
-    from headscope.papers.every_eval_ever import write_evaluation
-    from headscope.papers.model_card import write_card
+    """Write the files about one model. Raises `HeadscopeError` if the results are about several."""
+    from headscope.papers.model_card import write_card, write_evaluation
 
     writers = {"--card": (card, write_card), "--every-eval-ever": (every_eval_ever, write_evaluation)}
     written = {option: (path, write) for option, (path, write) in writers.items() if path}

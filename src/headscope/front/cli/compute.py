@@ -15,7 +15,7 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice
 from headscope.front.from_options import reads_standard_input
-from headscope.front.inputs import from_options
+from headscope.front.inputs import HASHED, LEFT_OUT, from_options
 from headscope.front.progress import (
     Clock,
     Lines,
@@ -32,10 +32,6 @@ from headscope.front.time_needed import TimeNeeded
 
 ENTRY = f"{__name__}:work"
 FOLDER = ".headscope.journal"
-# They change no number, or name what has a hash of its own.
-WORKERS = {"workers", "engine", "address", "gpus_per_worker"}
-LEFT_OUT = {"brief", "out", "overwrite", "figures", "no_figures", "quiet", "json", "debug", "examples"} | WORKERS
-HASHED = {"model", "models", "corpus", "corpora"}
 
 
 @contextmanager
@@ -70,10 +66,7 @@ def refuse_standard_input(values: Mapping[str, Any]) -> None:
 
 
 def work(job: bytes, engine: Any) -> None:
-    """Run a study in a worker: it reads what it is told to, and writes nothing but into a folder that all share.
-
-    * `job`: the name of the study, its options, and the checks of its corpora; `engine`: that of the worker.
-    """
+    """Run a study in a worker: it reads what it is told to, and writes nothing but into a folder that all share."""
     from headscope.passes.kept_arrays import read_arrays
     from headscope.passes.shared_pass import arguments_of
 
@@ -180,10 +173,7 @@ def function_of(study: str) -> tuple[Function, dict[str, str]]:
 
 
 def journal_of(study: str, values: Mapping[str, Any], ready: Mapping[str, Any]) -> Any:
-    """The journal in the folder of the result, with the options on which its numbers depend.
-
-    * `values`: the options; `ready`: the inputs that were made from them.
-    """
+    """The journal in the folder of the result, with the options and models on which its numbers depend."""
     from headscope.passes.pass_journal import PassJournal
     from headscope.passes.provenance import of_model
 

@@ -64,8 +64,7 @@ def out_of_memory(error: Exception) -> int:
 
 
 def _line(error: OSError) -> str:
-    """The line for an error that a user can mend: a full disk, a text in the place of a path, or a file that cannot
-    be opened; else an empty one."""
+    """The line for an error that a user can mend: a full disk, no path, no file; else an empty one."""
     beginning = f"'{error.filename}' cannot be written: " if error.filename else ""
     return f"{beginning}{FULL}" if names_full_disk(error) else unopened(error)
 

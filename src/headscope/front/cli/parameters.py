@@ -38,13 +38,19 @@ def with_parameters(command: Command, parameters: Iterable[Parameter]) -> Comman
 
 
 def with_shared(command: Command) -> Command:
-    """A command in which a parameter that is not described is the shared option of its name."""
+    """A command in which a parameter that is not described is the shared option of its name.
+
+    `**name` stands for all shared options that its annotation lists: `Annotated[Any, ("json", "debug")]`.
+    """
     listed = inspect.signature(command, eval_str=True).parameters.values()
-    return with_parameters(command, [option if _is_own(option) else shared(option.name) for option in listed])
+    return with_parameters(command, [described for option in listed for described in _described(option)])
 
 
-def _is_own(option: Parameter) -> bool:
-    return get_origin(option.annotation) is Annotated or option.name not in SHARED
+def _described(option: Parameter) -> list[Parameter]:
+    if option.kind is Parameter.VAR_KEYWORD:
+        return [shared(name) for name in get_args(option.annotation)[1]]
+    is_own = get_origin(option.annotation) is Annotated or option.name not in SHARED
+    return [option if is_own else shared(option.name)]
 
 
 def parameters(function: Function) -> dict[str, Parameter]:

@@ -29,27 +29,19 @@ Data = Annotated[
 Plan = Annotated[bool, typer.Option("--plan", help="Print what would run, and what is missing; run nothing.")]
 
 
-def reproduce(  # noqa: PLR0913 (each is an option of the command)
+def reproduce(
     *,
     paper: Paper,
     model: str,
     all_papers: All = False,
     data: Data = None,
-    out: Path | None,
     plan: Plan = False,
-    limit: int | None,
-    seed: int,
-    device: str,
-    resamples: int,
-    figures: str,
-    no_figures: bool,
-    quiet: bool,
-    json: bool,
-    debug: bool,
+    **shared: Annotated[Any, ("out", "limit", *PASSED_ON, "quiet", "json", "debug")],
 ) -> None:
     """Reproduce a paper: its tables and figures for a model, each number beside the paper's."""
-    options = {name: value for name, value in locals().items() if name in PASSED_ON}
-    with user_errors(debug):
+    options = {name: shared[name] for name in PASSED_ON}
+    out, limit, quiet, json = (shared[name] for name in ("out", "limit", "quiet", "json"))
+    with user_errors(shared["debug"]):
         if all_papers:
             if model != DEFAULTS["model"]:
                 raise HeadscopeError(f"--all takes a model alone, here '{paper}' and '{model}'; name no paper")

@@ -1,4 +1,4 @@
-"""The command `rerun`: run the command of a saved result again, and compare the numbers."""
+"""The commands that make a saved result again: `rerun` compares its numbers, `verify` scores its smaller model."""
 
 import json as json_
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headscope.front.cli.compute import compute
+from headscope.errors import HeadscopeError
+from headscope.front.cli.compute import compute, ready_inputs
 from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.output_folder import output_folder
 from headscope.front.cli.printing import escaped, print_json
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from headscope.results.differences import Difference
 
 DIFFERENT = 1
+ANEW = ("workers", "engine", "address", "gpus_per_worker", "annotate", "remote_code")
+SHRINK = "shrink"
 HASHES = {"model_sha256": "model", "corpus_sha256": "corpus"}
 SHOWN = 8  # characters of a hash
 
@@ -32,32 +35,26 @@ Relative = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option("-o", "--out", metavar="NEW", help="Keep the new result in this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")]
+ShrinkDirectory = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that 'headscope shrink' wrote with -o.")]
 
 
-def rerun(  # noqa: PLR0913 (each is an option of the command line)
+def rerun(
     directory: Directory,
     tolerance: Tolerance = 1e-5,
     relative: Relative = 0.0,
     out: Out = None,
     *,
-    workers: int,
-    engine: str,
-    address: str,
-    gpus_per_worker: float,
-    annotate: str | None,
-    remote_code: bool,
     json: Json = False,
-    debug: bool,
+    **shared: Annotated[Any, (*ANEW, "debug")],
 ) -> None:
     """Run the command of a saved result again and compare all numbers. Exit status: 0 equal, 1 different."""
-    with user_errors(debug):
+    with user_errors(shared["debug"]):
         from headscope import results
         from headscope.results.differences import differences
 
         saved = results.read(directory)
         words = words_of(saved, directory)
-        anew = {"workers": workers, "engine": engine, "address": address, "gpus_per_worker": gpus_per_worker}
-        anew |= {"annotate": annotate, "remote_code": remote_code}
+        anew = {name: shared[name] for name in ANEW}
         values, left_out = followed(saved.attrs["study"], words, anew)
         say_followed("running again", words, values, left_out)
         with _folder(out, saved.attrs["study"]) as folder:
@@ -133,3 +130,31 @@ def _in_words(saved: "xr.Dataset", new: "xr.Dataset", different: "list[Differenc
     total = len(compared(new))
     lines.append(f"{len(different)} of {total} variables differ" if different else f"all {total} variables are equal")
     return "\n".join(map(escaped, lines))
+
+
+def verify(directory: ShrinkDirectory, *, remote_code: bool, json: Json = False, debug: bool) -> None:
+    """Score the model of 'headscope shrink' again, and compare scores, size and speed. Exit status: 1 different."""
+    with user_errors(debug):
+        from headscope import results
+        from headscope.front.cli.terminal import in_lines
+        from headscope.storage.files import files_within
+        from headscope.studies.size.shrink.verification import recorded, verified
+
+        saved = results.read(directory)
+        if saved.attrs["study"] != SHRINK:
+            raise HeadscopeError(f"result '{directory}' is of '{saved.attrs['study']}'; name a folder of 'shrink'")
+        files_within(directory, "*")  # refuses links out of the folder
+        words = words_of(saved, directory)
+        values, left_out = followed(SHRINK, words, {"remote_code": remote_code})
+        recorded(saved, str(directory))  # before the models and texts of its command are read
+        say_followed("scoring again", words, values, left_out)
+        with TemporaryDirectory(prefix="headscope-") as scratch:
+            ready = ready_inputs(SHRINK, values | {"out": Path(scratch)})
+        inputs = (ready["model"], ready["corpus"], ready.get("task"), ready["settings"])
+        verification = verified(saved, directory / "model", *inputs)
+        if json:
+            print_json(verification)
+        else:
+            typer.echo(in_lines(verification))
+    if not verification["same"]:
+        raise typer.Exit(DIFFERENT)

@@ -15,11 +15,10 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import function_of
 from headscope.front.cli.errors import notice
-from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.study import OTHER_COMMAND, parsed
 from headscope.front.from_options import reads_standard_input
-from headscope.front.inputs import MODEL_TYPES, from_options
+from headscope.front.inputs import ATTRIBUTE, MODEL_TYPES, from_options, made_from
 from headscope.front.signatures import read
 from headscope.storage.hashes import Fingerprint, difference
 
@@ -36,10 +35,7 @@ MODELS, CORPORA = ("model", "models", "steps"), ("corpus", "corpora", "other", "
 
 
 def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
-    """The words of the command that made a result.
-
-    Raises `HeadscopeError` if they are not known, or the run was interrupted.
-    """
+    """The words of the command that made a result. Raises `HeadscopeError` without them, or if it was interrupted."""
     words = json.loads(saved.attrs.get("command", "[]"))
     if not words or not all(isinstance(word, str) for word in words):
         raise HeadscopeError(
@@ -56,11 +52,9 @@ def words_of(saved: "xr.Dataset", directory: Path) -> list[str]:
 
 
 def followed(study: str, words: Sequence[str], anew: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The option values of a saved command that a rerun takes over.
+    """The option values of a saved command that a rerun takes over, and the options that it leaves out.
 
     * `anew`: options as the user gives them, which count in the place of those of the file.
-
-    Returns: the values, and the options of the command that were left out.
 
     Raises `HeadscopeError` for a command that cannot be run again, and an option that the study does not have.
     """
@@ -108,10 +102,7 @@ def _named(values: Mapping[str, Any], options: Sequence[str]) -> Iterator[str]:
 
 
 def why_anew(study: str, directory: Path, words: Sequence[str]) -> str | None:
-    """Why the command with these words has to run; None if its result is there, from what the command reads now.
-
-    Returns: "" also where there is no result, or an unfinished one.
-    """
+    """Why the command has to run ("" without a whole result); None if its result is of what the command reads now."""
     from headscope import results
 
     if not (directory / "result.nc").is_file():

@@ -15,12 +15,11 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import LEFT_OUT, compute, function_of, refuse_standard_input, shown
 from headscope.front.cli.errors import INTERRUPTED, WORDS, UsageError, notice, numbers_kept, usage_line, user_errors
-from headscope.front.cli.made_from import ATTRIBUTE, made_from
 from headscope.front.cli.options import SHARED, shared
 from headscope.front.cli.output_folder import default_folder, formats, output_folder
 from headscope.front.cli.parameters import parameters, with_parameters
 from headscope.front.cli.printing import print_json
-from headscope.front.inputs import from_options, options_of
+from headscope.front.inputs import ATTRIBUTE, from_options, made_from, options_of
 from headscope.front.progress import Clock, drawing_bar, progress_bar
 from headscope.front.signatures import Function, names, read, read_from
 
@@ -82,10 +81,7 @@ def _command(
     defaults: Mapping[str, Any] = MappingProxyType({}),
     without: Iterable[str] = (),
 ) -> Callable[..., None]:
-    """A command with the options of the function, and the shared options of its inputs and `further` ones.
-
-    * `without`: shared options that it does not have.
-    """
+    """A command with the options of the function, and the shared options of its inputs and `further` ones."""
 
     def run(command_context: typer.Context, **values: Any) -> None:
         with user_errors(values["debug"]):
@@ -148,10 +144,7 @@ def run_brief(study: str, words: list[str]) -> None:
 
 
 def run_or_keep(study: str, words: list[str], anew: str | None, say: Callable[[str], None]) -> None:
-    """Run the command of a study; where its result is kept, write its page, unless that is whole.
-
-    * `anew`: why it has to run, as of `made_from.why_anew`; `say`: called with what follows the name of the study.
-    """
+    """Run the command of a study if `anew` says why; else write the page of its result, unless that is whole."""
     from headscope import report
 
     if anew is not None:

@@ -25,10 +25,7 @@ ENTRY = f"{__name__}:work"
 
 
 def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: bool) -> None:
-    """Read once for all studies that can share a pass, so that each has a checkpoint from which its command goes on.
-
-    * `commands`: the words of the command of each study that is to run; `folder`: that of the survey.
-    """
+    """Read once for all studies that can share a pass, so that each has a checkpoint from which its command goes on."""
     sharing = [study for study in commands if shares(study)]
     if len(sharing) < 2:
         return
@@ -62,10 +59,7 @@ def read_shared(commands: Mapping[str, Sequence[str]], folder: Path, *, quiet: b
 
 
 def work(job: bytes, engine: Any) -> None:
-    """Read for a shared pass in a worker, and write nothing.
-
-    * `job`: the commands of the studies, and the checks of their corpora; `engine`: that of the worker.
-    """
+    """Read for a shared pass in a worker, and write nothing."""
     from headscope.passes.settings import Settings
     from headscope.passes.shared_pass import first_pass, read_together
 

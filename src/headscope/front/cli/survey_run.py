@@ -129,10 +129,7 @@ def _flag(name: str) -> str:
 
 
 def speed_of(study: str, words: Sequence[str]) -> float:
-    """Seconds that a second of the estimates takes here: forward passes over a few examples, after as many others.
-
-    * `words`: those of the command of a study, whose model and first corpus are read.
-    """
+    """Seconds that a second of the estimates takes here: forward passes over a few examples, after as many others."""
     from headscope.encoding.encoder import Words
     from headscope.passes.batches import by_length
     from headscope.passes.forward import Forward

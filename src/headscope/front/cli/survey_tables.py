@@ -12,9 +12,8 @@ from headscope.front.cli.errors import INCOMPLETE, notice
 from headscope.front.cli.printing import cell, escaped, print_json, printable
 from headscope.front.progress import duration
 from headscope.front.survey.budget import Budget, seconds_of, widest
-from headscope.front.survey.costs import StudyEstimate
+from headscope.front.survey.costs import StudyEstimate, examples_of, rows
 from headscope.front.survey.plan import PlannedStudy
-from headscope.front.survey.plan_table import examples_of, rows
 
 if TYPE_CHECKING:
     from headscope.papers import Judgement
@@ -35,7 +34,6 @@ def finish(
     """Write the portrait, of several models also that of each, and say what it says.
 
     * `ended`: by model, studies that were left out, with what they need, and that failed, with the error.
-    * `paths`: the folder of each model's results.
 
     Raises `typer.Exit` with status 1 if a study failed.
     """

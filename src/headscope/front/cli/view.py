@@ -16,6 +16,7 @@ from headscope.storage.files import files_within
 if TYPE_CHECKING:
     from headscope.viewer.session import ViewSession
 
+LOADING = ("device", "dtype", "tokenizer", "remote_code")
 Places = Annotated[
     list[str] | None,
     typer.Argument(
@@ -57,19 +58,15 @@ def view(  # noqa: PLR0913 (each is an option of the command line)
     port: Port = 0,
     no_browser: NoBrowser = False,
     *,
-    device: str | None,
-    dtype: str,
-    tokenizer: str | None,
-    remote_code: bool,
     export: Export = None,
     text: Text = None,
     second: Second = None,
     state: State = "",
-    debug: bool,
+    **shared: Annotated[Any, (*LOADING, "debug")],
 ) -> None:
     """Look at the attention of a model on a text in the browser, until Ctrl-C; or save a view with --export."""
-    with user_errors(debug):
-        options = {"device": device, "dtype": dtype, "tokenizer": tokenizer, "remote_code": remote_code}
+    options = {name: shared[name] for name in LOADING}
+    with user_errors(shared["debug"]):
         if export:
             if text is None:
                 raise HeadscopeError(f"--export '{export}' needs a text; add --text TEXT")
@@ -132,10 +129,7 @@ def _exported(
     view: tuple[str, str | None, str],
     options: dict[str, Any],
 ) -> Path:
-    """Write a view to a file.
-
-    * `subject`: places, second model, steps and corpora; `view`: the two texts and the state.
-    """
+    """Write a view (two texts and the state) of a subject (places, second model, steps and corpora) to a file."""
     from headscope.figures.export import FORMATS
     from headscope.viewer.view_state import parse_state
 

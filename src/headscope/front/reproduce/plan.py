@@ -16,10 +16,7 @@ FLAGS = {"training_limit": "train-limit"}
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run, the words of its command, what stands in for the paper's data, and what it lacks.
-
-    * `words`: without those of the folder; empty if it cannot run.
-    """
+    """A run, the words of its command (none if it cannot run), what stands in for the paper's data, what it lacks."""
 
     run: Run
     words: tuple[str, ...] = ()
@@ -30,12 +27,7 @@ class PlannedRun:
 def planned(
     reproduction: Reproduction, model: str, data: Path | None, out: Path, limit: int | None = None
 ) -> list[PlannedRun]:
-    """The runs of a reproduction in their order.
-
-    * `data`: the folder of the data sets; `limit`: the largest number of examples of each corpus.
-
-    Raises `HeadscopeError` if there is no such folder.
-    """
+    """The runs of a reproduction in their order. Raises `HeadscopeError` if there is no such folder."""
     names = list(dict.fromkeys(name for run in reproduction.runs for name in run.data.values()))
     located = find(data, names) if data else {}
     plans: dict[str, PlannedRun] = {}

@@ -5,11 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from headscope.errors import HeadscopeError, suggest
 from headscope.front.cli.parameters import flag
-from headscope.front.reproduce.plan import PlannedRun
-from headscope.papers.reproduction import JOIN
+from headscope.front.reproduce.plan import PlannedRun, planned
+from headscope.papers.reproduction import JOIN, read_reproduction
+from headscope.papers.reproduction_page import frame, read_reproduced, write_reproduction
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
+from headscope.storage.run_lock import run_lock
 
 
 def make(
@@ -19,15 +23,10 @@ def make(
     values: Mapping[str, Any],
     say: Callable[[str], None],
 ) -> ReproductionRecord:
-    """Make the runs of a plan, and write what was made after each of them.
+    """Make the runs of a plan, and write what was made after each of them; return the record with all runs.
 
     A result that is there, made by the same command from the same model, texts and version, is kept; a run that was
     stopped goes on.
-
-    * `record`: the paper, the model and the limit; `values`: options of the runs that have them.
-    * `say`: called with a line for each run.
-
-    Returns: the record with the runs.
     """
     runs: list[MadeRun] = []
     for plan in plans:
@@ -41,7 +40,7 @@ def make(
 def _made(
     plan: PlannedRun, before: Sequence[MadeRun], out: Path, values: Mapping[str, Any], say: Callable[[str], None]
 ) -> MadeRun:
-    from headscope.front.cli.join import write_joined
+    from headscope.front.cli.export import write_joined
     from headscope.front.cli.saved_command import why_anew
     from headscope.front.cli.study import run_or_keep
 
@@ -87,3 +86,37 @@ def _failed(plan: PlannedRun, before: Sequence[MadeRun]) -> Iterator[str]:
     """The runs that this one reads a model or a result of, and that were not made."""
     lacking = {run.name for run in before if run.lacks}
     return (name for name in plan.run.reads if name in lacking)
+
+
+def reproduce(
+    paper: str,
+    model: str | Path = "minilm",
+    *,
+    data: str | Path,
+    directory: str | Path,
+    limit: int | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Numbers of a paper's tables and figures beside those of a model: a row for each.
+
+    Each run is an ordinary command of a study, whose result is kept; `headscope reproduce` does the same. The page is
+    `directory/reproduction.html`.
+
+    * `paper`: "clark2019", "kovaleva2019", ...
+    * `model`: A name or a folder.
+    * `data`: The folder of the data sets, known by their usual names.
+    * `directory`: The folder of the results. Those that are there, made by the same command, are kept.
+    * `limit`: The largest number of examples of each corpus; by default as in the paper.
+    * `options`: Options of all runs, such as `seed` and `resamples`.
+
+    Raises `HeadscopeError` for an unknown paper, a missing folder, or data of which no run can be made.
+    """
+    reproduction, out = read_reproduction(paper), Path(directory)
+    plans = planned(reproduction, str(model), Path(data), out, limit)
+    if all(plan.lacks for plan in plans):
+        raise HeadscopeError(f"no run of '{paper}' has its data ({plans[0].lacks})")
+    record = ReproductionRecord(paper, str(model), limit, ())
+    with run_lock(out, "headscope.reproduce"):
+        make(plans, record, out, {**options, "quiet": True}, lambda line: None)
+    write_reproduction(out)
+    return frame(read_reproduced(out))

@@ -46,7 +46,6 @@ class Budget:
     """Seconds for some studies, one after the other.
 
     * `speed`: seconds that a second of the estimate takes on this machine, as far as it is known.
-    * `clock`: the time in seconds.
     """
 
     seconds: float

@@ -4,7 +4,7 @@ It is made before anything runs, without torch: what each study declares, as mea
 core of a processor, scaled by the shape of the model. Another processor is faster or slower as a whole.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,10 +97,7 @@ def shape_of(config: Mapping[str, Any]) -> ModelShape:
 def estimates(
     plans: Iterable[PlannedStudy], shape: ModelShape, workers: int = 1, *, full: bool = False
 ) -> list[StudyEstimate]:
-    """What each study of a plan that runs will take, and before them the pass that some of them share.
-
-    * `full`: whether studies take all examples where they take some of many.
-    """
+    """What each study of a plan that runs will take, and before them the pass that some of them share."""
     runs = [plan for plan in plans if not plan.lacks]
     costs = {plan.study: in_survey(plan.study).cost for plan in runs}
     sharing = [plan for plan in runs if shares(plan.study)]
@@ -139,3 +136,29 @@ def _with_scored(estimate: StudyEstimate, tokens: float, forward: float, scored:
     most, total = scored if full else quick, scored * (blanked + (ALTERED + BY_HEAD) * tokens)
     passes = total if full else min(total, max(TOKENS_OF_PASSES, LEAST_SCORED * blanked))
     return replace(estimate, per_sampled=passes / most * forward / 1000, most=most, sample=words)
+
+
+def rows(plans: Sequence[PlannedStudy], expected: Sequence[StudyEstimate], examples: int) -> list[dict[str, Any]]:
+    """The shared reading, then the studies of a plan; those that have no estimate have no `seconds`."""
+    studies = {plan.study for plan in plans}
+    shared = [
+        _row(estimate.study, estimate, examples, "for all studies that can share it")
+        for estimate in expected
+        if estimate.study not in studies
+    ]
+    by_study = {estimate.study: estimate for estimate in expected}
+    return shared + [_row(plan.study, by_study.get(plan.study), examples, plan.reads) for plan in plans]
+
+
+def examples_of(plans: Sequence[PlannedStudy]) -> int:
+    """The number of examples of the largest corpus of a plan."""
+    return max([corpus.n_examples for plan in plans for corpus in plan.corpora], default=1)
+
+
+def _row(study: str, cost: StudyEstimate | None, examples: int, reads: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"study": study, "runs": cost is not None, "reads": reads}
+    if cost is None:
+        return row
+    if cost.sample and cost.most < examples:
+        row["reads"] += f"; {cost.sample}"
+    return row | {"seconds": round(cost.of(examples)), "mib": cost.memory}

@@ -1,16 +1,18 @@
-"""A survey in Python: the results of all studies that a model and some data allow."""
+"""A survey in Python: the results of all studies that a model and some data allow, and the plan of it."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from headscope import catalog
 from headscope.errors import UNEXPECTED, HeadscopeError, as_one_line
 from headscope.front.arguments import refuse_unknown
+from headscope.front.survey.costs import estimates, examples_of, rows, shape_of
 from headscope.front.survey.plan import facts_of, planned
 from headscope.front.survey.step_results import corpora_of, read_first
 from headscope.storage.kept import inputs_kept
@@ -77,3 +79,42 @@ def survey(
 def _full(study: str, full: bool) -> dict[str, bool]:
     """The option of a study that takes some of many examples unless all are asked for."""
     return {"full": True} if full and "full" in signature(catalog.load("studies", study).run).parameters else {}
+
+
+def survey_plan(
+    model: Any, *corpora: Any, only: Sequence[str] = (), without: Sequence[str] = (), full: bool = False
+) -> pd.DataFrame:
+    """What `headscope.survey` would run with the same arguments: a row for each study. Nothing runs.
+
+    * `model`: What `headscope.load` returns, a name, or a folder; it is not loaded for this.
+    * `corpora`: Whatever `headscope.read` reads; by default the bundled sample.
+    * `only`: Studies to run; by default all that can run. `without`: Studies to leave out.
+    * `full`: Take all examples also where a study takes some (`probe`, `structure`, `attributions`), and longer texts
+      in `induction`.
+
+    The columns: `study`, `runs`, `reads` (the corpora; or what the study needs), `seconds` on one core and `mib` of
+    memory, both an estimate, missing for a study that is left out. A first row `one pass` is the reading that studies
+    share.
+
+    Raises `HeadscopeError` for a study that is unknown.
+
+    >>> import headscope
+    >>> plan = headscope.survey_plan("minilm", headscope.read("sample", limit=30), only=["profile", "syntax"])
+    >>> plan[plan.runs].study.tolist()
+    ['one pass', 'profile', 'syntax']
+    """
+    from headscope import corpora as readers
+
+    read = [readers.read(corpus) for corpus in corpora or ("sample",)]
+    facts = [facts_of(corpus.name, corpus, len(corpus)) for corpus in read]
+    plans = planned(facts, task=False, only=only, without=without)
+    expected = estimates(plans, shape_of(_config(model)), full=full)
+    return pd.DataFrame(rows(plans, expected, examples_of(plans)))
+
+
+def _config(model: Any) -> Mapping[str, Any]:
+    """The configuration of a loaded model, or of one that is not loaded for this."""
+    from headscope.models import Model
+    from headscope.models.checkpoint import locate
+
+    return model.network.config.to_dict() if isinstance(model, Model) else locate(model).config

@@ -23,10 +23,7 @@ FIRST, PIECES, SPECIAL = 200, 1.35, 2
 
 @dataclass(frozen=True)
 class CorpusFacts:
-    """A corpus: its name on the command line, its number of examples, and what a study can need of it.
-
-    * `tokens`: about so many, by the words of the first examples.
-    """
+    """A corpus: its name, its number of examples and about that of its tokens, and what a study can need of it."""
 
     source: str
     n_examples: int
@@ -36,10 +33,7 @@ class CorpusFacts:
 
 @dataclass(frozen=True)
 class PlannedStudy:
-    """A study, the corpora that it reads, or what it lacks.
-
-    * `corpora`: none for a task; `lacks`: empty if it runs.
-    """
+    """A study, the corpora that it reads, or what it lacks; `corpora`: none for a task; `lacks`: empty if it runs."""
 
     study: str
     corpora: tuple[CorpusFacts, ...] = ()
@@ -126,9 +120,7 @@ def _planned(study: str, survey: InSurvey, corpora: Sequence[CorpusFacts], task:
 
 
 def words_of(plan: PlannedStudy, model: str, options: Sequence[str], task: Sequence[str], out: str) -> list[str]:
-    """The words of the command that a study of a plan is.
-
-    * `options`: options of all studies; `task`: those of the task.
+    """The words of the command that a study of a plan is, with the options of all studies, and those of the task.
 
     >>> plan = planned([CorpusFacts("texts.txt", 3, frozenset({"text"}))], task=False)[0]
     >>> words_of(plan, "m", ["--seed", "1"], [], "o")

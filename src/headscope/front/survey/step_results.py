@@ -52,9 +52,7 @@ class StepResults:
     studies: tuple[str, ...]
 
     def __call__(self, model: "Model", corpus: "Corpus", settings: "Settings") -> "Iterator[tuple[str, xr.Dataset]]":
-        """The result of each study.
-
-        * `settings`: with a journal for this step, which a film that is stopped goes on from.
+        """The result of each study; the journal of the settings is that of the step.
 
         Raises `HeadscopeError` if a study refuses the model or the corpus.
         """
@@ -76,10 +74,7 @@ def corpora_of(study: str, corpora: Sequence[Any]) -> dict[str, Any]:
 def read_first(
     model: "Model", by_study: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]], settings: "Settings"
 ) -> "Iterator[tuple[str, dict[str, Any]]]":
-    """Read once for studies of a model that share a pass, and give the arguments of `run` of each.
-
-    * `by_study`: the corpora and the options of each study; `settings`: of all.
-    """
+    """Read once for studies of a model that share a pass, and give the arguments of `run` of each."""
     from headscope.passes.pass_journal import PassJournal
     from headscope.passes.shared_pass import read_shared
 

@@ -32,12 +32,10 @@ class ScoredPieces:
 
 
 def scored_pieces(model: Model, candidates: Sequence[Candidate], *, plain: bool = False) -> Iterator[ScoredPieces]:
-    """The pieces of each text.
+    """The pieces of each text; if `plain`, each piece of a sentence is a unit of its own, as an answer is one.
 
     A causal model whose tokenizer adds no special piece at the start reads its piece for the beginning of a text
     there, if it has one; without one the first piece of a text is not scored.
-
-    * `plain`: each piece of a sentence is a unit of its own; an answer is one unit in any case.
     """
     texts = [candidate.text for candidate in candidates]
     start, segments = _start(model), np.zeros(0, int)

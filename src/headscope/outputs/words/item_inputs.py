@@ -24,10 +24,8 @@ Predictions = Float[np.ndarray, "*variant input prediction"]
 
 @dataclass(frozen=True)
 class ItemInputs:
-    """Inputs of a model whose predictions score the items of a suite.
+    """Inputs without padding, each once, whose predictions score the items of a suite; `left_out` counts other items.
 
-    * `items`: the items that can be scored; `left_out` counts the others.
-    * `inputs`: inputs without padding, each once, however many texts need it.
     * `places`, `targets`, `texts`: of each input, the token, the piece and the text of each prediction.
     """
 
@@ -80,10 +78,9 @@ class ItemInputs:
 
 @dataclass(frozen=True)
 class PredictionBatch:
-    """Inputs whose predictions are read together.
+    """Inputs whose predictions are read together; `real`: False for padding.
 
     * `rows`: the tokens at which pieces are predicted, one for each prediction or one for all.
-    * `targets`: the predicted pieces; `real`: False for padding.
     """
 
     model_name: str
@@ -95,12 +92,7 @@ class PredictionBatch:
     def outputs(
         self, logits: Float[Tensor, "example token piece"], rows: Int[Tensor, "example row"] | None = None
     ) -> Float[np.ndarray, "example prediction"]:
-        """The log-probability of each prediction, in nats, and 0 for padding.
-
-        * `rows`: the tokens of the logits, if not all.
-
-        Raises `HeadscopeError` if they are not finite.
-        """
+        """The log-probability of each prediction, in nats, 0 for padding; `HeadscopeError` if not finite."""
         if rows is None:
             logits = logits.gather(1, self.rows[..., None].expand(-1, -1, logits.shape[-1]))
         logits = wide(logits)

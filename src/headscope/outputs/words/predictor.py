@@ -69,10 +69,7 @@ class WordPredictor:
             first += len(logits)
 
     def log_probabilities(self, part: PredictedPieces) -> Float[np.ndarray, " prediction"]:
-        """The log-probability of each prediction's target, in nats.
-
-        Raises `HeadscopeError` if one is not finite.
-        """
+        """The log-probability of each prediction's target, in nats. Raises `HeadscopeError` if one is not finite."""
         values = []
         for reads, logits in self.logits(part):
             read, target = (torch.from_numpy(numbers).to(logits.device) for numbers in (reads.read, reads.target))

@@ -18,9 +18,8 @@ MOST_TOKENS, STEP = 128, 32
 
 @dataclass
 class PrefixTree:
-    """A tree that grows by one text after the other.
+    """A tree that grows by one text after the other; the parent of a first token is the token itself.
 
-    * `ids`, `positions`, `parents`: of each token; the parent of a first token is the token itself.
     * `path`: the tokens of the last text; `texts`: the texts, and `paths` theirs.
     """
 

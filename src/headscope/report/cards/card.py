@@ -43,8 +43,7 @@ class CardPart:
 
     @cached_property
     def picked(self) -> list[Row]:
-        """The numbers that matter most: of a variable with many labels those furthest above their baseline, else those
-        in which the head has the highest rank."""
+        """The numbers that matter most: furthest above their baseline; without one, of the highest ranks."""
         variables = dict.fromkeys(row.variable for row in self.rows)
         return [row for variable in variables for row in _most(of_variable(self.rows, variable))]
 
@@ -147,10 +146,7 @@ class Card:
 
 
 def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:
-    """The cards of a head: one for each model that has it.
-
-    Raises `HeadscopeError` if none has.
-    """
+    """The cards of a head: one for each model that has it. Raises `HeadscopeError` if none has."""
     cards = [Card(model, layer, head) for model in models if (layer, head) in model.heads]
     if not cards:
         there = "; ".join(f"{model.name} has {_range(model.heads)}" for model in models)

@@ -85,8 +85,6 @@ def main_numbers(result: xr.Dataset, numbers: pd.DataFrame) -> list[tuple[str, x
     """The main numbers of a result, named and as arrays of all heads, with their intervals.
 
     A number that no head has is left out: a few sentences may lack the words that it is about.
-
-    * `numbers`: all numbers of the result.
     """
     return list(main_numbers_by_address(result, numbers).values())
 
@@ -120,10 +118,7 @@ def _array(numbers: pd.DataFrame) -> xr.DataArray:
 
 
 class HeadValues(TypedDict):
-    """One number of the heads.
-
-    * `title`: its name; `values`: its value for each head that has one, by the name of the head ("4-7").
-    """
+    """One number of the heads: its name, and its value for each head that has one, by the name of the head ("4-7")."""
 
     title: str
     values: dict[str, float]

@@ -46,10 +46,7 @@ class Source:
 
 @dataclass(frozen=True)
 class MeasuredModel:
-    """A model, known by the hash of its weights, and the results that are about it.
-
-    * `names`: what the results call it.
-    """
+    """A model, known by the hash of its weights, its names in results, and the results that are about it."""
 
     names: tuple[str, ...]
     sha256: str
@@ -108,10 +105,7 @@ def gather(folders: Sequence[str | Path]) -> list[MeasuredModel]:
 
 
 def gather_all(folders: Sequence[str | Path]) -> list[MeasuredModel]:
-    """The models that the results in these folders, or in folders within them, are about.
-
-    Raises `HeadscopeError` if a folder has no result, or one that cannot be read.
-    """
+    """The models that the results in these folders, or in folders within them, are about. See `read_all`."""
     return models_in(read_all(folders))
 
 
@@ -149,10 +143,7 @@ def model_of(result: xr.Dataset, *others: xr.Dataset) -> MeasuredModel:
 
 
 def found_in(folder: Path) -> list[Path]:
-    """The results of a folder and those within it; a file is a result itself.
-
-    Raises `HeadscopeError` if there is none.
-    """
+    """The results of a folder and those within it, one at least (`HeadscopeError`); a file is a result itself."""
     if folder.is_file():
         return [folder]
     if not folder.is_dir():

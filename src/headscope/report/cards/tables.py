@@ -52,10 +52,7 @@ def index(model: MeasuredModel, name: str = "heads") -> Table:
 
 
 def ranking(model: MeasuredModel, address: str, *, ascending: bool = False, top: int | None = None) -> list[Table]:
-    """The heads ordered by one number, the largest value first; a table for each result that has it.
-
-    Raises `HeadscopeError` if none has.
-    """
+    """The heads by one number, the largest value first; a table for each result that has it, one at least."""
     tables = []
     for index, group in addressed(model.numbers, address).groupby("source"):
         ordered = group.sort_values(by=["value", "layer", "head"], ascending=[ascending, True, True])

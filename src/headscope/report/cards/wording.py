@@ -15,12 +15,7 @@ MOST_ROWS, FIRST = 12, 3
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """What a study asks, and the rank of a head in its answer.
-
-    * `words`: the question, and of many answers the one in which the head has its highest rank.
-    * `rank`: 1 for the highest value among `heads` heads.
-    * `stands_out`: whether it is among the first heads, and above the median.
-    """
+    """What a study asks, and the rank of a head in its answer, of many answers the one with its highest rank."""
 
     words: str
     value: str
@@ -43,7 +38,6 @@ def rank_rows(rows: Iterable[Row], sources: Sequence[str]) -> list[RankRow]:
     """A row for each variable of each result, the highest rank first.
 
     * `rows`: the numbers of one head that have enough cases; one that the median head shares has no row.
-    * `sources`: the names of the results, which tell variables of several results apart.
     """
     best: dict[tuple[int, str], Row] = {}
     for row in sorted(rows, key=lambda row: row.rank):

@@ -67,9 +67,7 @@ def _fact(record: Record, relation: str) -> Fact:
 
 
 def templates(pairs: str, name: str, keys: tuple[str, str]) -> Mapping[str, list[str]]:
-    """The templates of each relation, from the file `name` beside that of the facts.
-
-    * `keys`: names of the fields of the relation and of the template.
+    """The templates of each relation, by the fields `keys`, from the file `name` beside that of the facts.
 
     Raises `HeadscopeError` if there is none, or naming the line that has no template.
     """
@@ -95,10 +93,7 @@ def templates(pairs: str, name: str, keys: tuple[str, str]) -> Mapping[str, list
 def in_templates(
     given: Iterable[Fact | Bad | Skipped], worded_as: Mapping[str, Sequence[str]], mark: str = ""
 ) -> Iterator[ClozeItem | Bad | Skipped]:
-    """The items of some facts, each in all templates of its relation; a fact without a template is counted.
-
-    * `mark`: what follows the relation in the name of the phenomenon.
-    """
+    """The items of some facts, each in all templates of its relation; a fact without a template is counted."""
     facts, right = list(given), defaultdict[tuple[str, str], list[str]](list)
     for fact in facts:
         if isinstance(fact, Fact):
@@ -115,10 +110,7 @@ def in_templates(
 
 
 def _worded(fact: Fact, template: str, number: int, right: Sequence[str], mark: str) -> ClozeItem:
-    """A fact in the words of a template.
-
-    * `number`: of the template, 0 for the only one; `right`: all objects of its subject; `mark`: end of the phenomenon.
-    """
+    """A fact in the words of a template, 0 for the only one; `right`: all objects of its subject."""
     context = template.replace(OBJECT, GAP).replace(SUBJECT, fact.subject)
     return ClozeItem(
         f"{fact.relation}-{fact.line}" + (f"-{number}" if number else ""),

@@ -30,9 +30,6 @@ class SuiteRow(NamedTuple):
 def rows(file: str, columns: Sequence[str], *, quoted: bool = False, delimiter: str = "\t") -> Iterator[SuiteRow | Bad]:
     """The wanted columns of each line that is not empty; `Bad` for a line with another number of columns.
 
-    * `quoted`: values may stand in quote marks, as in CSV.
-    * `delimiter`: what stands between two values.
-
     Raises `HeadscopeError` if a column is missing in the first line.
     """
     numbered = lines(file, "suite")

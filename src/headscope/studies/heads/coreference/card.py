@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.best_heads.chosen import chosen_for
-from headscope.report.best_heads.no_op import sink_of_head
-from headscope.report.best_heads.parts import beside_baseline, best_head_of
+from headscope.report.best_head_parts import beside_baseline, best_head_of, sink_of_head
+from headscope.report.best_heads import chosen_for
 from headscope.report.cards.head_numbers import Row, of_labels, of_variable
 from headscope.report.cards.wording import ranked, value
 from headscope.report.declared import StudyCard

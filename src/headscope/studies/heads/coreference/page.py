@@ -6,7 +6,8 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import (
+from headscope.report.best_head_parts import OF_THIS_HEAD, counted, no_op
+from headscope.report.best_heads import (
     HEAD,
     ChosenHead,
     above_baseline,
@@ -14,8 +15,6 @@ from headscope.report.best_heads.chosen import (
     special_heads,
     tests_made,
 )
-from headscope.report.best_heads.no_op import no_op
-from headscope.report.best_heads.parts import OF_THIS_HEAD, counted
 from headscope.report.claims import above, apart, below, weakest
 from headscope.report.declared import Chart, StudyParts
 from headscope.report.numbers import Numbers

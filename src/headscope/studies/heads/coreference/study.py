@@ -18,7 +18,7 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Documents
 from headscope.ranges import Range
-from headscope.results.no_op import no_op_variables
+from headscope.results.variables import no_op_variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.coreference import variables

@@ -6,7 +6,7 @@ from dataclasses import replace
 import xarray as xr
 
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads
+from headscope.report.best_heads import BestHeads, ChosenHead, chosen_heads
 from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import Cell, estimate, rate

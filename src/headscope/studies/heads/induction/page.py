@@ -10,8 +10,7 @@ from headscope.figures import curve, heatmap
 from headscope.report.declared import Chart, Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
-from headscope.report.published import PublishedFigure, published_table
-from headscope.report.published_attention import HALF, PAPER, PLOT, heads_above, most_of_layers
+from headscope.report.published import HALF, PAPER, PLOT, PublishedFigure, heads_above, most_of_layers, published_table
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import (
     agree,

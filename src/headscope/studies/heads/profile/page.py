@@ -11,8 +11,7 @@ from headscope.report.claims import above, head_above, most_of_many, together, w
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.published import published_table
-from headscope.report.published_attention import CAPTION, attention_figures
+from headscope.report.published import CAPTION, attention_figures, published_table
 from headscope.report.tables import Table
 from headscope.report.wording import (
     agree,

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import xarray as xr
 
-from headscope.report.best_heads.chosen import ARROWS, ChosenHead, chosen_for
-from headscope.report.best_heads.no_op import sink_of_head
-from headscope.report.best_heads.parts import beside_baseline, best_head_of, special_for
+from headscope.report.best_head_parts import beside_baseline, best_head_of, sink_of_head, special_for
+from headscope.report.best_heads import ARROWS, ChosenHead, chosen_for
 from headscope.report.cards.head_numbers import Row, of_variable
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name

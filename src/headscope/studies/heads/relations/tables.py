@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import with_interval
-from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads, head_at
-from headscope.report.best_heads.parts import by_number_of_cases
+from headscope.report.best_head_parts import by_number_of_cases
+from headscope.report.best_heads import BestHeads, ChosenHead, chosen_heads, head_at
 from headscope.report.numbers import Numbers
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import rate

@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from headscope.report.best_heads.chosen import BestHeads, ChosenHead, chosen_heads, options
+from headscope.report.best_heads import BestHeads, ChosenHead, chosen_heads, options
 from headscope.report.wording import Estimate
 
 FIXED = "fixed word"

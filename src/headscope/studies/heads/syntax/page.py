@@ -10,7 +10,17 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.figures.labels import head_name
-from headscope.report.best_heads.chosen import (
+from headscope.report.best_head_parts import (
+    NAMED,
+    OF_THIS_HEAD,
+    beside,
+    by_number_of_cases,
+    counted,
+    frequent,
+    no_op,
+    of_all_cases,
+)
+from headscope.report.best_heads import (
     HEAD,
     ChosenHead,
     above_baseline,
@@ -18,16 +28,6 @@ from headscope.report.best_heads.chosen import (
     special_claim,
     special_heads,
     tests_made,
-)
-from headscope.report.best_heads.no_op import no_op
-from headscope.report.best_heads.parts import (
-    NAMED,
-    OF_THIS_HEAD,
-    beside,
-    by_number_of_cases,
-    counted,
-    frequent,
-    of_all_cases,
 )
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers

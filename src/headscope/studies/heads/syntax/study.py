@@ -14,7 +14,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
-from headscope.results.no_op import no_op_variables
+from headscope.results.variables import no_op_variables
 from headscope.statistics.split_half import split_of
 from headscope.studies.heads.syntax.no_op import no_op
 from headscope.studies.heads.syntax.observer import DependencyObserver

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any
 
 from headscope.figures import bars, by_layer, heatmap
-from headscope.report.best_heads.chosen import ARROWS, ChosenHead
+from headscope.report.best_heads import ARROWS, ChosenHead
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
@@ -54,13 +54,13 @@ def random_weights(numbers: Numbers) -> Iterator[Finding]:
     """The best head beside that of random weights."""
     for head in _with_best_root(numbers):
         if head.random:
-            share = f"{head.random:.0%} of the words their syntactic head, head {head.head} {head.score:.0%}"
+            found = f"The best head, {head.head}, gives {head.score:.0%} of the words their syntactic head"
             yield beside_random_seeds(
                 "Syntax in the attention of single heads",
                 head.score,
                 random_scores(numbers.result, "uas", head),
                 head.claim,
-                f"With random weights the head chosen alike gives {share}.",
+                f"{found}; with random weights the best head gives {head.random:.0%}.",
                 "held-out words",
             )
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 
 from headscope.corpora.tasks import Task, intervals, resampled, score
 from headscope.corpora.tasks.perturbations import PERTURBATIONS, perturbed
-from headscope.corpora.tasks.shortcuts.pairs import ShortcutPair
+from headscope.corpora.tasks.shortcuts import ShortcutPair
 from headscope.models import Model
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs

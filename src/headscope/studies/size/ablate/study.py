@@ -12,7 +12,7 @@ import xarray as xr
 from headscope import results
 from headscope.ablation.sweep import Sweep, sweep
 from headscope.corpora.tasks import Task
-from headscope.corpora.tasks.shortcuts.pairs import judge_of
+from headscope.corpora.tasks.shortcuts import judge_of
 from headscope.corpora.tasks.task import limited
 from headscope.errors import HeadscopeError, suggest
 from headscope.models import Model

@@ -11,8 +11,7 @@ import xarray as xr
 from headscope.models import Model
 from headscope.models.eight_bits import EightBits, quantised
 from headscope.models.onnx import export
-from headscope.outputs.onnx_outputs import file_seconds, session_of
-from headscope.outputs.size_and_speed import random_tokens
+from headscope.outputs.size_and_speed import file_seconds, random_tokens, session_of
 from headscope.studies.size.shrink.held_out import Evidence
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original

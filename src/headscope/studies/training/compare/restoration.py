@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from headscope.corpora.tasks import Task, aligned, resampled, score
 from headscope.errors import HeadscopeError
-from headscope.models.layer_modules import Parts, layer_modules
+from headscope.models.layer_weights import Parts, layer_modules
 from headscope.models.model import Model
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs

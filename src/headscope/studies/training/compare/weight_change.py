@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.errors import HeadscopeError
-from headscope.models.layer_modules import layer_modules, moved
+from headscope.models.layer_weights import layer_modules, moved
 from headscope.models.model import Model
 from headscope.results.variables import Variables
 from headscope.results.vocabulary import BOUNDS

@@ -15,8 +15,7 @@ from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.comparable import refuse_unless_comparable
-from headscope.models.head_weights import HeadWeight, head_norms, head_weights
-from headscope.models.layer_modules import layer_modules, moved
+from headscope.models.layer_weights import HeadWeight, head_norms, head_weights, layer_modules, moved
 from headscope.passes import Settings
 from headscope.passes.paired_pass import fold_pairs
 from headscope.passes.passes import Pass

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import t
 
-from headscope.training.norms import KINDS, path_share
+from headscope.training.recorders import KINDS, path_share
 from headscope.training.run_record import TrainedOutputs
 
 LEAST_SEEDS = 3

@@ -25,8 +25,8 @@ from headscope.statistics.best_of import stopped_number
 from headscope.storage.hashes import Fingerprint, hash_of
 from headscope.storage.run_lock import run_lock
 from headscope.studies.training.finetune.table1 import TrainingRun
-from headscope.training.beginning import WITHOUT_TRAINING
-from headscope.training.environment import RunEnvironment
+from headscope.training.beginning import RunEnvironment
+from headscope.training.ways import WITHOUT_TRAINING
 from headscope.version import __version__
 
 # On their versions the numbers of a training depend.

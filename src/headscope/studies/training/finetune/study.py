@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import xarray as xr
 
-from headscope import catalog, results
+from headscope import results
 from headscope.corpora.corpus import joint_corpus
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import limited
@@ -27,9 +27,9 @@ from headscope.studies.training.finetune.table1 import Key, TableRow, TrainingRu
 from headscope.studies.training.finetune.variables import to_variables
 from headscope.studies.training.finetune.ways import TABLE, names, recipes, without_first
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
-from headscope.training.beginning import FOLDER, WITHOUT_TRAINING, WayOptions
-from headscope.training.environment import RunEnvironment, run_environment
+from headscope.training.beginning import RunEnvironment, WayOptions, run_environment
 from headscope.training.kept_steps import spaced
+from headscope.training.ways import WITHOUT_TRAINING, options_of
 
 
 def run(  # noqa: PLR0913 (each is an option of the command)
@@ -205,11 +205,10 @@ def _further(
 ) -> dict[str, Any]:
     """What else than a plain recipe decides the numbers: rates and options of ways, and pairs of seeds."""
     rates = {way: one.learning_rate for way, one in of_ways.items() if one.learning_rate != learning_rate}
-    wanted = {name for way in of_ways for name in catalog.constant(FOLDER, way, "OPTIONS") or ()}
     first = options.first_task
     known = {"top_layers": options.top_layers, "rank": options.rank, "first_task": first.name if first else None}
     further = {"way_rates": rates} if set(rates) - {"frozen"} else {}
-    further |= {name: known[name] for name in sorted(wanted)}
+    further |= {name: known[name] for name in sorted(options_of(of_ways))}
     return further | ({"seed_pairs": pairs} if any(one != other for one, other in pairs) else {})
 
 

@@ -13,7 +13,6 @@ from jaxtyping import Float
 from torch import nn
 from transformers import TrainerCallback
 
-from headscope import catalog
 from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import unlearnable
 from headscope.encoding.encoded import Encoded
@@ -22,17 +21,16 @@ from headscope.outputs.outputs import logits
 from headscope.outputs.task_inputs import encode_for_task
 from headscope.passes import Settings
 from headscope.studies.training.finetune.design import Pairs
-from headscope.training.attention_change import AttentionChange
-from headscope.training.beginning import FOLDER, WITHOUT_TRAINING, Beginning, WayOptions, begin
+from headscope.training.beginning import Beginning, RunEnvironment, WayOptions
 from headscope.training.dataset import TrainingSet
-from headscope.training.environment import RunEnvironment
 from headscope.training.head_numbers import HeadNumbers
 from headscope.training.initialisation import InitialModel
 from headscope.training.kept_steps import StepKeeper, spaced
 from headscope.training.loop import Epochs, Paused, TaskExamples, dev_outputs, train
-from headscope.training.norms import NormRecorder
 from headscope.training.recipe import TrainingRecipe
+from headscope.training.recorders import AttentionChange, NormRecorder
 from headscope.training.run_record import RunRecord, TrainedOutputs
+from headscope.training.ways import WITHOUT_TRAINING, begin, options_of
 
 Key = tuple[str, str, tuple[int, int]]
 
@@ -75,7 +73,7 @@ class TableRow:
 class TrainingRun:
     """A task, a way to fine-tune it, and two seeds.
 
-    * `init`: the way, one of `training.beginning.way_names`.
+    * `init`: the way, one of `training.ways.way_names`.
     * `seed`: of new weights; `order`: of the order of examples, and of dropout.
     * `model`: the folder for the trained model, or None; `heads`: how many dev examples the numbers of heads are
       measured on.
@@ -122,7 +120,7 @@ class TrainingRun:
         """All settings that determine the numbers of the run."""
         task = self.row.task
         train = task.training() if self.init != WITHOUT_TRAINING else None
-        first, names = self.options.first_task, catalog.constant(FOLDER, self.init, "OPTIONS") or ()
+        first, names = self.options.first_task, options_of([self.init])
         further: dict[str, Any] = {name: getattr(self.options, name) for name in names if name != "first_task"}
         if "first_task" in names and first is not None:
             further["first_task"] = f"{first.name}, {first.training().sha256}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from headscope.corpora.tasks import Task
 from headscope.errors import HeadscopeError, plain_name
 from headscope.training import TrainingRecipe
-from headscope.training.beginning import refuse_unknown
+from headscope.training.ways import refuse_unknown
 
 # Kovaleva et al. 2019, Table 1, and the encoder frozen.
 TABLE = ("pretrained", "random", "frozen", "finetuned")

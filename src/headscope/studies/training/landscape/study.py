@@ -29,7 +29,7 @@ from headscope.studies.training.landscape.variables import Grid, to_variables
 from headscope.studies.training.landscape.walk import Walk
 from headscope.studies.training.landscape.weights import weights_of
 from headscope.training import initial
-from headscope.training.environment import RunEnvironment, run_environment
+from headscope.training.beginning import RunEnvironment, run_environment
 
 # Distances that are tried before halving, in parts of the radius.
 TRIED = 8

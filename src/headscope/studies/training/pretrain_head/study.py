@@ -23,7 +23,7 @@ from headscope.ranges import Range
 from headscope.studies.training.pretrain_head.text import HeldOutText, held_out_text, log_frequencies, piece_counts
 from headscope.studies.training.pretrain_head.variables import to_variables
 from headscope.training import RunRecord, TrainedOutputs, TrainingRecipe
-from headscope.training.environment import RunEnvironment, run_environment
+from headscope.training.beginning import RunEnvironment, run_environment
 from headscope.training.initialisation import InitialModel, initial_masked_lm, set_for_training
 from headscope.training.loop import MaskedExamples, dev_outputs, train
 

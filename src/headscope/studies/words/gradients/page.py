@@ -13,8 +13,7 @@ from headscope.report.claims import below, over_heads, witness
 from headscope.report.declared import Chart, StudyCard, StudyParts
 from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
-from headscope.report.published import PublishedFigure, published_table
-from headscope.report.published_attention import PAPER, separator_figures
+from headscope.report.published import PAPER, PublishedFigure, published_table, separator_figures
 from headscope.report.tables import Column, Table
 from headscope.report.wording import estimate, examples, layer_means, layers_named, number, of_array
 

@@ -67,6 +67,6 @@ def length(vectors: Tensor) -> Tensor:
     return vectors.flatten(1).norm(dim=1)[:, None, None]
 
 
-def begin(beginning: Beginning) -> InitialModel:
-    """See `training.beginning.begin`."""
+def perturbed(beginning: Beginning) -> InitialModel:
+    """Train all weights, with small vectors added to the embeddings against the loss."""
     return replace(beginning.initial(), training_set=PerturbedSet)

@@ -11,8 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 from headscope import HeadscopeError
 from headscope.corpora.tasks import chance, read
-from headscope.corpora.tasks.shortcuts.pairs import OTHER, judge_of, shortcut_pairs
-from headscope.corpora.tasks.shortcuts.templates import LEXICON, TEMPLATES
+from headscope.corpora.tasks.shortcuts import LEXICON, OTHER, TEMPLATES, judge_of, shortcut_pairs
 
 PAIRS = shortcut_pairs()
 

@@ -12,11 +12,11 @@ from headscope import HeadscopeError, Settings
 from headscope.outputs.outputs import logits
 from headscope.studies.training.finetune.table1 import TableRow
 from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
-from headscope.training.beginning import Beginning, WayOptions, begin, way_names
-from headscope.training.environment import run_environment
+from headscope.training.beginning import Beginning, WayOptions, run_environment
 from headscope.training.head_numbers import HeadNumbers
-from headscope.training.strategies.lora import merged
-from headscope.training.strategies.perturbed import RADIUS, PerturbedSet, climbed, length
+from headscope.training.lora import merged
+from headscope.training.perturbed import RADIUS, PerturbedSet, climbed, length
+from headscope.training.ways import begin, way_names
 from support.small_tasks import birds, tiny_folder
 from support.tiers import in_turn
 

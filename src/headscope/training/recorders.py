@@ -1,8 +1,9 @@
-"""Lengths of gradients, updates and weights of each layer and each head at some steps of a training.
+"""What is recorded along a training: lengths of gradients, updates and weights at some steps, changes of attention.
 
 A review of Kovaleva et al. 2019 asks whether the last layers change most only because their gradients are larger.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,26 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel, TrainerCallback, TrainerState
 
+from headscope import catalog
+from headscope.corpora import Corpus
+from headscope.corpora.corpus import part
+from headscope.encoding.encoder import Words
 from headscope.errors import HeadscopeError
-from headscope.models.head_weights import head_norms, head_weights
-from headscope.models.layer_modules import modules_by_layer
+from headscope.models import wrap
+from headscope.models.layer_weights import head_norms, head_weights, modules_by_layer
+from headscope.passes import Settings
+from headscope.passes.paired_pass import fold_pairs
+from headscope.passes.passes import Pass
+from headscope.training.initialisation import InitialModel
 
 # Of each recorded step: the gradient after clipping, the optimiser's update, and the weights before it.
 KINDS = ("gradient", "update", "weight")
 # Steps between two records, at least; and records of a training, about.
 STEPS_APART, MOST_RECORDS = 8, 50
-KEY = "norms"
+NORMS = "norms"
+EXAMPLES = 100
+CHANGE = "attention_change"
+SIMILARITY = "similarity"
 
 
 class NormRecorder(TrainerCallback):
@@ -57,7 +69,7 @@ class NormRecorder(TrainerCallback):
                 for weights, before in zip(self.layers, self.before, strict=True)
             ]
             self.record["update"] = self._norms(updates)
-            state.log_history.append({"step": state.global_step + 1, KEY: self.record})  # type: ignore[dict-item]
+            state.log_history.append({"step": state.global_step + 1, NORMS: self.record})  # type: ignore[dict-item]
             self.before = []
 
     def _norms(self, tensors: list[list[Tensor]]) -> dict[str, list]:
@@ -89,7 +101,7 @@ def recorded(history: list[dict[str, Any]]) -> dict[str, np.ndarray]:
 
     * `history`: the log of the Trainer. A head that its layer does not have is NaN. Nothing without records.
     """
-    records = [entry[KEY] for entry in history if KEY in entry]
+    records = [entry[NORMS] for entry in history if NORMS in entry]
     if not records:
         return {}
     layers = np.array([[record[kind]["layer"] for record in records] for kind in KINDS], dtype=np.float32)
@@ -129,3 +141,47 @@ def path_share(norms: Float[np.ndarray, "kind record layer"], steps: int) -> Flo
     """
     update, weight = (norms[KINDS.index(kind)].astype(np.float64) for kind in ("update", "weight"))
     return (update / weight).mean(0) * steps
+
+
+class AttentionChange(TrainerCallback):
+    """At the end of a training, compares attention with that of the model before it, on a few examples of dev."""
+
+    def __init__(
+        self,
+        before: Callable[[], InitialModel],
+        after: InitialModel,
+        corpus: Corpus,
+        settings: Settings,
+        max_tokens: int,
+    ):
+        self.before, self.after, self.max_tokens = before, after, max_tokens
+        self.corpus = part(corpus, np.arange(min(EXAMPLES, corpus.n_examples)))
+        self.settings = Settings(seed=settings.seed, batch_tokens=settings.batch_tokens, resamples=1, long="truncate")
+
+    def on_train_end(self, args: Any, state: TrainerState, control: Any, **_: Any) -> None:
+        """Measure; nothing where attention cannot be captured exactly, or the training only pauses."""
+        if state.global_step < state.max_steps:
+            return
+        network = self.after.network
+        mixed = vars(network).pop("forward", None)  # accelerate puts it over the network's own
+        try:
+            state.log_history.append({"step": state.global_step, CHANGE: self._changes()})  # type: ignore[dict-item]
+        except HeadscopeError:
+            return
+        finally:
+            if mixed is not None:
+                vars(network)["forward"] = mixed
+
+    def _changes(self) -> list[float]:
+        """1 minus the cosine of attention before and after, the mean over the heads of each layer."""
+        first, second = (wrap(model.network, model.tokenizer) for model in (self.before(), self.after))
+        words = Words(first.tokenizer, min(self.max_tokens, first.max_tokens), self.settings.long)
+        reading = Pass(first, self.corpus, self.settings, words)
+        result = fold_pairs(reading, [second], {}, {SIMILARITY: catalog.load("measures/comparisons", SIMILARITY)})
+        return (1 - result.value[f"layer_{SIMILARITY}"].mean[:, 0]).tolist()
+
+
+def attention_change(history: list[dict[str, Any]]) -> np.ndarray:
+    """What was found, by layer; empty if nothing was."""
+    changes = [entry[CHANGE] for entry in history if CHANGE in entry]
+    return np.array(changes[-1] if changes else [], dtype=np.float32)

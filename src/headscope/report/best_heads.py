@@ -124,11 +124,7 @@ def chosen_heads(result: xr.Dataset, study: BestHeads) -> list[ChosenHead]:
 
 
 def head_at(part: xr.Dataset, study: BestHeads, position: Mapping[str, Any]) -> ChosenHead:
-    """One head of a part of a result.
-
-    * `part`: the result at one label of each of the dimensions of `study`.
-    * `position`: the layer, the head and the direction, if there is one.
-    """
+    """One head of a part of a result, at one label of each dimension of `study`, by layer, head, and direction."""
     direction = position.get("direction", "")
     here = part.sel({dim: label for dim, label in position.items() if dim in part.dims})
     return ChosenHead(
@@ -172,10 +168,7 @@ def by_gain(heads: Iterable[ChosenHead]) -> list[ChosenHead]:
 
 
 def special_heads(result: xr.Dataset, dim: str, without: str = "") -> tuple[int, int, list[str]]:
-    """Returns: the number of special heads, the number of heads, and the labels of `dim` that have a special head.
-
-    * `without`: a label that makes no head special.
-    """
+    """The numbers of special heads and of heads, and the labels of `dim`, but `without`, that have a special head."""
     special = result["special"].max(set(result["special"].dims) - {*HEAD, dim})
     counted = special.where(special[dim] != without)
     names = special[dim].values[(counted.max(HEAD) == 1).values].tolist()

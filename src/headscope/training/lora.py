@@ -16,11 +16,10 @@ from headscope.training.beginning import Beginning
 from headscope.training.initialisation import InitialModel
 
 SCALE = 2
-OPTIONS = ("rank",)
 
 
-def begin(beginning: Beginning) -> InitialModel:
-    """See `training.beginning.begin`.
+def lora(beginning: Beginning) -> InitialModel:
+    """Train low-rank updates of the weights of attention, and a new classifier.
 
     Raises `HeadscopeError` if peft is not installed, or knows no weights to update in a model of this type.
     """

@@ -1,9 +1,0 @@
-"""Train nothing: a new classifier on the pre-trained encoder, with random weights (Kovaleva et al. 2019, Table 1)."""
-
-from headscope.training.beginning import Beginning
-from headscope.training.initialisation import InitialModel
-
-
-def begin(beginning: Beginning) -> InitialModel:
-    """See `training.beginning.begin`."""
-    return beginning.initial("pretrained")
