@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headscope.errors import HeadscopeError
-from headscope.storage.kept import kept
+from headscope.storage.run_lock import kept
 
 Given = Mapping[str, Any]
 

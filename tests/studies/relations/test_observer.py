@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from headscope.linguistics.sentence import Example, Link, Sentence
 from headscope.studies.heads.relations.link_attention import joined
-from headscope.studies.heads.relations.observer import BatchLinks, LinkObserver
+from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.testing.hand_made import looks_at
 from support.any_examples import sentences
 from support.made_inputs import inputs_of, maps_of, spaced
@@ -148,17 +148,17 @@ def test_the_links_of_a_batch_are_looked_for_once_for_all_models(monkeypatch: py
     )
     looked, look = list[Any](), LinkObserver._links_of
     monkeypatch.setattr(LinkObserver, "_links_of", lambda self, batch: looked.append(batch) or look(self, batch))
-    known: dict[bytes, BatchLinks] = {}
+    links: dict[bytes, tuple[Any, ...]] = {}
     for seed in range(2):
         maps = maps_of(inputs, seed=seed)
-        shared, apart = (found_by(LinkObserver(known=links), [maps], inputs) for links in (known, None))
+        shared, apart = (found_by(LinkObserver(links=known), [maps], inputs) for known in (links, None))
         np.testing.assert_array_equal(shared.linked, apart.linked)
         np.testing.assert_array_equal(shared.sink_others, apart.sink_others)
-    assert len(looked) == 3 and len(known) == 1
-    monkeypatch.setattr("headscope.studies.heads.relations.observer.KEPT", 0)
-    full: dict[bytes, BatchLinks] = {}
-    found_by(LinkObserver(known=full), [maps], inputs)
-    assert not full
+    assert len(looked) == 3 and len(links) == 1
+    monkeypatch.setattr("headscope.studies.heads.relations.observer.MOST_BATCHES", 1)
+    others = inputs_of(*[Example("o", (spaced("the dog ran"),))] * 2)[1:]
+    found_by(LinkObserver(links=links), [maps_of(others)], others)
+    assert len(looked) == 4 and [*links] == [np.array([1]).tobytes()]
 
 
 def test_examples_without_links_ask_nothing() -> None:

@@ -14,8 +14,7 @@ from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
 from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
-from headscope.storage.kept import inputs_kept
-from headscope.storage.run_lock import run_lock
+from headscope.storage.run_lock import inputs_kept, run_lock
 
 READ = ("kind", "limit", "skip_bad", "document", "annotate")
 OPTIONS = (

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
@@ -25,6 +25,7 @@ from headscope.studies.heads.relations.link_kinds import parts_of
 
 # A link, the same elsewhere, with another source, with another target; and a link that has these three.
 KINDS = 5
+MOST_BATCHES = 32  # whose links are kept
 Pairs = list[tuple[int, int]]
 
 
@@ -38,30 +39,14 @@ class LinkRow(NamedTuple):
     compared: bool
 
 
-class BatchLinks(NamedTuple):
-    """The links of a batch, the same for all models of one tokenizer.
-
-    * `cells`: example, row and kind, and two tokens of each pair; `ends`: the first cell of each example, and the last.
-    * `lookers`: see `_lookers`.
-    """
-
-    rows: list[LinkRow]
-    cells: Int[Tensor, "cell 4"]
-    ends: list[int]
-    lookers: Float[Tensor, "row direction kind token"]
-
-
-KEPT = 2_000  # inputs
-
-
 class LinkObserver(RowsObserver):
     """Keep the largest attention of any pair of tokens of each relation of each example.
 
     * `seed`: of the baselines.
     * `as_coded`: pair the tokens of source and target one by one.
-    * `counts`: of links whose ends have no tokens, or the same one, as it looks for them.
+    * `counts`: of links whose ends have no tokens, or the same one.
     * `relink`: gives an example the links that count; by default it has them.
-    * `known`: gets the links of the first batches, by the numbers of their inputs, for the models that read them next.
+    * `links`: those of some batches, by the numbers of their inputs, for the models that read them next.
     """
 
     def __init__(
@@ -71,35 +56,37 @@ class LinkObserver(RowsObserver):
         as_coded: bool = False,
         counts: Counter[str] | None = None,
         relink: Callable[[Example], Example] | None = None,
-        known: dict[bytes, BatchLinks] | None = None,
+        links: dict[bytes, tuple[Any, ...]] | None = None,
     ):
         self.seed, self.as_coded, self.relink = seed, as_coded, relink
-        self.counts, self.known = Counter() if counts is None else counts, known
+        self.counts, self.links = Counter() if counts is None else counts, {} if links is None else links
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and look for the links of this one."""
         self.batch, inputs = batch, batch.index.numpy().tobytes()
-        links = (self.known or {}).get(inputs) or self._links_of(batch)
-        if self.known is not None and len(self.known) * len(batch.examples) < KEPT:
-            self.known[inputs] = links
-        self.rows, self.cells, self.ends, self.lookers = links
+        if inputs not in self.links:
+            if len(self.links) == MOST_BATCHES:
+                self.links.clear()
+            self.links[inputs] = self._links_of(batch)
+        self.rows, self.cells, self.ends, self.lookers = self.links[inputs]
         self.to_sink: dict[tuple[int, int], Float[Tensor, "example head token"]] = {}
         self.at_sink = batch.sink[:, None, :, None]
         # By layer and the first of some heads.
         self.largest: dict[tuple[int, int], Float[Tensor, "row head direction"]] = {}
 
-    def _links_of(self, batch: Batch) -> BatchLinks:
+    def _links_of(self, batch: Batch) -> tuple[Any, ...]:
+        """The rows of a batch, the cells of their pairs, where those of each example end, and what looks."""
         tokens = tokens_of(batch)
-        rows = [row for example in range(len(tokens)) for row in self._rows(example, tokens[example])]
+        rows = [row for example in range(len(batch.examples)) for row in self._rows(example, tokens[example])]
         cells = [
             (row.example, KINDS * number + kind, *pair)
             for number, row in enumerate(rows)
             for kind, pairs in enumerate(row.pairs)
             for pair in pairs
         ]
-        table = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)
+        table = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)  # [cell, 4]
         ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
-        return BatchLinks(rows, table, ends, _lookers(rows, tokens, batch.real))
+        return rows, table, ends, _lookers(rows, tokens, batch.real)
 
     def add(self, layer: int, rows: Rows) -> None:
         """See `RowsObserver`: the blocks of a layer add to the maxima of those before."""

@@ -29,7 +29,7 @@ from headscope.studies.heads.relations.filters import AS_CODED, NONE, PAPER, Lim
 from headscope.studies.heads.relations.link_attention import MOST_RELATIONS, LinkAttention, joined, with_either
 from headscope.studies.heads.relations.link_kinds import LinkKind, link_kind, of_frames
 from headscope.studies.heads.relations.no_op import no_op
-from headscope.studies.heads.relations.observer import BatchLinks, LinkObserver
+from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.studies.heads.relations.scores import Draws, best, mean_gain, score
 from headscope.studies.heads.relations.variables import to_variables
 
@@ -136,7 +136,7 @@ class _LinkedTexts:
     """
 
     def __init__(self, corpus: Corpus, links: Any, limits: str | None, as_coded: bool):
-        self.corpus, self.as_coded, self.known = corpus, as_coded, dict[bytes, BatchLinks]()
+        self.corpus, self.as_coded, self.of_batches = corpus, as_coded, dict[bytes, tuple[Any, ...]]()
         self.kind: LinkKind = link_kind(corpus, links)
         self.limits = _limits(corpus, self.kind, limits, as_coded)
         self.kept, self.dropped = linked(corpus, self.kind, self.limits)
@@ -152,7 +152,7 @@ class _LinkedTexts:
         """The pass of a model over the links."""
         relink = partial(relinked, kind=self.kind, limits=self.limits) if self.all_kept else None
         observer = LinkObserver(
-            settings.seed, as_coded=self.as_coded, counts=words.counts, relink=relink, known=self.known
+            settings.seed, as_coded=self.as_coded, counts=words.counts, relink=relink, links=self.of_batches
         )
         corpus = self.corpus if self.all_kept else self.kept
         return Pass(model, corpus, settings, words).gather(observer)
