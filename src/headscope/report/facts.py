@@ -149,8 +149,4 @@ def _spelt(value: object) -> str:
         return str(value)
     if not isinstance(read, Mapping):
         return str(value)
-    return ", ".join(f"{key}: {_plain(value)}" for key, value in read.items()) or "none"
-
-
-def _plain(value: object) -> str:
-    return "–" if value is None else str(value)
+    return ", ".join(f"{key}: {'–' if value is None else value}" for key, value in read.items()) or "none"

@@ -43,13 +43,10 @@ class PlannedStudy:
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
         names = ", ".join(
-            f"{corpus.source} ({corpus.n_examples:,} {_examples(corpus.n_examples)})" for corpus in self.corpora
+            f"{corpus.source} ({corpus.n_examples:,} example{'s' * (corpus.n_examples != 1)})"
+            for corpus in self.corpora
         )
         return f"needs {self.lacks}" if self.lacks else names or "the task"
-
-
-def _examples(number: int) -> str:
-    return "example" if number == 1 else "examples"
 
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:
