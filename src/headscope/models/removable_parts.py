@@ -56,23 +56,12 @@ def parts_of(model: Model, *, fine: bool = False) -> RemovableParts:
         )
     if getattr(config, "auto_map", None):
         raise HeadscopeError(f"model '{name}' comes with code of its own; shrink a model of transformers")
-    layers = layers_of(model)
+    layers = stack(model.network, len(model.capture.heads))
+    if layers is None or len(set(layers.layers)) < len(layers.layers):
+        raise HeadscopeError(f"model '{name}' has no layers that follow each other, each with its weights; use another")
     maps = feed_forwards(layers)
     if maps and (len({part.width for part in maps}) > 1 or width_name(model.network, maps[0].width) is None):
         maps = None
     explicit = getattr(config, "head_dim", None) is not None
     heads = (explicit or fine) and len(set(model.capture.heads)) == 1 and uncuttable(model) is None
     return RemovableParts(layers, maps, heads)
-
-
-def layers_of(model: Model) -> Stack:
-    """The layers of a model, each with its own weights.
-
-    Raises `HeadscopeError` if there are none.
-    """
-    layers = stack(model.network, len(model.capture.heads))
-    if layers is None or len(set(layers.layers)) < len(layers.layers):
-        raise HeadscopeError(
-            f"model '{model.name}' has no layers that follow each other, each with its weights; use another"
-        )
-    return layers

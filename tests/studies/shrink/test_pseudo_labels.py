@@ -149,7 +149,7 @@ def test_scores_of_numbers_are_correlations_with_those_of_the_whole_model(tmp_pa
 def pseudo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
     """The folder and the result of planted birds, without labels."""
     folder = tmp_path_factory.mktemp("pseudo")
-    options = SMALL | {"epochs": 1}
+    options: dict[str, Any] = SMALL | {"epochs": 1}
     with patch.object(groups, "LEAST", 2):
         return folder, run(birds(), headscope.read(TEXTS), QUICK, directory=folder, **options)
 

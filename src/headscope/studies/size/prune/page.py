@@ -102,19 +102,13 @@ def smaller(numbers: Numbers) -> Iterator[Finding]:
         yield Finding(topic, f"Measured on a forward pass of {inputs}.")
 
 
-def size(numbers: Numbers) -> Finding:
-    """The parameters, and the score of the saved model after loading."""
-    steps = (0.0, saved_share(numbers.result))
-    before, after = (int(numbers("parameters", share_removed=step).value) for step in steps)
+def reloaded(numbers: Numbers) -> Finding:
+    """The score of the saved model after loading."""
     scores = [
         f"{label('metric', metric)} {number(numbers('reloaded_score', metric=metric).value)}"
         for metric in numbers.labels("reloaded_score", "metric")
     ]
-    return Finding(
-        "Size",
-        f"{before:,} parameters became {after:,} ({1 - after / before:.0%} fewer). The saved model, loaded from its "
-        f"folder, scores the same: {', '.join(scores)}.",
-    )
+    return Finding("Loaded from its folder", f"The saved model scores the same: {', '.join(scores)}.")
 
 
 def order(numbers: Numbers) -> Iterator[Finding]:
@@ -208,7 +202,7 @@ PARTS = NumberTable(
 )
 PAGE = StudyParts(
     highlights=(first, removed, cost, smaller),
-    findings=(not_promised, other_costs, subnetworks, size, order, choice),
+    findings=(not_promised, other_costs, subnetworks, reloaded, order, choice),
     charts=(
         Chart("pruned_score", "curve", COST, "With 95% intervals over examples.", style=OVER_SHARES),
         Chart("score_change", "curve", COST, CHANGE, style=OVER_SHARES | {"reference": 0.0}),

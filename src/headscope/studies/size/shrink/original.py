@@ -11,6 +11,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.embedding_width import EmbeddingBasis, narrowed, projected
+from headscope.models.feed_forward import FeedForward
 from headscope.models.head_slicing import uncuttable
 from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
@@ -151,7 +152,7 @@ class Original:
     @cached_property
     def _fitted(self) -> Callable[[int, tuple[int, ...]], Weights]:
         """The fitted output map of a layer by its neurons that stay; the last fits are kept."""
-        maps = self.parts.feed_forward or ()
+        maps: Sequence[FeedForward] = self.parts.feed_forward or ()
         return lru_cache(FITS * len(maps))(lambda layer, some: fitted(maps[layer], self.moments[layer], some, RIDGE))
 
 
