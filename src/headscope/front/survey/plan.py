@@ -42,10 +42,8 @@ class PlannedStudy:
     @property
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
-        names = ", ".join(
-            f"{corpus.source} ({corpus.n_examples:,} example{'s' * (corpus.n_examples != 1)})"
-            for corpus in self.corpora
-        )
+        read = [(corpus.source, corpus.n_examples) for corpus in self.corpora]
+        names = ", ".join(f"{source} ({number:,} example{'s' * (number != 1)})" for source, number in read)
         return f"needs {self.lacks}" if self.lacks else names or "the task"
 
 

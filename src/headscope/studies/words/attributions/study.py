@@ -105,11 +105,10 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))
     sizes = asked if full else of_two_minutes(model, corpus, settings, asked.scored, asked.altered)
     sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
-    part = _announce(settings, corpus.n_examples, sample, asked)
+    _announce(settings, corpus.n_examples, sample, asked)
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
-        "read_in_part": part,
         "target": target.name,
         "blank": blank if token is not None else "hidden",
         "options": json.dumps({"scored": sizes.scored, "flow": flow, "pooling": pooling, "tolerance": tolerance}),
@@ -121,18 +120,14 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes) -> str:
-    """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many.
-
-    Returns: what is scored or altered in part.
-    """
+def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes) -> None:
+    """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many."""
     scored, altered, heads = len(sample.scored), len(sample.altered), len(sample.by_head)
     passes = PASSES * scored + ALTERED_PASSES * altered
     settings.on_total(inputs if settings.in_parts else inputs + passes)
-    left = []
     if scored < asked.scored:
         times = asked.scored / scored
-        left.append(
+        settings.on_notice(
             f"{scored} of {asked.scored} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, "
             f"in some {times:.1f} times the time, for intervals {times**0.5:.1f} times as narrow"
         )
@@ -140,10 +135,7 @@ def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSize
         line = f"{scored} inputs are scored, by some {PASSES} passes each; --scored {FIRST_LOOK} gives a first look"
         settings.on_notice(line)
     if altered < asked.altered or heads < min(BY_HEAD, asked.by_head):
-        left.append(
+        settings.on_notice(
             f"attention is altered in {altered} of {asked.altered} inputs, and head by head in {heads} of them; --full "
             "alters it in all, head by head, too"
         )
-    for line in left:
-        settings.on_notice(line)
-    return "; ".join(left)
