@@ -57,7 +57,7 @@ def test_single_heads_alone_have_the_rows_that_they_have_beside_means() -> None:
     inputs = inputs_of(PAIR, *OTHERS)
     layers = [maps_of(inputs, 2, seed=seed) for seed in range(2)]
     full, alone = (observed(layers, inputs, units=units) for units in (None, 4))
-    assert alone.uas.shape[1] == 4 and every.uas.shape[1] == 7
+    assert alone.uas.shape[1] == 4 and full.uas.shape[1] == 7
     for name in ("uas", "uuas", "root", "f1"):
         np.testing.assert_array_equal(getattr(alone, name), getattr(full, name)[:, :4])
     np.testing.assert_array_equal(alone.fixed, full.fixed)
