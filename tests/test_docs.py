@@ -257,6 +257,9 @@ def test_each_of_fifteen_questions_has_its_place() -> None:
         titles = re.findall(r"^#+ (.*)$", PAGES[f"docs/{page or 'index.md'}"], re.MULTILINE)
         anchors = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles]
         assert not anchor or anchor in anchors, f"{page}#{anchor}"
+    assert (
+        len(re.findall(r"^\| [^*]", README.partition("| **First** | |\n")[2].partition("| **")[0], re.MULTILINE)) == 5
+    )
 
 
 def test_the_number_of_exact_model_types_is_that_of_the_tests() -> None:

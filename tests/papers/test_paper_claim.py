@@ -1,6 +1,7 @@
 """Claims as data: what headscope ships, and files of one's own."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from headscope.papers import judge, read_papers
 from headscope.papers.numbers import averaged
 from headscope.papers.rules import RULES
 from headscope.papers.verdicts import VERDICTS
+from headscope.papers.words import summed_up
 from headscope.report.cards.model_results import MeasuredModel, Source
 from headscope.report.wording import LEVELS
 
@@ -62,6 +64,32 @@ def test_a_result_of_other_inputs_does_not_decide_a_claim(tmp_path):
     assert verdict(phenomenon_baseline=values) == "not measured"
 
 
+def test_a_claim_does_not_apply_where_nothing_can_show_it():
+    """A decoder has no token that sees a later one, and no separator; a text may have no punctuation."""
+    without = ("C2", "C5", "C7", "C9", "K11b", "K14")
+    papers = [
+        replace(paper, claims=tuple(claim for claim in paper.claims if claim.id in ("C1", *without)))
+        for paper in read_papers()
+    ]
+    labels, classes = {"layer": [1, 2], "head": [1, 2]}, {"token_class": ["cls", "sep", "punct"]}
+
+    def verdicts(later: float, separators: float) -> dict[str, str]:
+        offsets = xr.DataArray([0.3, 0.3, later], {"offset": [-1, 0, 1]}, ("offset",)).expand_dims(labels)
+        shares = xr.DataArray([0.1, separators, 0.0], classes, ("token_class",))
+        numbers = {"attention_offset": offsets, "attention_to": shares.expand_dims(labels), "token_share": shares}
+        attrs = {"study": "profile", "n_examples": 40, "corpus": "text"}
+        source = Source(Path("r"), xr.Dataset(numbers, attrs=attrs))
+        judged = judge(MeasuredModel(("m",), "m", (source,)), papers)
+        count = [judgement.verdict for judgement in judged].count("does not apply")
+        assert f"{count} {'does' if count == 1 else 'do'} not apply to this model or corpus" in summed_up(judged)
+        return {judgement.claim.id: judgement.verdict for judgement in judged}
+
+    decoder, encoder = verdicts(0.0, 0.0), verdicts(0.2, 0.1)
+    assert {decoder[name] for name in without} == {"does not apply"}
+    assert [name for name, verdict in encoder.items() if verdict == "does not apply"] == ["C7"]
+    assert decoder["C1"] == encoder["C1"] != "does not apply"
+
+
 def test_examples_of_a_missing_value_are_not_counted():
     array = xr.DataArray([np.nan, 0.5, 0.7], dims="phenomenon", coords={"n_examples": ("phenomenon", [0, 40, 30])})
     assert int(averaged(array, ["phenomenon"])["n_examples"]) == 30
@@ -72,6 +100,10 @@ def test_examples_of_a_missing_value_are_not_counted():
     [
         ({"rule": "abov"}, "entry 1: no rule 'abov'; did you mean 'above'"),
         ({"rule": "below over labels"}, "entry 1: rule 'below over labels' compares two numbers; name the second in"),
+        (
+            {"requires": ["later token"]},
+            "entry 1: nothing that 'later token' names can be required; did you mean 'later",
+        ),
         ({"limits": 1}, "entry 1: no field 'limits'; did you mean 'limit'"),
         ({"claim": ""}, "entry 1: it has no claim"),
         ({"limit": "high"}, "entry 1: limit 'high' is no number"),

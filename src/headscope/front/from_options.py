@@ -211,13 +211,14 @@ def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
 
 
 def model(values: Given, inputs: Given) -> Any:
-    """A loaded model, with its task head if there is a task; where there might be one, with a head for masked words."""
-    from headscope.models.words_head import has_words_head
+    """A loaded model, with its task head if there is a task; where there might be one, with a head for words."""
+    from headscope.models.words_head import sees_its_answers
 
     checkpoint = _checkpoint(values)
-    return _loaded(
-        checkpoint, values, scores_task(inputs) and (task_of(inputs) is not None or has_words_head(checkpoint))
-    )
+    if not scores_task(inputs) or task_of(inputs) is not None:
+        return _loaded(checkpoint, values, scores_task(inputs))
+    loaded = words_model(values, inputs)
+    return _loaded(checkpoint, values, False) if sees_its_answers(loaded) else loaded
 
 
 def words_model(values: Given, inputs: Given) -> Any:

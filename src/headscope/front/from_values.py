@@ -16,13 +16,13 @@ ALLOWED = "use a name, a folder, a Hugging Face model with tokenizer=, or a Sent
 def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) -> Any:
     """The model that a name, a folder or an object of another library stands for.
 
-    * `head`: keep the task head of a model that is loaded; None keeps a head for masked words, if there is one.
+    * `head`: keep the task head of a model that is loaded; None keeps a head for words, if there is one.
 
     Raises `HeadscopeError` for an object that stands for no model.
     """
     from headscope.models import Model, load, wrap
     from headscope.models.checkpoint import locate
-    from headscope.models.words_head import has_words_head
+    from headscope.models.words_head import predicts_words, sees_its_answers
 
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
     if isinstance(value, Model):
@@ -30,7 +30,8 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     if isinstance(value, str | os.PathLike):
         folder = Path(tokenizer) if isinstance(tokenizer, str | os.PathLike) else None
         checkpoint = locate(str(value), tokenizer=folder)
-        return load(checkpoint, head=has_words_head(checkpoint) if head is None else head)
+        loaded = load(checkpoint, head=predicts_words(checkpoint) if head is None else head)
+        return load(checkpoint) if head is None and sees_its_answers(loaded) else loaded
     if "sentence_transformers.SentenceTransformer" in kinds:
         return wrap(value[0].auto_model, value.tokenizer, "SentenceTransformer")
     if "transformers.PreTrainedModel" not in kinds:

@@ -35,6 +35,11 @@ def is_causal(model: Model) -> bool:
     return has_next_word_head(model.network) and not model.looks_ahead
 
 
+def sees_its_answers(model: Model) -> bool:
+    """True for a model with a head for the next word that attends to later words."""
+    return has_next_word_head(model.network) and model.looks_ahead
+
+
 def has_next_word_head(network: PreTrainedModel) -> bool:
     """True for a network with a head for the next word."""
     return type(network).__name__ in CAUSAL - MASKED

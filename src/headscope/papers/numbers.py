@@ -14,6 +14,14 @@ BOUNDS = ("lower", "upper")
 ENDS = {"first": 0, "last": -1}
 
 
+# What a claim may require of a model and its corpus: a number of a result that is 0 without it, and what is said then.
+REQUIRED = {
+    "later tokens": ("attention_offset", {"offset": 1}, "no token of this model sees a later one"),
+    "separators": ("token_share", {"token_class": "sep"}, "the inputs of this model have no separator"),
+    "punctuation": ("token_share", {"token_class": "punct"}, "the corpus has neither periods nor commas"),
+}
+
+
 class LackingError(LookupError):
     """A result does not have the number, or the labels, that a claim speaks of."""
 
@@ -39,6 +47,20 @@ def take(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:
     array = averaged(array, number.mean)
     factor = number.times / (float(result[number.share_of]) if number.share_of else 1.0)
     return _changed(array, lambda values: values * factor)
+
+
+def absent(result: xr.Dataset, requires: tuple[str, ...]) -> str:
+    """Why a result cannot show what requires something of its model and corpus; "" where it can, or does not say.
+
+    >>> shares = xr.DataArray([0.1, 0.0], {"token_class": ["cls", "sep"]})
+    >>> absent(xr.Dataset({"token_share": shares}), ("separators",))
+    'the inputs of this model have no separator'
+    """
+    for name in requires:
+        variable, label, reason = REQUIRED[name]
+        if variable in result and not float(result[variable].sel(label).max()) > 0:
+            return reason
+    return ""
 
 
 def over_seeds(result: xr.Dataset, number: ClaimedNumber) -> xr.DataArray:

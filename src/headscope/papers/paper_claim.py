@@ -20,6 +20,7 @@ from headscope.papers.entry_file import (
     typed,
     typed_fields,
 )
+from headscope.papers.numbers import REQUIRED
 from headscope.papers.rules import RULES
 
 
@@ -31,6 +32,7 @@ class PaperClaim:
     * `study`: whose results decide it; "" if headscope cannot measure it. `command`: what makes such a result.
     * `options`: how that result was made: options of its study, and their values.
     * `unless`: variables of its study; a result that has one is of other inputs, and does not decide it.
+    * `requires`: keys of `REQUIRED`; the claim does not apply to a model or corpus without them.
     * `needs`: what headscope would need to measure it; only without a study.
     * `rule`: a name of `RULES`; `number`, `than`: numbers of the result; `limit`: the rule's threshold.
     * `figure`: what the paper found; `source`: where that stands; `level`: how sure it is (P read in the paper, R from
@@ -44,6 +46,7 @@ class PaperClaim:
     study: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     unless: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     rule: str = ""
     number: ClaimedNumber | None = None
     than: ClaimedNumber | None = None
@@ -116,6 +119,8 @@ def _complete(claim: PaperClaim, bad: Refuse) -> PaperClaim:
     """The claim, if it has all that it needs."""
     if claim.study and claim.rule not in RULES:
         raise bad(f"no rule '{claim.rule}'; {suggest(claim.rule, list(RULES))}")
+    if unknown := [name for name in claim.requires if name not in REQUIRED]:
+        raise bad(f"nothing that '{unknown[0]}' names can be required; {suggest(unknown[0], list(REQUIRED))}")
     if claim.study and claim.number is None:
         raise bad("it has a study but no number")
     if claim.study and RULES[claim.rule].compares and claim.than is None:

@@ -45,7 +45,7 @@ def differences(judged: Sequence[tuple[MeasuredModel, Sequence[Judgement]]]) -> 
     (first, _), (second, _) = judged
     pairs = list(_pairs(first, second))
     rows = [row for row in by_claim(judged) if len(set(row["verdicts"].values())) > 1]
-    rows = [row for row in rows if "not measured" not in row["verdicts"].values()]
+    rows = [row for row in rows if not {"not measured", "does not apply"} & {*row["verdicts"].values()}]
     return {
         "names": names([first, second]),
         "sum": summed_up(judged),

@@ -1,4 +1,4 @@
-"""Verdicts of saved results on claims of papers: holds, fails, undecided, or not measured."""
+"""Verdicts of saved results on claims of papers: holds, fails, undecided, not measured, or does not apply."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ import xarray as xr
 from headscope.catalog import command_name
 from headscope.errors import HeadscopeError
 from headscope.papers.entry_file import ClaimedNumber
-from headscope.papers.numbers import LackingError, averaged, over_seeds, sink, take
+from headscope.papers.numbers import LackingError, absent, averaged, over_seeds, sink, take
 from headscope.papers.paper_claim import Paper, PaperClaim
 from headscope.papers.rules import RULES
 from headscope.report.cards.model_results import MeasuredModel, Source
@@ -20,8 +20,8 @@ from headscope.report.claims import LEAST_SEEDS, MOST_NAMED, Claim, examples_wan
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import unlearned
 
-Verdict = Literal["holds", "fails", "undecided", "not measured"]
-VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured")
+Verdict = Literal["holds", "fails", "undecided", "not measured", "does not apply"]
+VERDICTS: tuple[Verdict, ...] = ("holds", "fails", "undecided", "not measured", "does not apply")
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Judgement:
     * `test`: the number, what it is compared with, and the difference; None if it is not measured.
     * `words`: the head or layers that the number is of; `token`: the special token, where the claim is of one.
     * `source`: the result; `lacks`: why there is no number, or why the verdict is open.
+    * `applies`: False if the model or the corpus has nothing that could show the claim.
     """
 
     paper: Paper
@@ -40,12 +41,13 @@ class Judgement:
     token: str = ""
     source: Source | None = None
     lacks: str = ""
+    applies: bool = True
 
     @property
     def verdict(self) -> Verdict:
         """What the results say."""
         if self.test is None:
-            return "not measured"
+            return "not measured" if self.applies else "does not apply"
         return "undecided" if self.lacks else self.test.verdict
 
     @property
@@ -96,8 +98,10 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
     if not claim.study:
         return Judgement(paper, claim, lacks=f"headscope would need {claim.needs}")
     mine = [source for source in sources if _fits(source.result, claim)]
+    reasons = {source.path: absent(source.result, claim.requires) for source in mine}
+    able = [source for source in mine if not reasons[source.path]]
     for source in sorted(
-        mine, key=lambda source: (bool(_open(source, claim)), -int(source.result.attrs["n_examples"]))
+        able, key=lambda source: (bool(_open(source, claim)), -int(source.result.attrs["n_examples"]))
     ):
         try:
             with _refusing(claim):
@@ -106,6 +110,8 @@ def _judged(paper: Paper, claim: PaperClaim, sources: Sequence[Source]) -> Judge
         except LackingError:
             continue
         return Judgement(paper, claim, test, words, token, source, _open(source, claim))
+    if mine and not able:
+        return Judgement(paper, claim, source=mine[0], lacks=reasons[mine[0].path], applies=False)
     return Judgement(paper, claim, lacks=f"headscope {claim.command or f'{command_name(claim.study)} MODEL CORPUS'}")
 
 

@@ -119,11 +119,12 @@ def counted(judgements: Iterable[Judgement]) -> dict[str, int]:
 def summed_up(judgements: Iterable[Judgement]) -> str:
     """The counts as a sentence."""
     counts = counted(judgements)
-    measured = sum(counts.values()) - counts["not measured"]
+    without = counts["does not apply"]
+    measured = sum(counts.values()) - counts["not measured"] - without
     return (
         f"Of {sum(counts.values())} claims {measured} are measured: {counts['holds']} hold, {counts['fails']} fail, "
         f"{counts['undecided']} are undecided."
-    )
+    ) + (f" {without} {'does' if without == 1 else 'do'} not apply to this model or corpus." if without else "")
 
 
 def tables(judgements: Sequence[Judgement], *, all_claims: bool = True) -> list[Table]:
@@ -131,7 +132,7 @@ def tables(judgements: Sequence[Judgement], *, all_claims: bool = True) -> list[
     papers = dict.fromkeys(judged.paper.name for judged in judgements)
     listed = []
     for name in papers:
-        mine = [judged for judged in judgements if judged.paper.name == name and (all_claims or judged.test)]
+        mine = [judged for judged in judgements if judged.paper.name == name and (all_claims or judged.source)]
         rows: list[tuple[str, Cells]] = [
             (judged.claim.id, [(judged.verdict, ""), (judged.claim.claim, ""), (measured(judged), "")])
             for judged in mine

@@ -1,11 +1,12 @@
 """The study as a whole: samples, batches, a planted classifier, its page."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
-from transformers import BertForSequenceClassification
+from transformers import AutoModelForCausalLM, BertForSequenceClassification
 
 import headscope
 from headscope import Settings
@@ -17,8 +18,8 @@ from headscope.studies.words.attributions import study
 from headscope.studies.words.attributions.explaining_pass import sample_of
 from headscope.studies.words.attributions.methods import METHODS
 from support.cat_reader import cat_reader
-from support.tiny import tiny_bert, tiny_tokenizer
-from support.tiny_families import tiny_family
+from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary
+from support.tiny_families import tiny_classifier, tiny_family
 
 TEXTS = [
     "the cat saw the bird.",
@@ -97,6 +98,14 @@ def test_a_card_has_the_attention_beside_what_the_head_moves(result: xr.Dataset)
     moved, effective = study_page(result).card().sentences(result, mine)
     assert effective.text.endswith("in inputs with more tokens than it is wide; n = 4 examples.")
     assert f"; attention {share:.2f})" in moved.text
+
+
+@pytest.mark.parametrize("model_type", ["gemma3_text", "llama", "qwen3"])
+def test_a_decoder_is_explained_by_the_next_word_and_never_masked(model_type: str, tmp_path: Path) -> None:
+    network = tiny_classifier(model_type, AutoModelForCausalLM, vocab_size=len(tiny_vocabulary()))
+    folder = str(save_tiny(tmp_path, network))
+    read = headscope.attributions(folder, ["The cat saw it."] * 2, scored=1, flow=0, altered=0, progress=False)
+    assert read.attrs["target"] == "probability of the predicted next word piece" and read.attrs["blank"] == "hidden"
 
 
 def test_a_text_of_one_word_has_a_page_without_scores(model: headscope.Model) -> None:

@@ -15,6 +15,7 @@ from transformers import (
     DebertaV2Config,
     DebertaV2Model,
     GPT2ForSequenceClassification,
+    GPT2LMHeadModel,
     PreTrainedModel,
 )
 
@@ -49,6 +50,7 @@ MODELS: dict[str, Callable[[], PreTrainedModel]] = {
     "score": lambda: tiny_bert(kind=BertForSequenceClassification, num_labels=1, **SMALL),
     "causal task": lambda: tiny_gpt2(kind=GPT2ForSequenceClassification, num_labels=3),
     "masked words": lambda: tiny_bert(kind=BertForMaskedLM, **SMALL),
+    "next words": lambda: tiny_gpt2(kind=GPT2LMHeadModel),
     "embedding": lambda: tiny_bert(**SMALL),
     "embedding, softmax tap": lambda: tiny_network(DebertaV2Config(**DEBERTA), kind=DebertaV2Model),
 }
@@ -104,7 +106,7 @@ def loss_of(name: str, network: Any, encoded: Encoded, answer: Target, copies: i
     if "task" in name:
         return -output.logits.log_softmax(-1)[:, int(asked)], output
     positions = [number for number, piece in enumerate(asked.tolist()) if piece != IGNORED]
-    if name == "masked words":
+    if "words" in name:
         logs = output.logits.log_softmax(-1)
         return -torch.stack([logs[:, position, asked[position]] for position in positions]).mean(0), output
     inputs = tensors(encoded)
@@ -268,15 +270,30 @@ def test_the_loss_is_named() -> None:
         "score": "task made",
         "causal task": "task made",
         "masked words": "masked words",
+        "next words": "next words",
         "embedding": "sentence embedding",
         "embedding, softmax tap": "sentence embedding",
     }
 
 
+def test_a_causal_model_is_never_masked() -> None:
+    objective, inputs = asked("next words")
+    for encoded in inputs:
+        question, answer = objective.question(encoded)
+        pieces: Any = answer
+        assert question is encoded and not objective.masks
+        (read,) = np.nonzero(pieces != IGNORED)
+        assert len(read) and (pieces[read] == encoded.inputs["input_ids"][read + 1]).all()
+    with pytest.raises(
+        HeadscopeError, match="it has no head for the next word, and a causal model reads no mask"
+    ):
+        objective_of(headscope.wrap(tiny_gpt2(), tiny_tokenizer()), corpus_of())
+
+
 def test_without_a_mask_and_a_task_there_is_no_loss() -> None:
     tokenizer = tiny_tokenizer()
     tokenizer.mask_token = None
-    model = headscope.wrap(tiny_gpt2(), tokenizer)
+    model = headscope.wrap(tiny_bert(), tokenizer)
     with pytest.raises(
         HeadscopeError, match="'in memory' has no loss: its tokenizer has no mask; name a task with --task"
     ):

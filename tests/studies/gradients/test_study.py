@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.stats import spearmanr
-from transformers import BertForMaskedLM, BertForSequenceClassification
+from transformers import BertForMaskedLM, BertForSequenceClassification, GPT2LMHeadModel
 
 import headscope
 from headscope import HeadscopeError, Settings
@@ -16,7 +16,7 @@ from headscope.corpora import Options, read
 from headscope.studies.words.gradients import study
 from support.cli import run_command
 from support.killed import CtrlC
-from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
+from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 from support.typed import corpus_of
 
 QUICK = Settings(resamples=50)
@@ -113,7 +113,9 @@ def test_the_command_takes_the_loss_that_the_checkpoint_has_a_head_for(tmp_path:
     words = save_tiny(tmp_path / "words", tiny_bert(kind=BertForMaskedLM))
     labels = {"id2label": {0: "no", 1: "yes"}, "label2id": {"no": 0, "yes": 1}}
     task = save_tiny(tmp_path / "task", tiny_bert(kind=BertForSequenceClassification, **labels))
-    out = ("-o", str(tmp_path / "out"))
+    causal = save_tiny(tmp_path / "causal", tiny_gpt2(kind=GPT2LMHeadModel))
+    out = ("-o", str(tmp_path / "out"), "--overwrite")
+    assert invoke(str(causal), "sample", "-o", str(tmp_path / "next"))["loss"].startswith("next words")
     assert invoke(str(words), "sample", *out)["loss"].startswith("masked words")
     assert invoke(str(task), "sample", *out)["loss"].startswith("sentence embedding")
     assert invoke(str(words), "sample", "--masked-class", "original", *out)["masked_class"] == "original"

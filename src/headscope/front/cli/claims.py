@@ -44,7 +44,7 @@ def claims(  # noqa: PLR0913 (each is an option of the command)
     *,
     debug: bool,
 ) -> None:
-    """Tell which claims of the papers saved results bear out: holds, fails, undecided, or not measured."""
+    """Tell which claims of the papers saved results bear out, which fail, and which are open or do not apply."""
     with user_errors(debug):
         from headscope.front.claims import judged_of
         from headscope.papers.across_models import by_claim, records

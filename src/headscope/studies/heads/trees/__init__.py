@@ -5,12 +5,13 @@ Raganato and Tiedemann 2018; Htut et al. 2019; Kim et al. 2020. Nothing is train
 
 from collections.abc import Iterator
 
+from headscope.common_numbers import places
 from headscope.study import Cost, Dimension, InSurvey, Number, Study
 
 SHARE, PHRASES = "share of words", "Kim et al. 2020, section 3"
 TREE_DIMS, CHOSEN_DIMS = ("direction", "special_tokens", "root"), ("metric", "special_tokens", "root")
 HEAD, PHRASE_DIMS = ("layer", "head"), ("distance", "special_tokens")
-F1, ONE_HALF = "F1 of the phrases of a sentence", "of the head that is best on one half"
+F1, BEST = "F1 of the phrases of a sentence", "the head that is best on one half"
 RANDOM = "the best head with random weights"
 SIMPLE = (
     "score, on the other half, of right-branching and left-branching trees, and of the fixed word that is best on one "
@@ -55,8 +56,7 @@ STUDY = Study(
             "uuas", "words, without root and punctuation, that are linked with their syntactic head", SHARE, TREE_DIMS
         ),
         *by_unit("root_accuracy", "sentences whose best tree has the gold root", "share of sentences", TREE_DIMS[:2]),
-        Number("chosen_layer", f"layer {ONE_HALF}", "layer", CHOSEN_DIMS),
-        Number("chosen_head", f"head {ONE_HALF}", "head", CHOSEN_DIMS),
+        *places(BEST, *CHOSEN_DIMS),
         Number("chosen_direction", "direction in which that head is best", "direction", CHOSEN_DIMS),
         Number("chosen_score", "score of the chosen head, on the other half", SHARE, CHOSEN_DIMS),
         Number(
@@ -79,8 +79,8 @@ STUDY = Study(
             f"{F1} that is split where the attention of neighbouring words is furthest apart",
         ),
         Number("baseline_f1", f"{F1}, in a tree that needs no model", "F1", ("baseline",), PHRASES),
-        Number("chosen_f1_layer", f"layer {ONE_HALF}", "layer", PHRASE_DIMS, PHRASES),
-        Number("chosen_f1_head", f"head {ONE_HALF}", "head", PHRASE_DIMS, PHRASES),
+        Number("chosen_f1_layer", f"layer of {BEST}", "layer", PHRASE_DIMS, PHRASES),
+        Number("chosen_f1_head", f"number in its layer of {BEST}", "head", PHRASE_DIMS, PHRASES),
         Number("chosen_f1", f"{F1}, of the chosen head on the other half", "F1", PHRASE_DIMS, PHRASES),
         Number(
             "gain_f1", "gain of the chosen head over right-branching, on the other half", "F1", PHRASE_DIMS, PHRASES

@@ -13,8 +13,9 @@ from headscope.studies.layers.structure.probes import depth_loss, distance_loss,
 from headscope.studies.layers.structure.treebank_states import StateBatch, TreebankStates, padded
 
 KINDS = ("distance", "depth")
-# As in the released code: maps start within this. States are scaled to this length, root mean square, while probes are
-# trained: the first maps then give distances about as long as those of trees, whatever the model's states are.
+# As in the released code: maps start within this. The columns of states are scaled to one standard deviation while
+# probes are trained, so that words are this far from their mean: the first maps then give distances about as long as
+# those of trees, whatever the model's states are, and no column hides the others.
 WITHIN, LENGTH = 0.05, 5.0
 Maps = Float[Tensor, "space width rank"]
 
@@ -98,12 +99,14 @@ def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int) -> Ma
     return torch.cat(matrices, dim=-1)
 
 
-def _scales(treebank: TreebankStates, training: np.ndarray) -> Float[Tensor, "space 1 1"]:
-    """What the states of each space are multiplied by to have the root mean square length `LENGTH`."""
+def _scales(treebank: TreebankStates, training: np.ndarray) -> Float[Tensor, "space width 1"]:
+    """What the columns of states are multiplied by; one that hardly varies counts as if it did a little."""
     arrays = [treebank.arrays[number].double() for number in training.tolist()]
-    total = torch.stack([array.square().sum((1, 2)) for array in arrays]).sum(0)
     words = sum(array.shape[1] for array in arrays)
-    return (LENGTH / (total / words).sqrt().clamp_min(1e-12)).float()[:, None, None]
+    mean = torch.stack([array.sum(1) for array in arrays]).sum(0) / words  # [space, width]
+    spread = torch.stack([(array - mean[:, None]).square().sum(1) for array in arrays]).sum(0) / words
+    least = 1e-3 * (spread + mean.square()).mean(1, keepdim=True).sqrt().clamp_min(1e-12)
+    return (LENGTH / (spread.sqrt().maximum(least) * mean.shape[1] ** 0.5)).float()[..., None]
 
 
 def _train(

@@ -157,9 +157,12 @@ class Blanking:
 def blank_token(model: Model, blank: Blank) -> int | None:
     """The token that takes the place of a blanked one; None where it is hidden from all tokens.
 
+    A causal model was never trained to read a mask.
+
     Raises `HeadscopeError` for another word, and if the tokenizer has no such token.
     """
-    if blank == "hidden" or (blank == "mask" and not isinstance(model.tokenizer.mask_token_id, int)):
+    readable = isinstance(model.tokenizer.mask_token_id, int) and model.looks_ahead
+    if blank == "hidden" or (blank == "mask" and not readable):
         return None
     names = {"mask": "mask_token_id", "unknown": "unk_token_id"}
     if blank not in names:

@@ -83,7 +83,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `scored`: Most inputs to score, chosen by the seed. Each takes some 400 passes of its length.
     * `flow`: Number of scored inputs of which flow is computed, of at most 64 tokens.
     * `blank`: Replacement of a blanked token: mask token, unknown token, or hidden from all tokens. Without a mask
-      token, tokens are hidden.
+      token, and in a causal model, tokens are hidden.
     * `pooling`: Representation of a text for a model without a head: as its modules of sentence-transformers make it,
       else the mean of the last states; or that mean, or the first state.
     * `shown`: Number of inputs to draw, of at most 24 tokens.

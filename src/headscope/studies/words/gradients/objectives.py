@@ -1,4 +1,4 @@
-"""Losses whose gradients say what attention is worth: of masked words, of a task, or of the embedding of a text.
+"""Losses whose gradients say what attention is worth: of words, of a task, or of the embedding of a text.
 
 The loss of an example depends on that example alone, so that nothing depends on how examples are batched.
 """
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -19,19 +20,21 @@ from headscope.corpora.tasks import Task
 from headscope.corpora.tasks.task import refuse_items
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.masking import IGNORED, masked
+from headscope.encoding.masking import ALL_MASKED, IGNORED, maskable, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.sentence_modules import SentenceModules, sentence_modules
-from headscope.models.words_head import has_masked_lm_head
+from headscope.models.words_head import has_masked_lm_head, is_causal
 from headscope.outputs.label_order import in_model_order
-from headscope.outputs.losses import Target, losses
+from headscope.outputs.losses import Target, log_probabilities, losses
+from headscope.outputs.outputs import masked_logits
 from headscope.outputs.task_inputs import refuse_other_head
 
 MaskedClass = Literal["other", "original"]
 # The loss of each example, and which examples have one.
 Loss = tuple[Float[Tensor, " example"], Bool[Tensor, " example"]]
 MASKED = "masked words: mean cross entropy of 15% of an example's tokens, which are masked (nats)"
+NEXT = "next words: mean cross entropy of 15% of an example's tokens, each from those before it (nats)"
 EMBEDDING = "sentence embedding: 1 - cosine of {} with and without 15% of the tokens masked"
 MEAN, MODULES = "the mean of the last layer's states", "what its modules of sentence-transformers make"
 TASK = {
@@ -65,10 +68,12 @@ def objective_of(
     *,
     masked_class: MaskedClass = "other",
 ) -> Objective:
-    """The loss of a task, if there is one; else of masked words, if the model has a head for it; else of embeddings.
+    """The loss of a task, if there is one; else of words, if the model has a head for them; else of embeddings.
+
+    Causal models were never trained to read a mask: their words are the next ones, and nothing is masked.
 
     * `task`: of which `corpus` is one of the splits; the model has a head for it.
-    * `seed`: of the words that are masked.
+    * `seed`: of the words that are masked, or predicted.
     * `masked_class`: class of a masked token, "other" or that of the original token.
 
     Raises `HeadscopeError` if the model has no such head, an example has no label, there is no loss at all, or
@@ -81,13 +86,20 @@ def objective_of(
             )
         refuse_items(task)
         return _of_task(model, corpus, task)
+    if task is None and is_causal(model):
+        return Objective(NEXT, partial(_next_words, model.tokenizer, seed), _words_loss, masks=False)
+    if task is None and not model.looks_ahead:
+        raise HeadscopeError(
+            f"model '{model.name}' has no loss: it has no head for the next word, and a causal model reads no mask; "
+            "name a model with its head, or a task with --task NAME --data FOLDER"
+        )
     if not isinstance(model.tokenizer.mask_token_id, int):
         raise HeadscopeError(
             f"model '{model.name}' has no loss: its tokenizer has no mask; name a task with --task NAME --data FOLDER"
         )
     hide = _Hidden(model.tokenizer, seed, masked_class)
     if has_masked_lm_head(model.network):
-        return Objective(MASKED, hide, _masked_loss)
+        return Objective(MASKED, hide, _words_loss)
     if task is not None:
         raise HeadscopeError(f"model '{model.name}' has no head for masked words; name a model that has")
     modules = sentence_modules(model.network).direction
@@ -126,9 +138,22 @@ def _of_task(model: Model, corpus: Corpus, task: Task) -> Objective:
     return Objective(TASK[task.kind].format(task.name), question, loss, masks=False)
 
 
-def _masked_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
+def _next_words(tokenizer: PreTrainedTokenizerBase, seed: int, encoded: Encoded) -> tuple[Encoded, Target]:
+    """An input as it is, and the piece that follows some of its tokens, always the same ones."""
+    ids, words = encoded.inputs["input_ids"], np.flatnonzero(maskable(encoded, tokenizer)[1:])
+    number = max(1, round(ALL_MASKED.share * len(words)))
+    chosen = np.random.default_rng([seed, encoded.index]).permutation(words)[:number]
+    pieces = np.full(len(ids), IGNORED)
+    pieces[chosen] = ids[chosen + 1]
+    return encoded, pieces
+
+
+def _words_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
     n_answers = (answers != IGNORED).sum(1)
-    return losses("masked", network(**batch.inputs).logits, answers) / n_answers.clamp_min(1), n_answers > 0
+    logits, pieces = masked_logits(network, batch.inputs, answers)
+    example = (answers != IGNORED).nonzero()[:, 0]
+    sums = logits.new_zeros(len(answers)).index_add(0, example, -log_probabilities(logits, pieces).to(logits.dtype))
+    return sums / n_answers.clamp_min(1), n_answers > 0
 
 
 def _embedding_loss(name: str, make: SentenceModules, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:

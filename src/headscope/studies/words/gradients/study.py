@@ -32,8 +32,8 @@ def run(
     """`gradient[layer, head, token_class]`: the mean of |dLoss/dA[i, j]| over the weights of each class of keys j.
 
     It is taken over all queries and the keys of the class in an example, then over examples. The attribute `loss`
-    says which loss: of the task, if there is one; else of masked words, if the model has a head for them; else of the
-    embedding of the text. All are losses of one example.
+    says which loss: of the task, if there is one; else of masked words or of the next ones, if the model has a head for
+    them; else of the embedding of the text. All are losses of one example.
 
     The paper finds that the gradient of [SEP] falls where attention to [SEP] rises: such attention does nothing.
 
@@ -42,8 +42,8 @@ def run(
     * `model`: Model to measure.
     * `corpus`: Examples to read.
     * `settings`: Seed, batch size, number of resamples, and progress.
-    * `task`: Task of which `corpus` is a split; its loss is used. By default masked words, else the embedding of
-      the text.
+    * `task`: Task of which `corpus` is a split; its loss is used. By default masked words, or next words in a causal
+      model, else the embedding of the text.
     * `masked_class`: Class of a masked token: other, since the model cannot see what is behind the mask, or that of the
       original token.
 
