@@ -4,7 +4,7 @@ import pytest
 
 from headscope import HeadscopeError
 from headscope.front.cli.options import DEFAULTS, SHARED
-from headscope.front.inputs import INPUT_TYPES, from_options, options_of
+from headscope.front.inputs import INPUT_TYPES, from_options, made_from, options_of
 from headscope.storage.run_lock import inputs_kept
 from support.cli import run_command
 from support.tiny import save_tiny
@@ -126,3 +126,12 @@ def test_models_are_loaded(given):
 def test_what_is_missing_is_named(given, inputs, changes, message):
     with pytest.raises(HeadscopeError, match=message):
         from_options(inputs, given | changes)
+
+
+def test_an_empty_option_names_no_folder(given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "result.nc").write_bytes(b"numbers of another study, here")
+    values = given | {"corpus": "sample", "contexts": "", "models": []}
+    inputs = {"model": None, "corpus": None}
+    assert "contexts" not in made_from(values, inputs)
+    assert "contexts" in made_from(values | {"contexts": "."}, inputs)
