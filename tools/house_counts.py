@@ -33,7 +33,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 87_200,
-    "src: files": 730,
+    "src: files": 729,
     "src: files under 30 lines": 58,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
