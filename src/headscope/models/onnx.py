@@ -66,6 +66,8 @@ def export(model: Model, path: str | Path) -> Path:
                 dynamo=True,
                 verbose=False,
             )
+        for node in program.model.graph.all_nodes():  # type: ignore[union-attr]
+            node.metadata_props.clear()  # where torch writes the paths of this machine's source files
         with replacing(path) as scratch:
             program.save(str(scratch))  # type: ignore[union-attr]
             with refusing(f"the ONNX file of model '{model.name}' cannot be run", "use it through torch"):
