@@ -284,9 +284,7 @@ def test_a_causal_model_is_never_masked() -> None:
         assert question is encoded and not objective.masks
         (read,) = np.nonzero(pieces != IGNORED)
         assert len(read) and (pieces[read] == encoded.inputs["input_ids"][read + 1]).all()
-    with pytest.raises(
-        HeadscopeError, match="it has no head for the next word, and a causal model reads no mask"
-    ):
+    with pytest.raises(HeadscopeError, match="it has no head for the next word, and a causal model reads no mask"):
         objective_of(headscope.wrap(tiny_gpt2(), tiny_tokenizer()), corpus_of())
 
 
