@@ -32,8 +32,8 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 87_240,
-    "src: files": 731,
+    "src: lines": 87_200,
+    "src: files": 730,
     "src: files under 30 lines": 58,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
@@ -41,7 +41,7 @@ LIMITS = {
     "upward imports": 0,
     "stores of vague names": 276,
     "pages: files": 25,
-    "pages: lines": 5_690,
+    "pages: lines": 5_670,
     "pages: guards": 21,
     "pages: json.loads": 0,
 }

@@ -4,9 +4,9 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from headscope.figures.dependency_trees import dependency_trees
 from headscope.figures.export import svg
 from headscope.figures.fit import fitted
+from headscope.figures.words import dependency_trees
 
 
 def rows(chart: dict[str, Any], layer: int) -> list[dict[str, Any]]:

@@ -9,8 +9,9 @@ import altair as alt
 import pytest
 
 from headscope.errors import HeadscopeError
-from headscope.figures import heatmap, save, with_interval
+from headscope.figures import export, heatmap, save, with_interval
 from headscope.figures.export import save_spec, saving
+from headscope.storage.run_lock import inputs_kept
 from support.profile_result import profile_result
 
 NUMBER = re.compile(rb"(clip|gradient)[-_]?\d+")
@@ -85,6 +86,26 @@ def test_a_process_that_ends_too_early_is_said(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("headscope.figures.export.conversion.__file__", "no-such-script.py")
     with saving(("svg",)) as save, pytest.raises(RuntimeError, match=r"figures has ended|Broken pipe"):
         save(SPEC, tmp_path / "chart").result()
+
+
+def test_pages_of_a_survey_share_a_process_and_one_that_ends_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, start = [], export._started
+    monkeypatch.setattr(export, "_number", lambda formats: 1)
+    monkeypatch.setattr(export, "_started", lambda: started.append(start()) or started[-1])
+    with inputs_kept():
+        for page in ("one", "two"):
+            with saving(("svg",)) as save:
+                assert save(SPEC, tmp_path / page).result() == [tmp_path / f"{page}.svg"]
+        assert len(started) == 1
+        started[0].kill()
+        started[0].wait()
+        with saving(("svg",)) as save:
+            with pytest.raises((RuntimeError, OSError)):
+                save(SPEC, tmp_path / "lost").result()
+            assert save(SPEC, tmp_path / "three").result() and len(started) == 2
+    assert [process.returncode for process in started] == [-9, 0]
 
 
 def test_without_formats_no_process_is_started(tmp_path: Path, never: Callable) -> None:

@@ -12,7 +12,7 @@ from headscope.figures.export import svg
 from headscope.figures.fit import COLUMN, fitted, in_column
 from headscope.figures.layer_scores import layer_grid
 from headscope.figures.scatter import LABELLED, scatter
-from headscope.figures.token_rows import token_rows
+from headscope.figures.words import token_rows
 from support.profile_result import profile_result
 
 TOKENS = [f"word{number}" for number in range(12)]

@@ -4,7 +4,8 @@ import pytest
 
 from headscope import HeadscopeError
 from headscope.front.cli.options import DEFAULTS, SHARED
-from headscope.front.inputs import INPUT_TYPES, from_options, options_of
+from headscope.front.inputs import INPUT_TYPES, from_options, made_from, options_of
+from headscope.storage.run_lock import inputs_kept
 from support.cli import run_command
 from support.tiny import save_tiny
 
@@ -37,6 +38,23 @@ def test_options_of_inputs():
 def test_task_is_read_from_its_folder(given):
     task = from_options({"task": "Task"}, given | {"task": "mine"})["task"]
     assert (task.name, task.labels, task.dev.n_examples) == ("mine", ("no", "yes"), 3)
+
+
+def test_studies_of_a_survey_read_a_corpus_once_and_again_when_its_file_has_changed(given, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("It rained.\nWe stayed in.\n", encoding="utf-8")
+    options = given | {"corpus": str(texts)}
+    inputs = {"model": "Model", "corpus": "Corpus"}
+    apart = [from_options(inputs, options) for _ in range(2)]
+    assert apart[0]["corpus"] is not apart[1]["corpus"] and apart[0]["model"] is not apart[1]["model"]
+    with inputs_kept():
+        first, second = (from_options(inputs, options | {"out": tmp_path / name}) for name in ("one", "two"))
+        assert first["corpus"] is second["corpus"] and first["model"] is second["model"]
+        assert from_options(inputs, options | {"limit": 1})["corpus"].n_examples == 1
+        texts.write_text("It rained.\nWe stayed in.\nIt stopped.\n", encoding="utf-8")
+        third = from_options(inputs, options)
+        assert third["corpus"].n_examples == 3 and third["model"] is first["model"]
+        assert from_options(inputs, options)["corpus"] is third["corpus"]
 
 
 def test_a_full_disk_for_standard_input_has_a_remedy(full_disk):
@@ -108,3 +126,12 @@ def test_models_are_loaded(given):
 def test_what_is_missing_is_named(given, inputs, changes, message):
     with pytest.raises(HeadscopeError, match=message):
         from_options(inputs, given | changes)
+
+
+def test_an_empty_option_names_no_folder(given, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "result.nc").write_bytes(b"numbers of another study, here")
+    values = given | {"corpus": "sample", "contexts": "", "models": []}
+    inputs = {"model": None, "corpus": None}
+    assert "contexts" not in made_from(values, inputs)
+    assert "contexts" in made_from(values | {"contexts": "."}, inputs)

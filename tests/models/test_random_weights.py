@@ -1,9 +1,11 @@
 """A model with random weights: the same architecture, nothing of what was learned."""
 
+import pytest
 import torch
 
 import headscope
 from headscope.models.random_weights import untrained
+from headscope.storage.run_lock import inputs_kept
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 
@@ -20,6 +22,16 @@ def test_all_matrices_are_new_and_the_seed_decides() -> None:
             if weight.ndim > 1:
                 assert one[name].shape == weight.shape
                 assert not torch.allclose(one[name], weight) and not torch.allclose(one[name], other[name])
+
+
+def test_studies_of_a_survey_share_those_of_a_small_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (headscope.wrap(tiny_bert(), tiny_tokenizer()) for _ in range(2))
+    assert untrained(one, 1) is not untrained(one, 1)
+    with inputs_kept():
+        assert untrained(one, 1) is untrained(one, 1)
+        assert untrained(one, 1) is not untrained(one, 2) and untrained(one, 1) is not untrained(other, 1)
+        monkeypatch.setattr("headscope.models.random_weights.MOST_KEPT", 0)
+        assert untrained(one, 1) is not untrained(one, 1)
 
 
 def test_the_model_itself_and_the_random_state_stay_as_they_were(tmp_path) -> None:

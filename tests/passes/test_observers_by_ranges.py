@@ -35,7 +35,7 @@ from headscope.studies.heads.patterns.observer import PatternObserver
 from headscope.studies.heads.probe.observer import TreebankObserver
 from headscope.studies.heads.relations.observer import LinkObserver
 from headscope.studies.heads.syntax.observer import DependencyObserver
-from headscope.studies.heads.trees.observer import TreeObserver
+from headscope.studies.heads.trees.observer import TreeObserver, means_of
 from headscope.training.head_numbers import _BatchMaps
 from headscope.viewer.focus_observer import FocusObserver
 from headscope.viewer.text_maps import _MapWriter
@@ -95,7 +95,7 @@ OBSERVERS: dict[str, list[Callable[[], Any]]] = {
     "DependencyObserver": [DependencyObserver, lambda: DependencyObserver(as_coded=True)],
     "LinkObserver": [LinkObserver],
     "MentionObserver": [lambda: MentionObserver(cases()), lambda: MentionObserver(cases(), toward=True)],
-    "TreeObserver": [lambda: TreeObserver(HEADS)],
+    "TreeObserver": [lambda: TreeObserver(means_of(HEADS))],
     "TreebankObserver": [TreebankObserver],
     "PatternObserver": [lambda: PatternObserver(classified)],
     "DivergenceObserver": [

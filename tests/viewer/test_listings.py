@@ -8,8 +8,8 @@ import xarray as xr
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
-from headscope.figures.dependency_trees import dependency_trees
 from headscope.figures.labels import head_name
+from headscope.figures.words import dependency_trees
 from headscope.report.layers_page import NUMBERS, LayerPart, layer_parts
 from headscope.report.parts import Figure, LayerNumber
 from headscope.report.tables import Column, Table

@@ -76,12 +76,8 @@ def _ranges_of(mask: Tensor, examples: int, queries: int, keys: int) -> KeyRange
         # [query, key]; a mask of one row is that of all queries
         both = (part.expand(rows.stop - rows.start, -1) for part in (seen.amax((0, 1)) | sees_none, clear.amin((0, 1))))
         seen, clear = (part.cpu().numpy().view(bool) for part in both)
-        ends.append((*_ends(seen), *_first_run(clear)))
+        ends.append((seen.argmax(-1), seen.shape[-1] - seen[:, ::-1].argmax(-1), *_first_run(clear)))
     return KeyRanges(*(np.concatenate(parts) for parts in zip(*ends, strict=True)), keys=keys)
-
-
-def _ends(seen: Bool[np.ndarray, "query key"]) -> tuple[np.ndarray, np.ndarray]:
-    return seen.argmax(-1), seen.shape[-1] - seen[:, ::-1].argmax(-1)
 
 
 def _first_run(clear: Bool[np.ndarray, "query key"]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from headscope.encoding.encoded import sink_of
 from headscope.encoding.pair_sums import SUMS, PairSums, pair_sums
 from headscope.linguistics.sentence import Example
 from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
@@ -87,6 +86,17 @@ class Batch:
         """Membership of the tokens in each of `QUERY_GROUPS`, as ones and zeros."""
         groups = (self.real, self.token_class == 1, self.token_class == 0)
         return torch.stack(groups, dim=1).to(torch.float32)
+
+    @cached_property
+    def sink(self) -> Float[Tensor, "example token"]:
+        """1 for the special tokens of each example, or for its first token where it has none.
+
+        Clark et al. 2019, section 3.2: a head whose function does not apply to a token looks at [SEP] ("no-op").
+        """
+        special = self.query_groups[:, 1:].amax(1)
+        first = torch.zeros_like(special)
+        first[:, 0] = 1
+        return torch.where(special.any(-1, keepdim=True), special, first)
 
     @cached_property
     def _blocks(self) -> dict[tuple[int, ...], "BlockIndex"]:
@@ -189,8 +199,8 @@ class BlockIndex:
 
     @cached_property
     def sink(self) -> Float[Tensor, "example 1 key 1"]:
-        """1 for the keys of the sink, see `sink_of`."""
-        return sink_of(self.batch.token_class)[self.examples, None, self.keys, None]
+        """1 for the keys of the sink."""
+        return self.batch.sink[self.examples, None, self.keys, None]
 
     @cached_property
     def neighbours(self) -> tuple[Int[Tensor, "query offset"], Float[Tensor, "example 1 query offset"]]:

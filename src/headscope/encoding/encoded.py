@@ -5,10 +5,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from tokenizers import Encoding
-from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from headscope.encoding.pair_words import located, pair_words
@@ -22,7 +20,6 @@ CLASS = {name: number for number, name in enumerate(TOKEN_CLASSES)}
 NO_PIECES = np.empty((0, 2), dtype=np.int64)
 NO_UPOS = NOT_COUNTED = np.empty(0, dtype=np.int64)  # of an input without annotation, or in a pass without counts
 NO_PAIR_WORDS = np.empty((0, 4), dtype=np.int64)
-CLS, SEP = (TOKEN_CLASSES.index(name) for name in ("cls", "sep"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +178,3 @@ def pieces(example: Example, encoding: Encoding) -> Int[np.ndarray, "piece_row 2
             rows += [(word, token) for token in tokens.covering(span, base)]
         before += len(sentence.words)
     return np.array(rows, dtype=np.int64).reshape(-1, 2)
-
-
-def sink_of(token_class: Int[Tensor, "example token"]) -> Float[Tensor, "example token"]:
-    """1 for the tokens of the sink (special tokens; without any the first token), else 0.
-
-    Clark et al. 2019, section 3.2: a head whose function does not apply to a token looks at [SEP] ("no-op").
-
-    >>> sink_of(torch.tensor([[0, 3, 1], [3, 3, -1]])).tolist()
-    [[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
-    special = (token_class == CLS) | (token_class == SEP)
-    first = torch.zeros_like(special)
-    first[:, 0] = True
-    return torch.where(special.any(-1, keepdim=True), special, first).to(torch.float32)

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from headscope.capture.fused.statistics import FusedStatistics, NeedsMap
 from headscope.encoding.batch import FIRST_OF_TEXT, QUERY_GROUPS, Batch, BlockIndex
-from headscope.encoding.encoded import sink_of
 from headscope.encoding.pair_sums import SUMS
 
 # Of `FusedStatistics.groups`.
@@ -86,4 +85,4 @@ def statistics_of(batch: Batch, heads: tuple[int, ...]) -> FusedStatistics:
     groups = torch.where(kind >= FIRST_OF_TEXT, 0, torch.where(kind < 0, PADDING, 2 - kind))
     # [example, sum, query, key]
     weights = batch.pair_sums.weights.movedim(-1, 1).contiguous() if batch.has_pairs else None
-    return FusedStatistics(groups.to(torch.int32), sink_of(kind).to(torch.int32), batch.links, heads, weights)
+    return FusedStatistics(groups.to(torch.int32), batch.sink.to(torch.int32), batch.links, heads, weights)

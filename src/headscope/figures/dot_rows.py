@@ -97,11 +97,8 @@ def _placed(name: str, array: xr.DataArray) -> Iterator[dict[str, Any]]:
     rank = frame["value"].rank(ascending=False, method="min").astype(int)
     for row, at in zip(frame.to_dict("records"), rank, strict=True):
         given = {"from": row.get("lower"), "to": row.get("upper"), "place": row["value"]}
-        placed = {key: (value - low) / far if far else 0.5 for key, value in given.items() if _is_finite(value)}
+        there = {key: value for key, value in given.items() if value is not None and np.isfinite(value)}
+        placed = {key: (value - low) / far if far else 0.5 for key, value in there.items()}
         words = {"number": name, "name": head_name(row["layer"], row["head"])}
         rank = f"{significant(row['value'])} (rank {at} of {len(frame)})"
         yield placed | words | {"value": row["value"], "words": rank}
-
-
-def _is_finite(value: Any) -> bool:
-    return value is not None and bool(np.isfinite(value))

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from subprocess import PIPE, Popen
@@ -19,6 +20,7 @@ from headscope.errors import HeadscopeError
 from headscope.figures import conversion
 from headscope.figures.conversion import FORMATS, from_svg, to_files, to_svg
 from headscope.storage.files import write_atomically
+from headscope.storage.run_lock import entered
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 DEFAULT_FORMATS = ("svg",)
@@ -74,26 +76,45 @@ def saving(formats: Sequence[str]) -> Iterator[Save]:
     Charts that wait when an error ends the context are not saved. Without formats no process is started.
     """
     number = _number(formats)
-    command = [sys.executable, "-P", conversion.__file__, VEGA_LITE]
-    processes = [Popen(command, stdin=PIPE, stdout=PIPE, text=True) for _ in range(number)]
-    free: SimpleQueue[Popen[str]] = SimpleQueue()
-    for process in processes:
-        free.put(process)
+    with entered(("processes of figures", number), partial(_processes, number)) as free:
 
-    def convert(spec: dict[str, Any], version: str, formats: Sequence[str]) -> dict[str, bytes]:
-        process = free.get()
+        def convert(spec: dict[str, Any], version: str, formats: Sequence[str]) -> dict[str, bytes]:
+            process = free.get()
+            try:
+                return _converted(process, spec=spec, version=version, formats=formats)
+            finally:
+                free.put(_running(process))
+
+        executor = ThreadPoolExecutor(number or 1)
         try:
-            return _converted(process, spec=spec, version=version, formats=formats)
+            yield lambda spec, stem: executor.submit(save_spec, spec, stem, formats, convert)
         finally:
-            free.put(process)
+            executor.shutdown(cancel_futures=True)
 
-    executor = ThreadPoolExecutor(number or 1)
+
+@contextmanager
+def _processes(number: int) -> Iterator[SimpleQueue[Popen[str]]]:
+    """Within this context processes that draw, each free until it is taken; a survey has the same for all pages."""
+    free: SimpleQueue[Popen[str]] = SimpleQueue()
+    for _ in range(number):
+        free.put(_started())
     try:
-        yield lambda spec, stem: executor.submit(save_spec, spec, stem, formats, convert)
+        yield free
     finally:
-        executor.shutdown(cancel_futures=True)
-        for process in processes:
-            process.communicate()
+        while not free.empty():
+            free.get().communicate()
+
+
+def _started() -> Popen[str]:
+    return Popen([sys.executable, "-P", conversion.__file__, VEGA_LITE], stdin=PIPE, stdout=PIPE, text=True)
+
+
+def _running(process: Popen[str]) -> Popen[str]:
+    """The process, or a new one in the place of one that has ended."""
+    if process.poll() is None:
+        return process
+    process.communicate()
+    return _started()
 
 
 def _number(formats: Sequence[str]) -> int:
@@ -107,7 +128,10 @@ def _converted(process: Popen[str], **arguments: Any) -> dict[str, bytes]:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(json.dumps(arguments) + "\n")
     process.stdin.flush()
-    answer = json.loads(process.stdout.readline() or '{"error": "the process that draws figures has ended"}')
+    if not (line := process.stdout.readline()):
+        process.wait()
+        raise RuntimeError("the process that draws figures has ended")
+    answer = json.loads(line)
     if "error" in answer:
         raise RuntimeError(answer["error"])
     return {name: base64.b64decode(content) for name, content in answer.items()}

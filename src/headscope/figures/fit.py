@@ -4,8 +4,7 @@ import textwrap
 from copy import deepcopy
 from typing import Any
 
-from headscope.figures.dependency_trees import upright
-from headscope.figures.token_rows import wrapped
+from headscope.figures.words import upright, wrapped
 
 Spec = dict[str, Any]
 # The width of one column of a two-column paper: 3.3 inches, at 96 pixels an inch.

@@ -4,15 +4,14 @@ import atexit
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headscope.errors import HeadscopeError
+from headscope.storage.run_lock import kept
 
 Given = Mapping[str, Any]
 
@@ -23,7 +22,6 @@ TREEBANK = tuple(name for name in READING if name != "task")
 TASK = ("task", "data", "columns", "limit", "skip_bad", "regression")
 TASKS = ("Task", "Task | None")
 STANDARD_INPUT = "-"
-_kept_models: ContextVar[dict[tuple[Any, ...], Any] | None] = ContextVar("kept models", default=None)
 RUNNING = ("long", "seed", "batch_tokens", "workers", "resamples")
 
 
@@ -174,10 +172,14 @@ def _read_corpus(source: str, values: Given) -> Any:
         return cached.setdefault("offsets", offsets_of(checkpoint))(text)
 
     cached: dict[str, Callable[[str], list[tuple[int, int]]]] = {}
-    kept: dict[str, Any] = {"kept": values.get("kept")}
-    if values.get("engine") == "ray":
-        kept["keep_from"] = 0  # workers are sent the check, however short it was
-    return _read(source, corpora.Options(**options), offsets, **kept)
+    ready = corpora.Options(**options)
+    if values.get("engine") == "ray":  # workers are sent the check of each study, however short it was
+        return _read(source, ready, offsets, kept=values.get("kept"), keep_from=0)
+    return kept(
+        ("corpus", source, str(checkpoint), *options.values()),
+        lambda: _read(source, ready, offsets, kept=values.get("kept")),
+        lambda corpus: not (corpus.files and corpus.files.changed),
+    )
 
 
 def reads_standard_input(values: Mapping[str, Any]) -> bool:
@@ -241,22 +243,9 @@ def _checkpoint(values: Given) -> Any:
 def _loaded(checkpoint: Any, values: Given, head: bool) -> Any:
     from headscope import models
 
-    options, kept = {option: values[option] for option in LOADING}, _kept_models.get()
-    key = (str(checkpoint), head, *options.values())
-    if kept is None or key not in kept:
-        loaded = models.load(checkpoint, head=head, **options)
-        return loaded if kept is None else kept.setdefault(key, loaded)
-    return kept[key]
-
-
-@contextmanager
-def models_kept() -> Iterator[None]:
-    """Within this context a model that was loaded is not loaded again."""
-    token = _kept_models.set({})
-    try:
-        yield
-    finally:
-        _kept_models.reset(token)
+    options = {option: values[option] for option in LOADING}
+    key = ("model", str(checkpoint), head, *options.values())
+    return kept(key, lambda: models.load(checkpoint, head=head, **options))
 
 
 def models(values: Given, inputs: Given) -> Any:

@@ -154,7 +154,7 @@ def _of_models(names: Iterable[str | None], values: Mapping[str, Any]) -> Iterat
 def _of_paths(values: Iterable[Any]) -> Iterator[str]:
     """The hashes of the values that are files, or folders with numbers."""
     for value in values:
-        path = Path(os.path.expanduser(value)) if isinstance(value, str | Path) else None
+        path = Path(os.path.expanduser(value)) if value and isinstance(value, str | Path) else None
         if path and os.path.isfile(path):
             yield source_files([path]).sha256
         elif path and os.path.isdir(path):

@@ -12,15 +12,18 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.config import BUILDING
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
+from headscope.storage.run_lock import kept
 
 # A score is compared with those of random weights of so many seeds.
 SEEDS = 3
+MOST_KEPT = 1e9  # bytes of the weights of all seeds
 
 
 def untrained(model: Model, seed: int = 0) -> Model:
     """A model of the same configuration and tokenizer with random weights by the model's own code.
 
     For BERT that is a normal distribution. The same seed gives the same weights; other random numbers are unaffected.
+    Studies of a survey share those of a small model.
 
     Raises `HeadscopeError` if the model cannot be built from its configuration, or not captured exactly.
 
@@ -29,6 +32,13 @@ def untrained(model: Model, seed: int = 0) -> Model:
     >>> model.name, round(model.network.embeddings.word_embeddings.weight.std().item(), 2)
     ('minilm, random weights', 0.02)
     """
+    size = sum(weights.nbytes for weights in model.network.parameters())
+    is_small = SEEDS * size <= MOST_KEPT
+    key = ("random weights", model.network, model.name, seed)
+    return kept(key, lambda: _built(model, seed)) if is_small else _built(model, seed)
+
+
+def _built(model: Model, seed: int) -> Model:
     config = copy.deepcopy(model.network.config)
     kind: Any = type(model.network)
     pruning = pruning_of(config)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -119,9 +119,18 @@ def capture_treebanks(
         yield CapturedTreebanks(train, test, train_read, test_read, store.in_memory, store.on_disk)
 
 
-def of_two_minutes(
-    corpus: Corpus, training: Corpus | None, trained: int, settings: Settings, *, full: bool
-) -> tuple[Corpus, Corpus | None]:
+class Taken(NamedTuple):
+    """The treebanks that are read; `training` as a study is given it.
+
+    * `part`: how many sentences of how many, and what the others would cost; empty where all are read.
+    """
+
+    corpus: Corpus
+    training: Corpus | None
+    part: str = ""
+
+
+def of_two_minutes(corpus: Corpus, training: Corpus | None, trained: int, settings: Settings, *, full: bool) -> Taken:
     """The treebanks with at most `trained` sentences to train on and `TESTED` to test on; all if `full`.
 
     They are drawn by the seed, and one line says so.
@@ -130,7 +139,7 @@ def of_two_minutes(
     """
     asked = [(corpus, IN_ALL)] if training is None else [(training, trained), (corpus, TESTED)]
     if full or all(treebank.n_examples <= most for treebank, most in asked):
-        return corpus, training
+        return Taken(corpus, training)
     drawn = [
         sample(treebank, most, settings.seed) if treebank.n_examples > most else treebank for treebank, most in asked
     ]
@@ -141,11 +150,10 @@ def of_two_minutes(
     ]
     times = sum(treebank.n_examples for treebank, _ in asked) / sum(some.n_examples for some in drawn)
     narrower = (corpus.n_examples / drawn[-1].n_examples) ** 0.5
-    settings.on_notice(
-        f"{' and '.join(parts)} are read, drawn by the seed; --full reads all, in some {times:.1f} times the time"
-        + (f", for intervals {narrower:.1f} times as narrow" if narrower > 1 else "")
-    )
-    return (drawn[0], None) if training is None else (drawn[1], drawn[0])
+    part = f"{' and '.join(parts)} are read, drawn by the seed; --full reads all, in some {times:.1f} times the time"
+    part += f", for intervals {narrower:.1f} times as narrow" if narrower > 1 else ""
+    settings.on_notice(part)
+    return Taken(drawn[0], None, part) if training is None else Taken(drawn[1], drawn[0], part)
 
 
 def trained_on(corpus: Corpus, training: Corpus | None) -> int:
@@ -156,16 +164,13 @@ def trained_on(corpus: Corpus, training: Corpus | None) -> int:
 def treebank_passes(
     plan: Callable[[Model, Settings, Corpus], TreebankPass],
     model: Model,
-    treebanks: tuple[Corpus, Corpus | None],
+    taken: Taken,
     settings: Settings,
     seeds: Iterable[int],
 ) -> Iterator[TreebankPass]:
-    """The passes of a model, then those of random weights of some seeds, in the order in which a study reads them.
-
-    * `treebanks`: that of the tests, and that of the training.
-    """
+    """The passes of a model, then those of random weights of some seeds, in the order in which a study reads them."""
     for used in chain([model], (untrained(model, seed) for seed in seeds)):
-        yield from (plan(used, settings, corpus) for corpus in treebanks if corpus)
+        yield from (plan(used, settings, corpus) for corpus in (taken.corpus, taken.training) if corpus)
 
 
 def _read(treebank: TreebankPass, store: ArrayStore) -> tuple[list[Parsed], Attributes]:

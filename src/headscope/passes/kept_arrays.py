@@ -123,21 +123,13 @@ def half_precision_tables(
         yield tables
         return
     with tempfile.TemporaryFile() as file:
-        with _refusing_full_disk(None):
+        try:
             # All is written now: on a full disk, a page that is first written later would end the process.
             for _ in range(number - inside):
                 file.write(bytes(size))
             file.flush()
+        except OSError as error:
+            why = f"{error.strerror or error}; free space there, or raise --memory"
+            raise HeadscopeError(f"vectors cannot be kept in '{tempfile.gettempdir()}': {why}") from error
         on_disk = np.memmap(file, dtype=np.float16, mode="r+", shape=(number - inside, *shape))
         yield tables + [on_disk[table] for table in range(number - inside)]
-
-
-@contextmanager
-def _refusing_full_disk(folder: Path | None) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        directory = folder or tempfile.gettempdir()
-        raise HeadscopeError(
-            f"vectors cannot be kept in '{directory}': {error.strerror or error}; free space there, or raise --memory"
-        ) from error

@@ -80,7 +80,7 @@ def summary(result: xr.Dataset) -> list[tuple[str, str]]:
 
 
 def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:
-    """What a reader must know of the model.
+    """What a reader must know of the model, and of what was left unread.
 
     >>> model_notes({"adapted_head": "new (encoder frozen)"})
     [('Masked-language head', 'new (encoder frozen)')]
@@ -90,6 +90,7 @@ def model_notes(attributes: Mapping[Any, Any]) -> list[tuple[str, str]]:
         "tokenizer": "Tokenizer",
         "model_notes": "How it is read",
         "quantisation": "Quantised",
+        "read_in_part": "Read in part",
     }
     return [(term, str(attributes[name])) for name, term in terms.items() if attributes.get(name)]
 
@@ -148,8 +149,4 @@ def _spelt(value: object) -> str:
         return str(value)
     if not isinstance(read, Mapping):
         return str(value)
-    return ", ".join(f"{key}: {_plain(value)}" for key, value in read.items()) or "none"
-
-
-def _plain(value: object) -> str:
-    return "–" if value is None else str(value)
+    return ", ".join(f"{key}: {'–' if value is None else value}" for key, value in read.items()) or "none"

@@ -25,13 +25,9 @@ def paired_means(
     """
     number = int(inputs.max(initial=-1)) + 1
     counts, sums = (
-        np.stack([np.bincount(inputs[group], weights, number) for group, weights in _groups(inside, made)], axis=1)
-        for made in (np.ones(len(values)), values.astype(np.float64))
+        np.stack([np.bincount(inputs[group], weights[group], number) for group in (inside, ~inside)], axis=1)
+        for weights in (np.ones(len(values)), values.astype(np.float64))
     )
     both = np.flatnonzero((counts > 0).all(1))
     means = sums[both] / counts[both]
     return tally_by_input(np.column_stack([means, means[:, 1] - means[:, 0]]), both, draws)
-
-
-def _groups(inside: np.ndarray, values: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(group, values[group]) for group in (inside, ~inside)]

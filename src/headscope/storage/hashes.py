@@ -27,14 +27,18 @@ class SourceFiles:
     sha256: str
     stamps: Stamps
 
-    def refuse_changed(self, what: str) -> None:
-        """Raise `HeadscopeError` if a file is no longer the one that was hashed; `what` is their role and name."""
+    @property
+    def changed(self) -> bool:
+        """Whether a file is no longer the one that was hashed."""
         names = [name for name, *_ in self.stamps]
         try:
-            changed = stamps_of(names) != self.stamps and sha256_of(names) != self.sha256
+            return stamps_of(names) != self.stamps and sha256_of(names) != self.sha256
         except (OSError, HeadscopeError):
-            changed = True
-        if changed:
+            return True
+
+    def refuse_changed(self, what: str) -> None:
+        """Raise `HeadscopeError` if a file is no longer the one that was hashed; `what` is their role and name."""
+        if self.changed:
             raise HeadscopeError(f"{what} has changed since the run began; start the same command again")
 
 

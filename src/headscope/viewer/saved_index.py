@@ -26,11 +26,6 @@ def save(index: xr.Dataset, directory: str | Path) -> Path:
     return results.save(index, directory, FILE)
 
 
-def indexes_in(folder: str | Path) -> list[Path]:
-    """The indexes of a folder and those within it."""
-    return files_within(Path(folder), FILE)
-
-
 def read_index(path: Path) -> xr.Dataset:
     """Read an index into memory. Raises `HeadscopeError` if the file is no index."""
     index = results.read(path)
@@ -65,7 +60,7 @@ def read_folders(folders: Sequence[str | Path]) -> tuple[list[MeasuredModel], li
 
     Raises `HeadscopeError` if there is neither, or a file is damaged.
     """
-    indexes = [read_index(path) for folder in folders for path in indexes_in(folder)]
+    indexes = [read_index(path) for folder in folders for path in files_within(Path(folder), FILE)]
     with_results = [folder for folder in folders if not indexes or files_within(Path(folder), "result.nc")]
     measured = gather(with_results)
     if folders and not measured and not indexes:

@@ -8,11 +8,11 @@ import pytest
 from headscope import catalog, results
 from headscope.front.cli.study import run_brief
 from headscope.front.cli.survey_pass import read_shared
-from headscope.front.from_options import models_kept
 from headscope.front.survey.plan import shares
 from headscope.passes import shards
 from headscope.passes.forward import Check, Forward
 from headscope.storage.lines import read_lines
+from headscope.storage.run_lock import inputs_kept
 from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn
@@ -61,7 +61,7 @@ def passes_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 def alone(model: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     """The folder of the results of the separate commands, and how many batches they read."""
     folder = tmp_path_factory.mktemp("alone")
-    with pytest.MonkeyPatch.context() as patch, models_kept():
+    with pytest.MonkeyPatch.context() as patch, inputs_kept():
         patch.setattr("headscope.report.write", not_written)
         patch.setattr(shards, "EXAMPLES", 12)
         shown = passes_of(patch)
@@ -83,7 +83,7 @@ def test_all_studies_that_share_have_the_numbers_of_the_separate_commands(
     monkeypatch.setattr(shards, "EXAMPLES", 12)
     shown, (folder, read_alone) = passes_of(monkeypatch), alone
     together = commands(model, tmp_path / "together", "--workers", workers)
-    with models_kept():
+    with inputs_kept():
         read_shared(together, tmp_path / "together", quiet=True)
         read = shown()
         for words in together.values():
@@ -112,7 +112,7 @@ def test_a_shared_pass_goes_on_from_its_checkpoint(
             raise KeyboardInterrupt
         return kept(forward, group)
 
-    with models_kept():
+    with inputs_kept():
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(Forward, "_show", show)
             read_shared(some, tmp_path, quiet=True)
@@ -133,7 +133,7 @@ def test_workers_of_a_cluster_read_the_shared_pass_with_the_bits_of_one_process(
     one = commands(model, tmp_path / "one")
     several = commands(model, tmp_path / "several", "--engine", "ray", "--workers", "2")
     for some, folder in ((one, "one"), (several, "several")):
-        with models_kept():
+        with inputs_kept():
             read_shared(some, tmp_path / folder, quiet=True)
     assert len(ray.actors) == 2
     for study in SHARING:

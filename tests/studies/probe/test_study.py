@@ -229,6 +229,7 @@ def test_samples_of_many_sentences_are_read_and_one_line_says_so(
     assert json.loads(result.attrs["training"])["sentences"] == trained and result.attrs["test_sentences"] == tested
     assert json.loads(result.attrs["training"])["sha256"] == TREEBANK.sha256
     (line,) = lines
+    assert result.attrs["read_in_part"] == line
     assert f"{50 if training is None else 30} of 60 sentences" in line and "--full reads all" in line
     assert ("20 of 60 sentences" in line) is (training is not None)
     assert ("2.4 times the time" if training else "1.2 times the time") in line

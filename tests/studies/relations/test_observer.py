@@ -1,6 +1,7 @@
 """What heads give to links: the same in loops over the definition, in any batches and blocks."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,6 +140,25 @@ def test_a_link_without_a_pair_of_tokens_is_counted_and_left_out() -> None:
     inputs = inputs_of(Example("s", (Sentence("a", ((0, 1), (0, 1)), links=shared.links),)))
     assert len(found_by(LinkObserver(counts=counts), [maps_of(inputs)], inputs)) == 0
     assert counts == {"links without a pair of tokens": 2}
+
+
+def test_the_links_of_a_batch_are_looked_for_once_for_all_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    inputs = inputs_of(
+        Example("l", (spaced("the \u200d\u00ad ran dog", Link("x", (0,), (1,)), Link("y", (0,), (2,))),))
+    )
+    looked, look = list[Any](), LinkObserver._links_of
+    monkeypatch.setattr(LinkObserver, "_links_of", lambda self, batch: looked.append(batch) or look(self, batch))
+    links: dict[bytes, tuple[Any, ...]] = {}
+    for seed in range(2):
+        maps = maps_of(inputs, seed=seed)
+        shared, apart = (found_by(LinkObserver(links=known), [maps], inputs) for known in (links, None))
+        np.testing.assert_array_equal(shared.linked, apart.linked)
+        np.testing.assert_array_equal(shared.sink_others, apart.sink_others)
+    assert len(looked) == 3 and len(links) == 1
+    monkeypatch.setattr("headscope.studies.heads.relations.observer.MOST_BATCHES", 1)
+    others = inputs_of(*[Example("o", (spaced("the dog ran"),))] * 2)[1:]
+    found_by(LinkObserver(links=links), [maps_of(others)], others)
+    assert len(looked) == 4 and [*links] == [np.array([1]).tobytes()]
 
 
 def test_examples_without_links_ask_nothing() -> None:

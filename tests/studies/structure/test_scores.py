@@ -188,6 +188,17 @@ def test_spaces_trained_together_are_those_trained_alone() -> None:
     torch.testing.assert_close(together.maps["distance"][0], single.maps["distance"][0], rtol=1e-4, atol=1e-5)
 
 
+def test_the_first_spaces_alone_have_the_maps_and_scores_that_they_have_beside_others() -> None:
+    bank = treebank()
+    full, some = (fit(bank, RECIPE, 0, CPU, spaces=spaces) for spaces in (None, 2))
+    np.testing.assert_array_equal(some.losses, full.losses[..., :2])
+    for kind, maps in some.maps.items():
+        assert torch.equal(maps, full.maps[kind][:2])
+    of_full, of_some = (score(bank, fitted.maps, CPU) for fitted in (full, some))
+    np.testing.assert_array_equal(of_some.right[:, :2], of_full.right[:, :2])
+    np.testing.assert_array_equal(of_some.norm_spearman[:, :2], of_full.norm_spearman[:, :2])
+
+
 def test_ranks_trained_together_are_those_trained_alone_and_the_best_is_chosen() -> None:
     bank, counted = treebank(), []
     together = fit(bank, replace(RECIPE, ranks=(1, 5)), 0, CPU, counted.append)

@@ -14,8 +14,10 @@ import headscope
 from headscope import Settings
 from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
+from headscope.front.cli.terminal import print_result
 from headscope.linguistics.sentence import Example
 from headscope.report import write
+from headscope.report.facts import summary
 from headscope.report.study_page import study_page
 from headscope.studies.layers.structure import study
 from headscope.studies.layers.structure.train import ProbeRecipe, fit
@@ -209,7 +211,9 @@ def test_one_sentence_tells_nothing(model: headscope.Model) -> None:
     assert {finding.verdict for finding in findings if finding.claim} == {"undecided"}
 
 
-def test_samples_of_many_sentences_are_read(model: headscope.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_of_many_sentences_are_read_and_terminal_and_page_say_so(
+    model: headscope.Model, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("headscope.studies.layers.structure.study.TRAINED", 20)
     monkeypatch.setattr("headscope.passes.captured_treebanks.TESTED", 30)
     once: dict[str, Any] = FAST | {"epochs": 1, "random": False}
@@ -217,3 +221,8 @@ def test_samples_of_many_sentences_are_read(model: headscope.Model, monkeypatch:
         result = study.run(model, TREEBANK, QUICK, training=TREEBANK, full=full, **once)
         assert json.loads(result.attrs["training"])["sentences"] == trained
         assert result.attrs["test_sentences"] == tested
+        print_result(result)
+        said, on_page = capsys.readouterr().out, dict(summary(result)).get("Read in part", "")
+        assert ("read in part: " in said) is (not full) is bool(on_page)
+        left = "20 of 60 sentences of 'made' and 30 of 60 sentences of 'made' are read, drawn by the seed"
+        assert full or (left in said and "--full reads all, in some 2.4 times the time" in on_page)

@@ -39,9 +39,11 @@ AT_POSITIONS = (
 )
 
 
-def observed(layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6, **options: Any) -> TreeRows:
+def observed(
+    layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int = 10**6, units: int | None = None, **options: Any
+) -> TreeRows:
     """The rows of inputs with the maps of each layer, so many queries at a time."""
-    observer = TreeObserver(tuple(len(maps[0]) for maps in layers), **options)
+    observer = TreeObserver(means_of(tuple(len(maps[0]) for maps in layers))[:units], **options)
     observer.start(batch_of(inputs))
     for layer, maps in enumerate(layers):
         attention = padded(maps)
@@ -49,6 +51,16 @@ def observed(layers: Sequence[list[Tensor]], inputs: list[Encoded], block: int =
             queries = slice(first, min(first + block, attention.shape[2]))
             observer(layer, attention[:, :, queries], slice(0, len(inputs)), queries)
     return joined([observer.finish()])
+
+
+def test_single_heads_alone_have_the_rows_that_they_have_beside_means() -> None:
+    inputs = inputs_of(PAIR, *OTHERS)
+    layers = [maps_of(inputs, 2, seed=seed) for seed in range(2)]
+    full, alone = (observed(layers, inputs, units=units) for units in (None, 4))
+    assert alone.uas.shape[1] == 4 and full.uas.shape[1] == 7
+    for name in ("uas", "uuas", "root", "f1"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(full, name)[:, :4])
+    np.testing.assert_array_equal(alone.fixed, full.fixed)
 
 
 def word_maps(example: Example, attention: np.ndarray, number: int) -> np.ndarray:

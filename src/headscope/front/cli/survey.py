@@ -12,10 +12,9 @@ from headscope.front.cli.errors import notice, user_errors
 from headscope.front.cli.output_folder import writable
 from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
-from headscope.front.from_options import models_kept
 from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
-from headscope.storage.run_lock import run_lock
+from headscope.storage.run_lock import inputs_kept, run_lock
 
 READ = ("kind", "limit", "skip_bad", "document", "annotate")
 OPTIONS = (
@@ -67,7 +66,7 @@ def survey(
         if plan:
             print_plan(plans, _estimates(plans, values), budget, json=json)
             return
-        with models_kept(), run_lock(writable(folder), "headscope survey", on_no_lock=notice):
+        with inputs_kept(), run_lock(writable(folder), "headscope survey", on_no_lock=notice):
             timed = budget_of(budget, plans, _estimates(plans, values), folder, values) if budget else None
             paths = folders(models, folder)
             ended = {

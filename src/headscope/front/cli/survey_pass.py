@@ -12,10 +12,10 @@ from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.compute import FOLDER, checks_of, engine_of, function_of, journal_of, ready_inputs, shown
 from headscope.front.cli.errors import notice
-from headscope.front.from_options import models_kept
 from headscope.front.progress import progress_bar
 from headscope.front.survey.plan import shares
 from headscope.storage.files import remove
+from headscope.storage.run_lock import inputs_kept
 
 if TYPE_CHECKING:
     from headscope.passes.planned_pass import PlannedPass
@@ -64,7 +64,7 @@ def work(job: bytes, engine: Any) -> None:
     from headscope.passes.shared_pass import first_pass, read_together
 
     task = json.loads(job)
-    with checks_of(task) as scratch, models_kept():
+    with checks_of(task) as scratch, inputs_kept():
         passes = [
             first_pass(study, _arguments(study, words, out=scratch / study, kept=scratch, engine=None))
             for study, words in task["commands"].items()

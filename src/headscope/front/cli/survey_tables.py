@@ -39,7 +39,10 @@ def finish(
     """
     errors = [error for reasons in ended.values() for error in reasons.items() if not isinstance(error[1], str)]
     failed = [f"{catalog.command_name(study)}: {error}" for study, error in errors]
-    left_out = {name: _without_result(reasons) for name, reasons in ended.items()}
+    left_out = {  # one whose page failed has its numbers
+        name: {study: str(reason) for study, reason in reasons.items() if not isinstance(reason, DrawingError)}
+        for name, reasons in ended.items()
+    }
     for missing in left_out.values():
         if len(missing) == len(plans):
             reasons = "; ".join(f"{study}: {reason}" for study, reason in missing.items())
@@ -65,11 +68,6 @@ def finish(
         notice(line)
     if failed:
         raise typer.Exit(INCOMPLETE)
-
-
-def _without_result(ended: Mapping[str, str | HeadscopeError]) -> dict[str, str]:
-    """The studies without a result, with the reason; one whose page failed has its numbers."""
-    return {study: str(reason) for study, reason in ended.items() if not isinstance(reason, DrawingError)}
 
 
 def _print(

@@ -15,6 +15,7 @@ from headscope.front.arguments import refuse_unknown
 from headscope.front.survey.costs import estimates, examples_of, rows, shape_of
 from headscope.front.survey.plan import facts_of, planned
 from headscope.front.survey.step_results import corpora_of, read_first
+from headscope.storage.run_lock import inputs_kept
 
 
 def survey(
@@ -64,11 +65,12 @@ def survey(
     settings = Settings(**{name: value for name, value in options.items() if name in names})
     others = {name: value for name, value in options.items() if name not in names}
     results: dict[str, xr.Dataset] = {}
-    for name, arguments in read_first(loaded, by_study, settings):
-        try:
-            results[name] = study(name)(**arguments, **others)
-        except (HeadscopeError, *UNEXPECTED) as error:
-            warnings.warn(f"headscope.survey leaves out {name}: {as_one_line(error)}", stacklevel=2)
+    with inputs_kept():
+        for name, arguments in read_first(loaded, by_study, settings):
+            try:
+                results[name] = study(name)(**arguments, **others)
+            except (HeadscopeError, *UNEXPECTED) as error:
+                warnings.warn(f"headscope.survey leaves out {name}: {as_one_line(error)}", stacklevel=2)
     if not results:
         raise HeadscopeError("no study could be run on these corpora; name others, or other studies")
     return results

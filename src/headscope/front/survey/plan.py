@@ -42,14 +42,9 @@ class PlannedStudy:
     @property
     def reads(self) -> str:
         """What it reads, in words; what it would need."""
-        names = ", ".join(
-            f"{corpus.source} ({corpus.n_examples:,} {_examples(corpus.n_examples)})" for corpus in self.corpora
-        )
+        read = [(corpus.source, corpus.n_examples) for corpus in self.corpora]
+        names = ", ".join(f"{source} ({number:,} example{'s' * (number != 1)})" for source, number in read)
         return f"needs {self.lacks}" if self.lacks else names or "the task"
-
-
-def _examples(number: int) -> str:
-    return "example" if number == 1 else "examples"
 
 
 def facts_of(source: str, corpus: Iterable[Any], n_examples: int) -> CorpusFacts:

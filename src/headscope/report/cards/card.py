@@ -149,10 +149,7 @@ def card(models: Sequence[MeasuredModel], layer: int, head: int) -> list[Card]:
     """The cards of a head: one for each model that has it. Raises `HeadscopeError` if none has."""
     cards = [Card(model, layer, head) for model in models if (layer, head) in model.heads]
     if not cards:
-        there = "; ".join(f"{model.name} has {_range(model.heads)}" for model in models)
+        ends = [(model.name, head_name(*model.heads[0]), head_name(*model.heads[-1])) for model in models]
+        there = "; ".join(f"{name} has {first} to {last}" for name, first, last in ends)
         raise HeadscopeError(f"head '{head_name(layer, head)}' is in no result; {there or 'none is about heads'}")
     return cards
-
-
-def _range(heads: list[tuple[int, int]]) -> str:
-    return f"{head_name(*heads[0])} to {head_name(*heads[-1])}"

@@ -129,16 +129,13 @@ def _cluster_text(result: xr.Dataset, cluster: Cluster) -> str:
     heads = (
         f"{len(cluster.heads)} heads, {number(cluster.divergence)} nats apart on average: {', '.join(cluster.names)}"
     )
-    does = [f"{count} {_attend(name)}" for name, count in cluster.most(result["behaviour"]) if name != "several"]
+    behaviour = [(name, count) for name, count in cluster.most(result["behaviour"]) if name != "several"]
+    does = [f"{count} {ATTEND.get(name) or 'to ' + label('token_class', name)}" for name, count in behaviour]
     known = cluster.most(result["best_relation"]) if "best_relation" in result.coords else []
     relations = [f"{name} {count}" for name, count in known]
     special = f" Special for the relations: {', '.join(relations)}." if relations else ""
     attend = f" They attend: {', '.join(does)}, the others without a main target." if does else ""
     return f"{heads}.{attend}{special}"
-
-
-def _attend(name: str) -> str:
-    return ATTEND.get(name) or f"to {label('token_class', name)}"
 
 
 def plane(numbers: Numbers) -> Finding:

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
-from headscope.encoding.encoded import sink_of
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.coreference.cases import Case
 from headscope.studies.heads.coreference.confusion import confusion
@@ -68,7 +67,7 @@ class MentionObserver(RowsObserver):
                 right[example, row, [at[word] for word in case.right]] = True
                 first[example, row] = at[case.candidates[0].word]
         device, examples = self.batch.real.device, torch.arange(len(words))[:, None]
-        self.sink = sink_of(self.batch.token_class)[:, None, :, None]
+        self.sink = self.batch.sink[:, None, :, None]
         self.allowed, self.is_right, self.at_first = (
             torch.from_numpy(mask).to(device) for mask in (allowed, right, first)
         )

@@ -7,14 +7,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.figures.labels import head_name
 from headscope.report.best_head_parts import OF_THIS_HEAD, counted, no_op
-from headscope.report.best_heads import (
-    HEAD,
-    ChosenHead,
-    above_baseline,
-    special_claim,
-    special_heads,
-    tests_made,
-)
+from headscope.report.best_heads import HEAD, ChosenHead, above_baseline, special_claim, special_heads, tests_made
 from headscope.report.claims import above, apart, below, weakest
 from headscope.report.declared import Chart, StudyParts
 from headscope.report.numbers import Numbers

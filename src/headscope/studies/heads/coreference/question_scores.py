@@ -97,7 +97,9 @@ class Pairs:
     @cached_property
     def preferred(self) -> Int[np.ndarray, "pair stereotype head"]:
         """1 where a head looks at the first candidate more than at the other one."""
-        return np.stack([_preferred(side, self.heads) for side in (self.pro, self.anti)], axis=1)
+        # whether it points at the right one is known
+        sides = [cases.unpacked(self.heads) == cases.first[:, None] for cases in (self.pro, self.anti)]
+        return np.stack(sides, axis=1).astype(np.int64)
 
     def attention_p(self) -> Float[np.ndarray, " head"]:
         """P-value that the attention is the same in both sentences (paired t-test, two-sided)."""
@@ -132,8 +134,3 @@ def pairs(cases: AntecedentPredictions, heads: int) -> Pairs:
     both = [pair for pair in indices.values() if len(pair) == 2]
     pro, anti = (cases[np.array([pair[name] for pair in both], dtype=np.int64)] for name in STEREOTYPES)
     return Pairs(pro, anti, heads)
-
-
-def _preferred(cases: AntecedentPredictions, heads: int) -> np.ndarray:
-    """1 where a head points at the first candidate, derived from whether it points at the right one."""
-    return (cases.unpacked(heads) == cases.first[:, None]).astype(np.int64)

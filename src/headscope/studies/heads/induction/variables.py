@@ -5,14 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from headscope.results.variables import (
-    Count,
-    Variables,
-    add_held_out,
-    add_place,
-    by_layer,
-    places,
-)
+from headscope.results.variables import Count, Variables, add_held_out, add_place, by_layer, places
 from headscope.statistics.bootstrap import Tally
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column, held_out_scores

@@ -99,7 +99,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     )
     attributes = provenance("probe", model, corpus, settings)
     source = training or corpus
-    corpus, training = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + random * seeds)
     most = trained_on(corpus, training)  # how many train is known once they are read
     settings.on_total(read + recipe.passes(most) * most * (1 + random * seeds))
@@ -138,17 +138,15 @@ def passes(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, random: bool, seeds: int, full: bool
 ) -> Iterator[ArrayPass[Any]]:
     """The passes of `run`, which a worker of a cluster reads."""
-    treebanks = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    return treebank_passes(
-        attention_pass, model, treebanks, settings, range(settings.seed, settings.seed + seeds * random)
-    )
+    taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return treebank_passes(attention_pass, model, taken, settings, range(settings.seed, settings.seed + seeds * random))
 
 
 def first_pass(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
 ) -> PlannedPass[Any]:
     """What other studies may read together with this one."""
-    corpus, _ = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    corpus = of_two_minutes(corpus, training, TRAINED, settings, full=full).corpus
     return attention_pass(model, settings, corpus).planned()
 
 

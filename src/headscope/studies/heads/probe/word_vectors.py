@@ -51,7 +51,8 @@ def read_vectors(source: str, words: Collection[str]) -> Vectors:
         for number, word, values in entries:
             if word in wanted and wanted[word] not in row_of:
                 row_of[wanted[word]] = len(rows)
-                rows.append(_vector(values, is_binary, size, f"vectors '{source}', {_where(number, is_binary)}"))
+                where = f"vectors '{source}', {'word' if is_binary else 'line'} {number}"
+                rows.append(_vector(values, is_binary, size, where))
     return Vectors(row_of, np.array(rows, dtype=np.float32).reshape(len(rows), size))  # [row, dimension]
 
 
@@ -155,7 +156,3 @@ def _vector(values: bytes, is_binary: bool, size: int, where: str) -> Float[np.n
     if not (np.abs(vector) <= np.finfo(np.float32).max).all():
         raise HeadscopeError(f"{where}: a number is not finite; the file is damaged")
     return vector.astype(np.float32)
-
-
-def _where(number: int, is_binary: bool) -> str:
-    return f"word {number}" if is_binary else f"line {number}"

@@ -48,9 +48,8 @@ def most_attended(numbers: Numbers) -> Finding:
     shares = by_class(numbers)
     uniform = {name: numbers("token_share", token_class=name).value for name in shares}
     means = {name: mean_of_heads(array) for name, array in shares.items()}
-    claims = together(
-        [above(means[name], uniform[name], _fewest(array), least=uniform[name]) for name, array in shares.items()]
-    )
+    fewest = {name: (n_examples(array) or (0, 0))[0] for name, array in shares.items()}
+    claims = together([above(means[name], uniform[name], fewest[name], least=uniform[name]) for name in shares])
     most = list(shares)[index := witness(claims)]
     heads, word = int((shares[most] > HALF).sum()), label("token_class", most)
     share = f"{word[:1].upper()}{word[1:]} gets {means[most].value:.0%} of all attention"
@@ -75,10 +74,6 @@ def by_offset(numbers: Numbers) -> dict[int, xr.DataArray]:
     """The attention to the previous and to the next token."""
     arrays = with_values(numbers, "attention_offset", "offset")
     return {offset: arrays[offset] for offset in NEIGHBOURS if offset in arrays}
-
-
-def _fewest(array: xr.DataArray) -> int:
-    return (n_examples(array) or (0, 0))[0]
 
 
 def positional(numbers: Numbers) -> Iterator[Finding]:

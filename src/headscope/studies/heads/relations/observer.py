@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
-from headscope.encoding.encoded import sink_of
 from headscope.linguistics.sentence import Example, Link
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.relations.link_attention import Baselines, LinkAttention, baselines
@@ -26,6 +25,7 @@ from headscope.studies.heads.relations.link_kinds import parts_of
 
 # A link, the same elsewhere, with another source, with another target; and a link that has these three.
 KINDS = 5
+MOST_BATCHES = 32  # whose links are kept
 Pairs = list[tuple[int, int]]
 
 
@@ -46,6 +46,7 @@ class LinkObserver(RowsObserver):
     * `as_coded`: pair the tokens of source and target one by one.
     * `counts`: of links whose ends have no tokens, or the same one.
     * `relink`: gives an example the links that count; by default it has them.
+    * `links`: those of some batches, by the numbers of their inputs, for the models that read them next.
     """
 
     def __init__(
@@ -55,27 +56,37 @@ class LinkObserver(RowsObserver):
         as_coded: bool = False,
         counts: Counter[str] | None = None,
         relink: Callable[[Example], Example] | None = None,
+        links: dict[bytes, tuple[Any, ...]] | None = None,
     ):
         self.seed, self.as_coded, self.relink = seed, as_coded, relink
-        self.counts = Counter() if counts is None else counts
+        self.counts, self.links = Counter() if counts is None else counts, {} if links is None else links
 
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and look for the links of this one."""
-        self.batch, tokens = batch, tokens_of(batch)
-        self.rows = [row for example in range(len(batch.examples)) for row in self._rows(example, tokens[example])]
+        self.batch, inputs = batch, batch.index.numpy().tobytes()
+        if inputs not in self.links:
+            if len(self.links) == MOST_BATCHES:
+                self.links.clear()
+            self.links[inputs] = self._links_of(batch)
+        self.rows, self.cells, self.ends, self.lookers = self.links[inputs]
+        self.to_sink: dict[tuple[int, int], Float[Tensor, "example head token"]] = {}
+        self.at_sink = batch.sink[:, None, :, None]
+        # By layer and the first of some heads.
+        self.largest: dict[tuple[int, int], Float[Tensor, "row head direction"]] = {}
+
+    def _links_of(self, batch: Batch) -> tuple[Any, ...]:
+        """The rows of a batch, the cells of their pairs, where those of each example end, and what looks."""
+        tokens = tokens_of(batch)
+        rows = [row for example in range(len(batch.examples)) for row in self._rows(example, tokens[example])]
         cells = [
             (row.example, KINDS * number + kind, *pair)
-            for number, row in enumerate(self.rows)
+            for number, row in enumerate(rows)
             for kind, pairs in enumerate(row.pairs)
             for pair in pairs
         ]
-        self.cells = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)  # [cell, 4]
-        self.to_sink: dict[tuple[int, int], Float[Tensor, "example head token"]] = {}
-        self.at_sink = sink_of(batch.token_class)[:, None, :, None]
-        self.lookers = _lookers(self.rows, tokens, batch.real)
-        self.ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
-        # By layer and the first of some heads.
-        self.largest: dict[tuple[int, int], Float[Tensor, "row head direction"]] = {}
+        table = torch.tensor(cells, dtype=torch.long, device=batch.real.device).reshape(-1, 4)  # [cell, 4]
+        ends = np.searchsorted([cell[0] for cell in cells], range(len(batch.real) + 1)).tolist()
+        return rows, table, ends, _lookers(rows, tokens, batch.real)
 
     def add(self, layer: int, rows: Rows) -> None:
         """See `RowsObserver`: the blocks of a layer add to the maxima of those before."""

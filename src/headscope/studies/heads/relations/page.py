@@ -8,15 +8,7 @@ import xarray as xr
 from headscope.figures import bars, by_layer, heatmap, with_interval, zoom
 from headscope.figures.labels import head_name
 from headscope.report.best_head_parts import NAMED, OF_THIS_HEAD, beside, counted, frequent, no_op, of_all_cases
-from headscope.report.best_heads import (
-    ARROWS,
-    ChosenHead,
-    by_gain,
-    options,
-    special_claim,
-    special_heads,
-    tests_made,
-)
+from headscope.report.best_heads import ARROWS, ChosenHead, by_gain, options, special_claim, special_heads, tests_made
 from headscope.report.claims import above
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import MissingNumber, Numbers

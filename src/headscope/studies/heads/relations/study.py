@@ -136,7 +136,7 @@ class _LinkedTexts:
     """
 
     def __init__(self, corpus: Corpus, links: Any, limits: str | None, as_coded: bool):
-        self.corpus, self.as_coded = corpus, as_coded
+        self.corpus, self.as_coded, self.of_batches = corpus, as_coded, dict[bytes, tuple[Any, ...]]()
         self.kind: LinkKind = link_kind(corpus, links)
         self.limits = _limits(corpus, self.kind, limits, as_coded)
         self.kept, self.dropped = linked(corpus, self.kind, self.limits)
@@ -151,7 +151,9 @@ class _LinkedTexts:
     def planned(self, model: Model, settings: Settings, words: Words) -> PlannedPass[list[LinkAttention]]:
         """The pass of a model over the links."""
         relink = partial(relinked, kind=self.kind, limits=self.limits) if self.all_kept else None
-        observer = LinkObserver(settings.seed, as_coded=self.as_coded, counts=words.counts, relink=relink)
+        observer = LinkObserver(
+            settings.seed, as_coded=self.as_coded, counts=words.counts, relink=relink, links=self.of_batches
+        )
         corpus = self.corpus if self.all_kept else self.kept
         return Pass(model, corpus, settings, words).gather(observer)
 

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
-from headscope.encoding.encoded import sink_of
 from headscope.linguistics.dependencies import ROOT, Dependency, dependencies_of, sentence_numbers
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.syntax.scores import HeadPredictions
@@ -45,7 +44,7 @@ class DependencyObserver(RowsObserver):
     def start(self, batch: Batch) -> None:
         """Forget the batch before, and prepare the words of this one."""
         self.batch, self.equals = batch, BlockParts(batch.real.shape[1], self._count)
-        self.sink, self.at_sink = BlockParts(batch.real.shape[1]), sink_of(batch.token_class)[:, None, :, None]
+        self.sink, self.at_sink = BlockParts(batch.real.shape[1]), batch.sink[:, None, :, None]
         self.candidates = _candidates(batch)
         self.words = self._with_tokens(batch)
         self.syntactic_heads = torch.full(batch.has_token.shape, ROOT, device=batch.real.device)

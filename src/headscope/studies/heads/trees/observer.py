@@ -25,17 +25,18 @@ from headscope.studies.heads.trees.parses import (
 from headscope.studies.heads.trees.scores import DISTANCES, FIXED, METRICS, ROOTS, SIMPLE, SPECIAL_TOKENS, TreeRows
 
 Maps = Float[np.ndarray, "sentence head node node"]
+Means = Float[np.ndarray, "unit head"]
 
 
 class TreeObserver(RowsObserver):
     """Parse the sentences of a batch by its attention, and keep only counts; see `TreeRows`.
 
-    * `heads`: number of heads of each layer; `bias`: to the right, of phrases; `seed`: of random trees.
+    * `means`: see `means_of`; `bias`: to the right, of phrases; `seed`: of random trees.
     * `counts`: of sentences and words that cannot be parsed, see `parsed_sentences.parsed`.
     """
 
-    def __init__(self, heads: tuple[int, ...], *, bias: float = 0.0, seed: int = 0, counts: Counter[str] | None = None):
-        self.means, self.bias, self.seed = means_of(heads), bias, seed
+    def __init__(self, means: Means, *, bias: float = 0.0, seed: int = 0, counts: Counter[str] | None = None):
+        self.means, self.bias, self.seed = means, bias, seed
         self.counts = Counter() if counts is None else counts
 
     def start(self, batch: Batch) -> None:
@@ -134,7 +135,7 @@ class TreeObserver(RowsObserver):
         return None if phrases is None else gold_phrases(sentence, phrases, before)
 
 
-def means_of(heads: tuple[int, ...]) -> Float[np.ndarray, "unit head"]:
+def means_of(heads: tuple[int, ...]) -> Means:
     """Weights that make units of heads: each head, the mean of each layer, the mean of all.
 
     >>> means_of((2, 2))[4:].tolist()

@@ -19,7 +19,7 @@ from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.ranges import Range
 from headscope.statistics.split_half import split_of
-from headscope.studies.heads.trees.observer import TreeObserver
+from headscope.studies.heads.trees.observer import TreeObserver, means_of
 from headscope.studies.heads.trees.scores import TreeRows, joined
 from headscope.studies.heads.trees.variables import TreeVariables
 
@@ -73,9 +73,8 @@ def run(
     if random and "interrupted" not in parsed.attributes:
         uninterrupted = replace(settings, keep_interrupted=False)
         for seed in range(settings.seed, settings.seed + SEEDS):
-            random_rows[seed] = joined(
-                first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias).read().value
-            )
+            planned = first_pass(untrained(model, seed), corpus, uninterrupted, bias=bias, means=False)
+            random_rows[seed] = joined(planned.read().value)
     split = split_of(rows.input, rows.unit, settings.seed, settings.resamples)
     variables = TreeVariables(rows, random_rows, model.capture.heads, split).arrays()
     options = json.dumps({"random": random, "bias": bias})
@@ -83,11 +82,14 @@ def run(
     return results.check(xr.Dataset(variables, attrs=attributes | parsed.attributes))
 
 
-def first_pass(model: Model, corpus: Corpus, settings: Settings, *, bias: float) -> PlannedPass[list[TreeRows]]:
-    """What other studies may read together with this one."""
+def first_pass(
+    model: Model, corpus: Corpus, settings: Settings, *, bias: float, means: bool = True
+) -> PlannedPass[list[TreeRows]]:
+    """What other studies may read together with this one; without `means` it parses single heads alone."""
     require_trees(corpus, "CoNLL-U, .mrg")
     words = Words(model.tokenizer, model.max_tokens, settings.long, aligned=True)
-    observer = TreeObserver(model.capture.heads, bias=bias, seed=settings.seed, counts=words.counts)
+    units = means_of(model.capture.heads)[: None if means else sum(model.capture.heads)]
+    observer = TreeObserver(units, bias=bias, seed=settings.seed, counts=words.counts)
     return Pass(model, corpus, settings, words).gather(observer)
 
 

@@ -92,7 +92,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     classifiers = ClassifierSettings(penalties=_numbers(penalties), codes=codes)
     attributes: dict[str, Any] = provenance("layers", model, joint_corpus(treebanks), settings)
     options = {"trainings": trainings, "held_out": held_out, "tasks_": tasks_, "cases": cases, "full": full}
-    texts, sampled, left_out, units, groups = _planned(model, treebanks, settings, **options)
+    texts, sampled, left_out, units, groups, part = _planned(model, treebanks, settings, **options)
     wanted = _wanted(groups)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     spaces = len(model.capture.heads) + 1
@@ -116,6 +116,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     lost = {name: number - tasks[name].train_cases - tasks[name].report_cases for name, number in wanted.items()}
     variables = to_variables(order, tasks, of_random)
     attributes |= states.read | {
+        "read_in_part": part,
         "resampled": joint_resampled(treebanks),
         "tasks": json.dumps(
             {cases.task.name: _described(cases, lost[cases.task.name]) for cases in sampled}, ensure_ascii=False
@@ -128,7 +129,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
                 "sha256": [corpus.sha256 for corpus in trainings or ()],
             }
         ),
-        "sentences": json.dumps({part: len(numbers) for part, numbers in texts.order.items()}),
+        "sentences": json.dumps({purpose: len(numbers) for purpose, numbers in texts.order.items()}),
         "state_bytes": json.dumps({"in_memory": states.in_memory, "on_disk": states.on_disk}),
         "options": json.dumps(
             {"pooling": pooling, "cases": max(cases, FULL) if full else cases, "held_out": held_out}
@@ -155,13 +156,17 @@ def passes(
 
 
 class _Planned(NamedTuple):
-    """What is read and why: the texts, the cases of each task, why tasks are left out, and the units of all cases."""
+    """What is read and why: the texts, the cases of each task, why tasks are left out, and the units of all cases.
+
+    * `part`: of how many sentences cases are taken; empty where all are.
+    """
 
     texts: Texts
     sampled: list[TaskCases]
     left_out: dict[str, str]
     units: Units
     groups: list[CaseGroup]
+    part: str
 
 
 def _planned(
@@ -182,21 +187,22 @@ def _planned(
     refuse_mixed_spans((*treebanks, *(trainings or ())))
     made_tasks = own_tasks(texts)
     chosen = named(tasks_, made_tasks)
-    if tasks_ == "all" and not made_tasks and not full:
-        _take_two_minutes(texts, settings)
+    part = _take_two_minutes(texts, settings) if tasks_ == "all" and not made_tasks and not full else ""
     sampled, left_out = sample(texts, chosen, max(cases, FULL) if full else cases, settings.seed)
     _refuse_nothing(treebanks, sampled, left_out, tasks_)
     units = Units()
-    return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed))
+    return _Planned(texts, sampled, left_out, units, grouped(sampled, units, settings.seed), part)
 
 
-def _take_two_minutes(texts: Texts, settings: Settings) -> None:
-    """Take cases of a sample of the sentences, and say so in one line."""
+def _take_two_minutes(texts: Texts, settings: Settings) -> str:
+    """Take cases of a sample of the sentences, and say so in one line, which is returned; "" where all are taken."""
     fewer = {purpose: of for purpose, of in texts.keep_first(TRAINED, TESTED).items() if of[0] < of[1]}
     if not fewer:
-        return
+        return ""
     parts = " and ".join(f"{kept:,} of {of:,} sentences to {purpose}" for purpose, (kept, of) in fewer.items())
-    settings.on_notice(f"cases are of {parts}, drawn by the seed; --full takes all, and up to {FULL:,} cases a task")
+    part = f"cases are of {parts}, drawn by the seed; --full takes all, and up to {FULL:,} cases a task"
+    settings.on_notice(part)
+    return part
 
 
 def _wanted(groups: Sequence[CaseGroup]) -> dict[str, int]:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import curve
-from headscope.figures.dependency_trees import dependency_trees
+from headscope.figures.words import dependency_trees
 from headscope.report.claims import Claim, apart, paired, tied, weakest
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers

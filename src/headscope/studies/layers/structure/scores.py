@@ -122,7 +122,7 @@ def _by_length(values: np.ndarray, lengths: np.ndarray, draws: np.ndarray) -> Sc
 def _predictions(treebank: TreebankStates, maps: Mapping[str, Maps], device: torch.device):
     """Batches of sentences: their numbers, and predicted distances and depths, the linear order last."""
     for numbers in treebank.groups(CHUNK, np.arange(len(treebank))):
-        batch = padded(treebank, numbers, device)
+        batch = padded(treebank, numbers, device, len(maps["distance"]))
         with torch.inference_mode():
             apart = probes.distances(probes.project(batch.states, maps["distance"])).cpu().numpy()
             deep = probes.depths(probes.project(batch.states, maps["depth"])).cpu().numpy()

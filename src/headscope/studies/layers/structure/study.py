@@ -88,7 +88,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     recipe = ProbeRecipe(ranks=_ranks(rank), learning_rate=learning_rate, batch=batch, epochs=epochs, held_out=held_out)
     attributes: dict[str, Any] = provenance("structure", model, corpus, settings)
     source = training or corpus
-    corpus, training = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    corpus, training, attributes["read_in_part"] = of_two_minutes(corpus, training, TRAINED, settings, full=full)
     seeds = range(settings.seed, settings.seed + SEEDS) if random else ()
     read = (corpus.n_examples + (training.n_examples if training else 0)) * (1 + len(seeds))
     # how many train is known once they are read
@@ -124,17 +124,15 @@ def passes(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, random: bool, full: bool
 ) -> Iterator[ArrayPass[Any]]:
     """The passes of `run`, which a worker of a cluster reads."""
-    treebanks = of_two_minutes(corpus, training, TRAINED, settings, full=full)
-    return treebank_passes(
-        states_pass, model, treebanks, settings, range(settings.seed, settings.seed + SEEDS * random)
-    )
+    taken = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    return treebank_passes(states_pass, model, taken, settings, range(settings.seed, settings.seed + SEEDS * random))
 
 
 def first_pass(
     model: Model, corpus: Corpus, settings: Settings, *, training: Corpus | None, full: bool
 ) -> PlannedPass[Any]:
     """What other studies may read together with this one."""
-    corpus, _ = of_two_minutes(corpus, training, TRAINED, settings, full=full)
+    corpus = of_two_minutes(corpus, training, TRAINED, settings, full=full).corpus
     return states_pass(model, settings, corpus).planned()
 
 
@@ -147,17 +145,17 @@ def _decomposed(states: Captured, model: Model, settings: Settings) -> Decompose
 def _random_scores(
     model: Model, corpus: Corpus, training: Corpus | None, recipe: ProbeRecipe, settings: Settings, budget: int
 ) -> dict[str, Score]:
-    """The scores on test sentences of a model with random weights."""
+    """The scores on test sentences of the layers of a model with random weights."""
     plan = partial(states_pass, model, settings)
     with capture_treebanks(TreebankStates, plan, corpus, training, budget) as states:
-        return _probed(model, states, recipe, settings)[1]
+        return _probed(model, states, recipe, settings, len(model.capture.heads))[1]
 
 
 def _probed(
-    model: Model, states: Captured, recipe: ProbeRecipe, settings: Settings
+    model: Model, states: Captured, recipe: ProbeRecipe, settings: Settings, spaces: int | None = None
 ) -> tuple[FittedProbes, dict[str, Score]]:
-    """Returns: the probes, and their scores on test sentences."""
-    fitted = fit(states.train, recipe, settings.seed, model.device, settings.on_progress)
+    """Returns: the probes of the first `spaces`, by default of all, and their scores on test sentences."""
+    fitted = fit(states.train, recipe, settings.seed, model.device, settings.on_progress, spaces)
     return fitted, _scores(states.test, fitted.maps, model, settings)
 
 

@@ -63,10 +63,11 @@ def fit(
     seed: int,
     device: torch.device,
     done: Callable[[int], None] = lambda sentences: None,
+    spaces: int | None = None,
 ) -> FittedProbes:
     """Train both probes in all spaces, with each rank; the seed decides maps, order and what is held out.
 
-    `done` receives the number of sentences of each step.
+    `done` receives the number of sentences of each step. The first `spaces` alone have the same probes.
 
     Raises `HeadscopeError` if there are too few sentences, or a loss is no finite number.
     """
@@ -75,21 +76,19 @@ def fit(
     if not 0 < apart < len(order):
         raise HeadscopeError(f"{len(order)} training sentences are too few to hold some out; name a larger treebank")
     held_out, training = order[:apart], order[apart:]
-    maps = _first_maps(treebank, recipe.ranks, seed, device)
-    scales = _scales(treebank, training).to(device)
+    maps = nn.Parameter(_first_maps(treebank, recipe.ranks, seed)[:spaces].contiguous().to(device))
+    scales = _scales(treebank, training)[:spaces].to(device)
     _train(maps, scales, treebank, training, recipe, seed, done)
-    fitted = maps.detach() * scales
-    parts = treebank.groups(recipe.batch, held_out)
+    fitted, parts = maps.detach() * scales, treebank.groups(recipe.batch, held_out)
     with torch.inference_mode():
-        losses = torch.cat([_losses(fitted, padded(treebank, part, device), recipe.ranks) for part in parts], -1).mean(
-            -1
-        )
+        batches = (padded(treebank, part, device, len(maps)) for part in parts)
+        losses = torch.cat([_losses(fitted, batch, recipe.ranks) for batch in batches], -1).mean(-1)
     if not losses.isfinite().all():
         raise HeadscopeError("the loss of a probe is no finite number; use a smaller --learning-rate")
     return _chosen(fitted, recipe.ranks, losses.cpu().numpy(), held_out.tolist())
 
 
-def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, device: torch.device) -> nn.Parameter:
+def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int) -> Maps:
     """Initial matrices of all ranks and kinds, side by side; each rank restarts from the same seed."""
     spaces, _, width = treebank.arrays[0].shape
     matrices = []
@@ -97,7 +96,7 @@ def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int, devic
         for rank in ranks:
             torch.manual_seed(seed)
             matrices += [torch.empty(spaces, width, rank).uniform_(-WITHIN, WITHIN) for _ in KINDS]
-    return nn.Parameter(torch.cat(matrices, dim=-1).to(device))
+    return torch.cat(matrices, dim=-1)
 
 
 def _scales(treebank: TreebankStates, training: np.ndarray) -> Float[Tensor, "space width 1"]:
@@ -123,7 +122,8 @@ def _train(
         steps = treebank.groups(recipe.batch, random.permutation(training))
         random.shuffle(steps)
         for numbers in steps:
-            _losses(maps * scales, padded(treebank, numbers, maps.device), recipe.ranks).mean(-1).sum().backward()
+            batch = padded(treebank, numbers, maps.device, len(maps))
+            _losses(maps * scales, batch, recipe.ranks).mean(-1).sum().backward()
             optimizer.step()
             optimizer.zero_grad()
             schedule.step()

@@ -141,16 +141,18 @@ class StateBatch:
     real: Bool[Tensor, "sentence word"]
 
 
-def padded(treebank: TreebankStates, numbers: Sequence[int], device: torch.device) -> StateBatch:
-    """One batch of sentences."""
+def padded(
+    treebank: TreebankStates, numbers: Sequence[int], device: torch.device, most: int | None = None
+) -> StateBatch:
+    """One batch of sentences, in their first `most` spaces; by default in all."""
+    arrays = [treebank.arrays[number][:most] for number in numbers]
     lengths = [len(treebank.sentences[number]) for number in numbers]
-    spaces, _, width = treebank.arrays[numbers[0]].shape
-    words = max(lengths)
+    spaces, words, width = len(arrays[0]), max(lengths), arrays[0].shape[-1]
     states = torch.zeros(spaces, len(numbers), words, width)
     apart = torch.zeros(len(numbers), words, words)
     deep = torch.zeros(len(numbers), words)
     for row, (number, length) in enumerate(zip(numbers, lengths, strict=True)):
-        states[:, row, :length] = treebank.arrays[number]
+        states[:, row, :length] = arrays[row]
         apart[row, :length, :length] = treebank.gold.distances[number]
         deep[row, :length] = treebank.gold.depths[number]
     real = torch.arange(words) < torch.tensor(lengths)[:, None]

@@ -16,14 +16,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import one_training, unlearned
 from headscope.report.tables import Cells, Table, titled
-from headscope.report.wording import (
-    Estimate,
-    examples,
-    measured,
-    of_array,
-    rate,
-    several,
-)
+from headscope.report.wording import Estimate, examples, measured, of_array, rate, several
 from headscope.statistics.significance import RATE
 from headscope.studies.size.ablate import beside_single_heads as beside
 from headscope.studies.size.ablate.card import CARD, kinds, q_values

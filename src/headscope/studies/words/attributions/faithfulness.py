@@ -54,7 +54,8 @@ def faithfulness(
     orders = np.argsort(random.random((ORDERS, tokens)), axis=-1)
     taken = np.isfinite(importance).all((1, 2)).reshape(len(importance))
     # [method, layer, share, token]
-    top = _ranks(-importance[taken])[..., None, :] < counts[:, None]
+    ranks = np.argsort(np.argsort(-importance[taken], axis=-1, kind="stable"), axis=-1)  # the first of equals first
+    top = ranks[..., None, :] < counts[:, None]
     random_top = orders[:, None] < counts[:, None]  # [order, share, token]
     blocks = [
         np.zeros((1, tokens), bool),
@@ -95,11 +96,6 @@ def comprehensiveness(rows: Faithfulness) -> Float[np.ndarray, "input method lay
 def sufficiency(rows: Faithfulness) -> Float[np.ndarray, "input method layer"]:
     """What the target loses if only the most important tokens are kept, averaged over shares: low is good."""
     return rows.full[:, None, None] - rows.insertion.mean(-1)
-
-
-def _ranks(values: Float[np.ndarray, "*dims token"]) -> Int[np.ndarray, "*dims token"]:
-    """The place of each token in ascending order, from 0; the first of equal ones first."""
-    return np.argsort(np.argsort(values, axis=-1, kind="stable"), axis=-1)
 
 
 def _filled(curves: Float[np.ndarray, "taken layer share"], taken: Bool[np.ndarray, " method"]) -> np.ndarray:

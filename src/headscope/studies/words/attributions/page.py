@@ -7,7 +7,7 @@ import numpy as np
 
 from headscope.figures import bars, curve, matrix
 from headscope.figures.labels import label
-from headscope.figures.token_rows import token_rows
+from headscope.figures.words import token_rows
 from headscope.report.claims import Claim, together, witness
 from headscope.report.declared import Chart, Part, StudyParts
 from headscope.report.numbers import Numbers
