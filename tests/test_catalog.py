@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headscope import HeadscopeError, catalog
+from headscope import catalog
 
 FOLDERS = ("studies", "measures", "measures/comparisons", "corpora/readers", "figures")
 
@@ -34,16 +34,6 @@ def test_names_are_in_order_and_without_helpers() -> None:
     names = catalog.names("measures")
     assert names == sorted(names) and "entropy" in names
     assert not [name for name in names if name.startswith("_")]
-
-
-def test_a_near_miss_is_answered_with_the_name_that_was_meant() -> None:
-    with pytest.raises(HeadscopeError, match=r"measures: no 'entrpy'; did you mean 'entropy'\?"):
-        catalog.load("measures", "entrpy")
-
-
-def test_a_far_miss_is_answered_with_all_names() -> None:
-    with pytest.raises(HeadscopeError, match=r"studies: no 'xyzzy'; there are: .*profile"):
-        catalog.load("studies", "xyzzy")
 
 
 def test_a_module_that_does_not_work_is_listed_and_its_error_is_shown(broken: Path) -> None:

@@ -33,7 +33,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 87_200,
-    "src: files": 730,
+    "src: files": 729,
     "src: files under 30 lines": 58,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
@@ -44,6 +44,8 @@ LIMITS = {
     "pages: lines": 5_670,
     "pages: guards": 21,
     "pages: json.loads": 0,
+    "tests: asserts on more than 60 characters": 20,
+    "tests: monkeypatch.setattr": 240,
 }
 
 

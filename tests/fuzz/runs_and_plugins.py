@@ -22,9 +22,9 @@ from headscope.papers import judge, read_papers
 from headscope.passes.measures import measure_named
 from headscope.report.cards.model_results import MeasuredModel, model_of
 from headscope.storage.hashes import FILE, add_digest
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Prices
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
-from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.verification import recorded
 from headscope.training.kept_steps import KeptSteps, StepKeeper
 from support.profile_result import profile_result

@@ -19,7 +19,7 @@ from transformers import (
 )
 
 import headscope
-from headscope import Corpus, HeadscopeError, Model, Settings, results
+from headscope import Corpus, HeadscopeError, Model, Settings
 from headscope.corpora.tasks import Task, TaskKind
 from headscope.encoding.encoded import Encoded
 from headscope.linguistics.sentence import Example, Sentence
@@ -265,17 +265,6 @@ def test_the_head_that_decides_is_found_first(decides: tuple[int, int]):
         layer, head = np.unravel_index(int(scores.values.argmax()), scores.shape)
         assert (layer + 1, head + 1) == decides, name
         assert scores.values.max() > 10 * np.sort(scores.values.ravel())[-2], name
-
-
-def test_the_variables_are_a_result():
-    variables = found("bert")
-    dataset = xr.Dataset(variables, attrs=dict.fromkeys(results.ATTRIBUTES, ""))
-    assert results.check(dataset) is dataset
-    assert results.means(dataset) == ["importance", "importance_normalised"]
-    assert variables["importance"].dims == ("layer", "head", "estimator")
-    assert variables["importance"].estimator.values.tolist() == list(ESTIMATORS)
-    assert variables["importance_ci"].dims == ("layer", "head", "estimator", "bound")
-    assert int(variables["importance_n_examples"]) == len(TEXTS)
 
 
 def test_progress_is_told_every_example_once():

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -67,33 +66,6 @@ def test_what_the_command_writes_can_be_used(tmp_path: Path, capsys: Printed) ->
     assert scored["not_trained_on"]["n"] == card["held_out"]["classifier"]["n"]
 
 
-def test_the_page_has_the_scores_of_all_and_the_confusions() -> None:
-    its: dict[str, Any] = {
-        "n": 12,
-        "accuracy": 0.9125,
-        "accuracy_ci": [0.85, 0.96],
-        "macro_f1": 0.8,
-        "macro_f1_ci": [0.7, 0.9],
-        "macro_f1_over": ["vertical", "vertical_diagonal"],
-        "f1": dict.fromkeys(PATTERNS, 0.75),
-        "n_by_class": {pattern: number for number, pattern in enumerate(PATTERNS)},
-        "confusion": {
-            label: {predicted: 7 if label == predicted else 3 for predicted in PATTERNS} for label in PATTERNS
-        },
-        "calibration_error": 0.0312,
-    }
-    parts = {"cross_validation": {"classifier": its, "rule": its}, "held_out": {"classifier": its, "annotator_b": its}}
-    recipe = {"steps": 400, "stopped_at": 250}
-    text = page({"seed": 5, "recipe": recipe, "temperature": 1.234, "texts": ["a", "b"], **parts})
-    assert "| classifier | 0.912 [0.85, 0.96] | 0.800 [0.70, 0.90] | 0.75 | 0.75 | 0.75 | 0.75 | 0.75 |" in text
-    assert ("| rule |" in text, "| annotator B |" in text, "| annotator A |" in text) == (True, True, False)
-    assert "| vertical + diagonal | 3 | 3 | 7 | 3 | 3 |" in text
-    assert "F1 heterogeneous (4)" in text
-    assert "macro-F1 is over vertical, vertical + diagonal, " in text
-    assert "stop after 250 batches" in text and "Seed 5;\nsteps 400." in text
-    assert "1.23" in text and "0.031 (cross-validation) and 0.031 (held out)" in text
-
-
 def test_folders_that_cannot_be_trained_on_are_told_in_one_line(tmp_path: Path, capsys: Printed) -> None:
     few = folder(tmp_path / "few", 3)
     for maps, said in ((tmp_path, "has no labels.jsonl"), (few, "3 labelled maps are too few to train on")):
@@ -135,6 +107,6 @@ def test_one_annotator_labels_in_one_run_and_two_annotators_in_two(
 
     monkeypatch.setattr(server, "serve", serve)
     workshop.main(["label", "-o", str(maps)])
-    assert inner[0] == ".labels-ann.jsonl.new-abc" and "maps' is in use by pattern_workshop label, process" in inner[1]
+    assert inner[0] == ".labels-ann.jsonl.new-abc" and ".labels.jsonl' is in use by pattern_workshop label" in inner[1]
     assert "labels-ann.jsonl" in capsys.readouterr().out
     assert {path.name for path in maps.iterdir()} == {"maps.npz", "labels.jsonl"}, "no lock is left"

@@ -12,7 +12,7 @@ from headscope.studies.heads.patterns.scores import text
 from pattern_workshop.calibration import at_rates, rates, softened, temperature
 from pattern_workshop.curriculum import ClassifierRecipe
 from pattern_workshop.examples import HELD_OUT, fold, targets, view, views
-from pattern_workshop.train import cross_validated, train
+from pattern_workshop.train import train
 from support.planted_maps import planted
 
 pytestmark = pytest.mark.thorough
@@ -57,39 +57,6 @@ def test_the_card_tells_the_split_and_the_steps_are_counted(trained: tuple[Class
     assert card["recipe"]["stopped_at"] in (2, 4, 6)
     assert sum(done) <= most[0] == QUICK.all_steps
     assert "annotator_a" not in card["held_out"]
-
-
-def test_a_fold_is_told_by_learners_that_have_not_seen_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A learner that knows its maps by heart is right about them, and never asked."""
-    maps = labelled()
-    folds = np.array([fold(labelled_map) for labelled_map in maps])
-    asked: list[bool] = []
-
-    class ByHeart:
-        def __init__(self, chosen: np.ndarray):
-            self.known = {maps[index].tokens for index in chosen}
-            self.classifier = train.__globals__["Classifier"]()
-
-        def advance(self, steps: int) -> None:
-            pass
-
-        def averaged(self) -> "ByHeart":
-            return self
-
-    class Course:
-        def __init__(self) -> None:
-            self.maps, self.recipe, self.learner = maps, QUICK, ByHeart
-
-    def say(left_out: list[Map], learner: ByHeart) -> np.ndarray:
-        asked.extend(labelled_map.tokens in learner.known for labelled_map in left_out)
-        return np.full((len(left_out), len(PATTERNS)), 0.2)
-
-    monkeypatch.setattr("pattern_workshop.train.probabilities_of", say)
-    steps, said = cross_validated(Course(), folds, lambda steps: None)  # type: ignore[arg-type]
-    assert len(asked) == 3 * len(maps)
-    assert not any(asked)
-    assert steps == QUICK.check  # no later look was better
-    assert said.shape == (len(maps), len(PATTERNS))
 
 
 def test_views_keep_lines_and_special_tokens() -> None:

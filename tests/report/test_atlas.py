@@ -155,31 +155,6 @@ def page(planted: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> str:
     return write(planted, tmp_path_factory.mktemp("planted"), formats=()).as_uri()
 
 
-def test_legend_dims_all_heads_without_a_kind(page: str, browser: webdriver.Chrome) -> None:
-    browser.get("about:blank")  # the page may be open, in another state
-    browser.get(page)
-    assert chosen(browser) == set()
-    (button,) = browser.find_elements(By.CSS_SELECTOR, ".kind[data-kind=cls]")
-    button.click()
-    assert chosen(browser) == {"1-2", "3-1"}
-    button = browser.switch_to.active_element  # drawn anew, the focus stays
-    assert button.get_attribute("aria-pressed") == "true"
-    assert button.find_element(By.TAG_NAME, "small").text == "1 +1"  # the frame of 1-2 is another kind
-    title = str(button.get_attribute("title"))
-    assert title.startswith("1 of 12 heads") and title.endswith("; 1 more beside another kind")
-    button.click()
-    assert chosen(browser) == set()
-
-
-def test_a_kind_that_frames_no_head_has_the_number_of_those_that_show_it(
-    planted: xr.Dataset, browser: webdriver.Chrome, tmp_path: Path
-) -> None:
-    shown = planted.copy(deep=True)
-    shown["attention_to"].loc[{"layer": 3, "head": 1, "token_class": "cls"}] = 0
-    browser.get(write(shown, tmp_path, formats=()).as_uri())
-    assert browser.find_element(By.CSS_SELECTOR, ".kind[data-kind=cls] small").text == "+1"
-
-
 def test_heads_are_ordered_by_a_number_by_kind_and_back(page: str, browser: webdriver.Chrome) -> None:
     browser.get("about:blank")
     browser.get(page)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
-from transformers import BertForMaskedLM
 
 import headscope
 from headscope import Settings, catalog, results
@@ -96,12 +95,11 @@ def written(
     (folder / "phrases").mkdir()
     for name in "abcdefghijklmn":  # a document each: a half of fewer than five has no interval
         (folder / "phrases" / f"{name}.mrg").write_text(BRACKETS, encoding="utf-8")
-    words = ("trees", folder / "model", folder / "phrases", "--kind", "brackets", "--resamples", "20")
+    words = ("trees", cases / "bert", folder / "phrases", "--kind", "brackets", "--resamples", "20")
     found["trees"].append(run(*words, out=folder / "out-phrases", page=False))
     for name, lines in FACTS.items():
         (folder / f"{name}.jsonl").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    save_tiny(folder / "words", tiny_bert(0, BertForMaskedLM))
-    words = ("cloze", folder / "words", folder / "trex_pairs.jsonl", folder / "pararel_patterns.jsonl")
+    words = ("cloze", cases / "bert-words", folder / "trex_pairs.jsonl", folder / "pararel_patterns.jsonl")
     found["cloze"].append(run(*words, "--resamples", "20", out=folder / "out-facts", page=False))
     quick = ("--sequences", "14", "--copy", "6", "--texts", "14", "--resamples", "20")
     words = ("induction", save_tiny(folder / "local", with_window(8)), cases / "documents.conllu", *quick)
@@ -110,13 +108,13 @@ def written(
         f'{{"good": "the {noun} was old", "bad": "the {noun} old was"}}' for noun in ("cat", "dog", "book", "house")
     ]
     (folder / "pairs.jsonl").write_text("\n".join([*pairs, ""]), encoding="utf-8")
-    words = ("ablate", folder / "words", "--task", f"cloze:{folder / 'pairs.jsonl'}", "--resamples", "20")
+    words = ("ablate", cases / "bert-words", "--task", f"cloze:{folder / 'pairs.jsonl'}", "--resamples", "20")
     found["ablate"].append(run(*words, out=folder / "out-suite", page=False))
     # A word that is predicted is a decision.
     quick = ("--limit", "4", "--scored", "1", "--flow", "0", "--altered", "2", "--resamples", "20")
-    words = ("attributions", folder / "words", cases / "documents.conllu", *quick)
+    words = ("attributions", cases / "bert-words", cases / "documents.conllu", *quick)
     found["attributions"].append(run(*words, out=folder / "out-words", page=False))
-    words = ("patterns", folder / "model", cases / "documents.conllu", cases / "documents.conllu", "--shown", "1")
+    words = ("patterns", cases / "bert", cases / "documents.conllu", cases / "documents.conllu", "--shown", "1")
     found["patterns"].append(run(*words, "--resamples", "20", out=folder / "out-corpora", page=False))
     # Several ways, and seeds of new weights and of the order apart.
     (folder / "task").mkdir()
@@ -126,7 +124,7 @@ def written(
     for split in ("train", "dev"):
         (folder / "task" / f"{split}.tsv").write_text(f"sentence\tlabel\n{rows}", encoding="utf-8")
     quick = ("--epochs", "2", "--batch", "6", "--resamples", "20", "--weight-seeds", "2", "--order-seeds", "2")
-    words = ("finetune", folder / "model", "--task", "made", "--data", folder / "task", "--ways", "finetuned,frozen")
+    words = ("finetune", cases / "bert", "--task", "made", "--data", folder / "task", "--ways", "finetuned,frozen")
     found["finetune"].append(run(*words, *quick, out=folder / "out-ways", page=False))
     # Without a train split one half of the examples chooses.
     (folder / "dev").mkdir()
@@ -135,7 +133,7 @@ def written(
     found["prune"].append(run(*words, "--resamples", "20", out=folder / "out-dev", page=False))
     # The whole sample has text pairs.
     for study in ("geometry", "profile"):
-        words = (study, folder / "model", "sample", "--resamples", "20")
+        words = (study, cases / "bert", "sample", "--resamples", "20")
         found[study].append(run(*words, out=folder / f"out-pairs-{study}", page=False))
     assert [saved.errors for runs in found.values() for saved in runs if saved.status] == []
     model = headscope.wrap(tiny_bert(), tiny_tokenizer())

@@ -8,7 +8,7 @@ from transformers import EuroBertConfig
 import headscope
 from headscope import Model, Settings
 from headscope.studies.size.shrink.judge import Judge, judge_of
-from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.texts import Splits
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 

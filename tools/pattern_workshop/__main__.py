@@ -30,7 +30,7 @@ def label(options: argparse.Namespace) -> dict[str, Any]:
             maps = sampled(headscope.load(options.model), corpora, options.number, Settings(seed=options.seed))
             labelled_maps.write(folder, maps)
     path = annotators.label_path(folder, options.annotator)
-    with run_lock(folder, "pattern_workshop label", file=f".{path.name}.lock"):  # annotators may label at once
+    with run_lock(folder / f".{path.name}", "pattern_workshop label"):  # annotators may label at once
         remove_unfinished(path)
         session = annotators.opened(folder, options.annotator)
         server.serve(session, options.port, lambda address: print(address, file=sys.stderr, flush=True))

@@ -13,14 +13,12 @@ from headscope.studies.layers.geometry.similarity import (
     alignments,
     centred,
     explained,
-    largest_shares,
     outliers,
     resampled_cosine,
     self_similarity_score,
     shared,
     token_groups,
     token_scores,
-    without,
 )
 
 
@@ -50,13 +48,6 @@ def made(tokens: list[int], spaces: int = 2, width: int = 5, seed: int = 0) -> t
         np.linalg.norm(vectors, axis=-1).astype(np.float32),
     )
     return rows, vectors
-
-
-def test_the_mean_cosine_is_that_of_all_pairs() -> None:
-    vectors = np.random.default_rng(0).normal(size=(12, 4)) + 0.5
-    expected = np.mean([cosine(one, other) for one, other in combinations(vectors, 2)])
-    assert mean_cosine(unit(vectors)) == pytest.approx(expected)
-    assert np.isnan(mean_cosine(unit(vectors)[:1]))
 
 
 def test_its_resamples_are_those_of_pairs_of_different_documents() -> None:
@@ -187,15 +178,6 @@ def test_without_the_mean_vectors_of_a_cone_lie_in_all_directions() -> None:
     cone = random.normal(size=(400, 8)) + 20 * np.eye(8)[0]
     assert mean_cosine(unit(cone)) > 0.9 and shared(cone) > 0.9
     assert abs(mean_cosine(centred(cone))) < 0.01 and shared(cone - cone.mean(0)) == pytest.approx(0, abs=1e-9)
-
-
-def test_a_dimension_that_stands_out_is_named() -> None:
-    random = np.random.default_rng(0)
-    vectors = random.normal(size=(300, 40)).astype(np.float32)
-    vectors[:, 17] += 30
-    numbers, shares = largest_shares(unit(vectors))
-    assert numbers[0] == 17 and shares[0] > 0.99 and len(numbers) == 3
-    assert outliers(vectors) == 1 and mean_cosine(without(unit(vectors), numbers)) < 0.01
 
 
 def test_an_outlier_is_three_standard_deviations_from_the_mean() -> None:

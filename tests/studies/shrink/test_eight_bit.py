@@ -15,8 +15,8 @@ from headscope.models.onnx import export
 from headscope.outputs.size_and_speed import file_seconds, first_output, random_tokens, session_of
 from headscope.report.study_page import study_page
 from headscope.studies.size.shrink.eight_bit import EIGHT, FOLDER, WHOLE
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.saved_folder import notes
-from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.texts import encode
 from support.every_study import run
 from support.idle_neurons import even, judge_by_embeddings

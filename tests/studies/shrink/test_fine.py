@@ -21,11 +21,10 @@ from headscope.studies.size.shrink.gates import TrainedGates, chosen, gate_shape
 from headscope.studies.size.shrink.held_out import heads_that_stay
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original, original_of
-from headscope.studies.size.shrink.plan import SizeTarget
+from headscope.studies.size.shrink.plan import Size, SizeTarget
 from headscope.studies.size.shrink.prices import Prices, expected_price, measure
 from headscope.studies.size.shrink.record import SearchRecord
 from headscope.studies.size.shrink.search import SizeSearch, found_steps
-from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.verification import verified

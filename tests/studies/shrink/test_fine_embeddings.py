@@ -18,7 +18,7 @@ from headscope.models.pruned_folder import save
 from headscope.outputs.size_and_speed import megabytes
 from headscope.storage.codec import decode, encode
 from headscope.studies.size.shrink.choices import other_choices
-from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.verification import verified
 from models.test_embedding_width import outputs, planted

@@ -28,9 +28,8 @@ from headscope.studies.size.shrink.gates import (
 )
 from headscope.studies.size.shrink.held_out import heads_that_stay
 from headscope.studies.size.shrink.original import Original, original_of
-from headscope.studies.size.shrink.plan import SizeTarget
+from headscope.studies.size.shrink.plan import Size, SizeTarget
 from headscope.studies.size.shrink.prices import ExpectedPrice, Prices, expected_price, interpolated
-from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.texts import encode
 from support.idle_neurons import TEXTS, even, idle, idle_halves, judge_by_embeddings
 

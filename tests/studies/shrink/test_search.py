@@ -95,18 +95,6 @@ def test_killed_search_goes_on_with_the_same_steps(original: Original, tmp_path:
     assert "1 steps are done by" in lines[0]
 
 
-def test_workers_find_the_same_steps_to_the_bit(original: Original, tmp_path: Path) -> None:
-    """Of a search that is shared, candidates that one process would not have measured count for nothing."""
-    fine = replace(original, fine=True, least_heads=0)
-    for number, searched in enumerate((original, fine)):
-        one, two = (search_of(searched, SizeTarget(None, 0.05), Settings(workers=workers)) for workers in (1, 4))
-        expected = found_steps(one, record(tmp_path / f"one {number}"), None, best_effort=False)
-        assert len(expected) > 2
-        assert found_steps(two, record(tmp_path / f"two {number}"), None, best_effort=False) == expected
-        stored = [record(tmp_path / f"{name} {number}").read() for name in ("one", "two")]
-        assert stored[0] and stored[0] == stored[1]
-
-
 def test_record_of_another_run_and_a_damaged_one_are_not_read(original: Original, tmp_path: Path) -> None:
     lines: list[str] = []
     first = found_steps(

@@ -147,6 +147,6 @@ def test_result_of_another_study_is_refused(tmp_path: Path) -> None:
 
 
 def test_options_that_have_no_effect_are_not_offered() -> None:
-    """The search is shared by processes of this machine, not by a cluster."""
+    """A step of the search has to know the one before it."""
     offered = set(signature(command("shrink")).parameters)
-    assert {"batch_tokens", "workers"} <= offered and not {"engine", "address", "gpus_per_worker"} & offered
+    assert "batch_tokens" in offered and not {"workers", "engine", "address", "gpus_per_worker"} & offered

@@ -43,21 +43,6 @@ def test_cells_are_those_of_plain_loops(length: int) -> None:
     assert found[CHANNELS.index("window")].max().item() == pytest.approx(1 / length)
 
 
-def test_a_line_of_one_token_survives_in_the_maximum() -> None:
-    found = pool(torch.eye(512)[None, None], classes_of(512))[0, 0]
-    torch.testing.assert_close(found[0].diagonal(), torch.ones(SIZE))
-    torch.testing.assert_close(found[1].diagonal(), torch.full((SIZE,), 1 / 16))
-
-
-def test_special_tokens_are_columns_of_the_map_alone() -> None:
-    classes = torch.tensor([[CLS, *[OTHER] * 38, SEP, *[OTHER] * 9, SEP]])
-    cls, sep = pool(attention_of(50), classes)[0, 0, 2:4]
-    assert cls[:25].sum(0).nonzero().flatten().tolist() == [0]
-    assert sep[:25].sum(0).nonzero().flatten().tolist() == [19, 24]
-    assert cls[:25, 0].min() == 1
-    assert cls[25:].sum() == sep[25:].sum() == 0
-
-
 @settings(max_examples=30, deadline=None)
 @given(length=st.integers(4, 150), cut=st.lists(st.integers(1, 150), max_size=4), seed=st.integers(0, 99))
 def test_blocks_of_rows_add_up_to_the_whole(length: int, cut: list[int], seed: int) -> None:

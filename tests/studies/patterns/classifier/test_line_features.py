@@ -1,4 +1,4 @@
-"""Shares of variance in closed form: columns, parallels and rest add up to the whole map."""
+"""Shares of variance: those of plain loops, and none where attention is even; the shipped scores hold the others."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from headscope.studies.heads.patterns.classifier.grid import pool
 from headscope.studies.heads.patterns.classifier.line_features import POWERS, variance_shares
 from headscope.studies.heads.patterns.classifier.picture import pictures
 
-ROWS, COLUMNS, PARALLELS, REST, STRONGEST, SECOND, FOURTH, CLS, NEAR, NEAREST, FARTHEST = range(11)
+REST = 3  # what is left of rows, columns and parallels
 
 
 def shares(attention: torch.Tensor) -> torch.Tensor:
@@ -17,19 +17,6 @@ def shares(attention: torch.Tensor) -> torch.Tensor:
     classes = torch.tensor([[0, *[3] * (length - 2), 1]])
     numbers = torch.stack(list(variance_shares(pictures(pool(attention.float()[None, None], classes)[:, 0]))), dim=1)
     return numbers.reshape(len(POWERS), -1)  # [power, number]
-
-
-def test_noise_is_rest_and_the_shares_add_up() -> None:
-    for power in shares(torch.from_numpy(np.random.default_rng(0).dirichlet(np.ones(32), 32))):
-        assert power[:4].sum().item() == pytest.approx(1, abs=1e-4)
-        assert power[REST] > 0.75
-
-
-def test_low_powers_see_a_pale_column_beside_a_dark_diagonal() -> None:
-    both = 0.95 * torch.eye(32) + 0.05 * torch.eye(32)[torch.zeros(32, dtype=torch.long)]
-    first, _, fourth = shares(both)
-    assert first[COLUMNS] < 0.01
-    assert fourth[COLUMNS] > 0.15
 
 
 def test_even_attention_has_no_variance_to_share() -> None:

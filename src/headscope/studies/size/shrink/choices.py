@@ -13,8 +13,8 @@ from headscope.statistics.intervals import equal_units, interval
 from headscope.studies.size.shrink import STUDY
 from headscope.studies.size.shrink.moments import ranked, written
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.scores import Scores
-from headscope.studies.size.shrink.sizes import Size
 
 SEARCH, WEIGHTS, RANDOM = "search", "weights", "random"
 CHOICES = (SEARCH, WEIGHTS, RANDOM)
@@ -22,12 +22,7 @@ DRAWS = 5
 
 
 def other_choices(original: Original, size: Size, seed: int) -> Iterator[Model]:
-    """Models of a size: of the parts with the longest weights, then of random parts, drawn so often.
-
-    * `seed`: of the draws.
-
-    None where nothing was removed.
-    """
+    """Models of a size: of the parts with the longest weights, then draws of random parts; none of the whole size."""
     for choice, draws in ((WEIGHTS, 1), (RANDOM, DRAWS)) if size != original.size else ():
         for draw in range(draws):
             others, layers = _valued(original, choice, np.random.default_rng([seed, draw]))

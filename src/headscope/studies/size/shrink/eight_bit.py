@@ -1,6 +1,5 @@
 """The saved model as an ONNX file with weights of eight bits, whose options are chosen by what they change."""
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from headscope.models.onnx import export
 from headscope.outputs.size_and_speed import file_seconds, random_tokens, session_of
 from headscope.studies.size.shrink.held_out import Evidence
 from headscope.studies.size.shrink.judge import Judge
-from headscope.studies.size.shrink.original import Original
 from headscope.studies.size.shrink.prices import ROUNDS, Shapes
 from headscope.studies.size.shrink.scores import change
 from headscope.studies.size.shrink.texts import encode
@@ -62,11 +60,6 @@ def scored(
         "milliseconds": (1000 * np.array(seconds)).tolist(),
     }
     return arrays, {"eight_bit": facts}
-
-
-def quantisable(original: Original) -> Original:
-    """The model, of which each layer keeps a head and a neuron: onnxruntime runs and quantises no map without any."""
-    return replace(original, least_heads=1, least_neurons=1)
 
 
 def file_megabytes(path: Path) -> float:

@@ -23,10 +23,10 @@ from headscope.models.gated import GateValues
 from headscope.results.variables import Variables
 from headscope.studies.size.shrink import STUDY
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import ExpectedPrice, expected_price, gates_of
 from headscope.studies.size.shrink.record import Step
 from headscope.studies.size.shrink.search import FoundSize, SizeSearch, unmet
-from headscope.studies.size.shrink.sizes import Size
 
 LogAlphas = Mapping[str, Float[np.ndarray, "..."]]
 PART = "gates"

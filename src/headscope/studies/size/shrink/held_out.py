@@ -16,10 +16,10 @@ from headscope.results.variables import Count, Variables
 from headscope.studies.size.shrink import STUDY, choices, groups
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.record import SearchRecord, Step
 from headscope.studies.size.shrink.scores import Outputs
 from headscope.studies.size.shrink.search import FoundSize, found_steps
-from headscope.studies.size.shrink.sizes import Size
 from headscope.studies.size.shrink.texts import encode
 from headscope.studies.size.shrink.vocabulary import held_out_counts
 

@@ -100,9 +100,9 @@ class Judge(ABC):
     def learned(self, output: Any, real: Bool[Tensor, "example token"]) -> Float[Tensor, "example output"]:
         """The outputs by what a network in training returns, its hidden states with it."""
 
-    @abstractmethod
     def from_first(self, output: Tensor, real: Bool[Tensor, "example token"]) -> Float[Tensor, "example output"]:
-        """The outputs by the first output of a network, or of its ONNX file."""
+        """The outputs by the first output of a network, or of its ONNX file: by default these."""
+        return output
 
     def file_outputs(self, session: Any, model: Model, inputs: Sequence[Encoded]) -> Outputs:
         """The outputs of the ONNX file of a model that `answering` returned."""
@@ -226,10 +226,6 @@ class TaskJudge(Judge):
     def learned(self, output: Any, real: Bool[Tensor, "example token"]) -> Float[Tensor, "example output"]:
         """See `Judge.learned`."""
         return output.logits
-
-    def from_first(self, output: Tensor, real: Bool[Tensor, "example token"]) -> Float[Tensor, "example output"]:
-        """See `Judge.from_first`."""
-        return output
 
     def scores(self, outputs: Sequence[Outputs]) -> Scores:
         """See `scores.of_task`."""

@@ -11,7 +11,6 @@ from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.embedding_width import EmbeddingBasis, narrowed, projected
-from headscope.models.feed_forward import FeedForward
 from headscope.models.head_slicing import uncuttable
 from headscope.models.removable_parts import Kept, RemovableParts, parts_of
 from headscope.models.smaller import cut
@@ -27,8 +26,7 @@ from headscope.studies.size.shrink.moments import (
     moments_of,
     ranked_by_layer,
 )
-from headscope.studies.size.shrink.plan import KINDS
-from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.plan import KINDS, Size
 
 # What a step removes: some of them, or all.
 NEURONS, HEADS = ("neurons", "feed-forward part"), ("heads", "attention")
@@ -152,7 +150,7 @@ class Original:
     @cached_property
     def _fitted(self) -> Callable[[int, tuple[int, ...]], Weights]:
         """The fitted output map of a layer by its neurons that stay; the last fits are kept."""
-        maps: Sequence[FeedForward] = self.parts.feed_forward or ()
+        maps = [*(self.parts.feed_forward or ())]
         return lru_cache(FITS * len(maps))(lambda layer, some: fitted(maps[layer], self.moments[layer], some, RIDGE))
 
 

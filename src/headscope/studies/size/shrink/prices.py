@@ -17,8 +17,7 @@ from headscope.models.removable_parts import Kept, parts_of
 from headscope.models.smaller import cut
 from headscope.outputs.size_and_speed import megabytes, seconds_by_round
 from headscope.studies.size.shrink.original import Original
-from headscope.studies.size.shrink.plan import SizeTarget
-from headscope.studies.size.shrink.sizes import Size
+from headscope.studies.size.shrink.plan import Size, SizeTarget
 
 # Widths that are timed, as shares of the whole one; between them seconds are interpolated.
 WIDTHS = (1.0, 0.67, 0.33, 0.08)

@@ -8,8 +8,8 @@ from headscope.storage.codec import decode, encode
 from headscope.storage.files import remove
 from headscope.storage.hashes import Fingerprint, difference
 from headscope.storage.lines import line_of, read_lines, replace_lines
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Prices
-from headscope.studies.size.shrink.sizes import Size
 
 FORMAT = "search for a smaller model"
 

@@ -17,8 +17,8 @@ from headscope.outputs.size_and_speed import megabytes, parameters
 from headscope.results.cells import markdown_table, plain
 from headscope.storage.files import replace_folder
 from headscope.studies.size.shrink.eight_bit import FOLDER as ONNX
+from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Shapes, by_round
-from headscope.studies.size.shrink.sizes import Size
 
 ANSWERS = (
     "Labels are the answers of the model before to texts without labels: scores say how far the model agrees with it, "

@@ -1,26 +1,21 @@
 """Search for a smaller model: at each step that part goes which costs least for each unit of time or size saved."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 import xarray as xr
 
-from headscope.cluster.engine import Tasks
-from headscope.cluster.forked import ForkedEngine
 from headscope.encoding.encoded import Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.storage.codec import decode, encode
 from headscope.studies.size.shrink.judge import Judge
 from headscope.studies.size.shrink.original import Original
-from headscope.studies.size.shrink.plan import KINDS, ShrinkPlan, SizeTarget
+from headscope.studies.size.shrink.plan import KINDS, ShrinkPlan, Size, SizeTarget
 from headscope.studies.size.shrink.prices import Prices, Shapes, measure
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.size.shrink.scores import Outputs, change
-from headscope.studies.size.shrink.sizes import Size
 
 # A part is worth so little at least that rounding does not decide.
 LEAST = 1e-9
@@ -62,13 +57,13 @@ class SizeSearch:
         """The step that saves most for each unit of change; None if no part is left.
 
         Only parts that may come first count: one whose last known worth is lower waits, since parts of a smaller
-        model hardly cost less (lazy greedy search, Minoux 1978). Workers share what is measured at once.
+        model hardly cost less (lazy greedy search, Minoux 1978).
 
         * `known`: what each part was worth when it was last measured; it is written to.
         """
         unit = "size" if self.target.fast_enough(last.share) else "time"
         parts = dict(self.original.smaller(last.size, self.groups))
-        steps, ahead = dict[str, Step](), dict[str, Step]()
+        steps = dict[str, Step]()
 
         def value(part: str) -> float:
             return known.get(f"{part}, {unit}", inf)
@@ -79,32 +74,11 @@ class SizeSearch:
                 return None
             if part in steps:
                 return steps[part]
-            if part not in ahead:
-                worth = {other: value(other) for other in parts if other not in steps | ahead}
-                asked = asked_ahead(worth, self.judge.settings.workers)
-                ahead |= self._steps({other: parts[other] for other in asked})
-            step = steps[part] = ahead[part]
+            step = steps[part] = self.step(part, parts[part])
             known[f"{part}, {unit}"] = self._saved(last, step) / max(step.change - last.change, LEAST)
         return None
 
-    def _steps(self, sizes: Mapping[str, Size]) -> dict[str, Step]:
-        """The step to each size, by the part that it removes; processes share them, with the numbers of a single one.
-
-        Raises `HeadscopeError` where processes cannot be forked with a model.
-        """
-        parts, workers = [*sizes], min(self.judge.settings.workers, len(sizes))
-
-        def step(number: int) -> Step:
-            return self._step(parts[number], sizes[parts[number]])
-
-        if workers < 2:
-            return {part: step(number) for number, part in enumerate(parts)}
-        numbers, quiet = range(len(parts)), self.judge.settings.quiet.on_progress
-        tasks = Tasks(lambda number, channel: encode(step(number)), numbers, "step", dict, quiet)
-        with closing(ForkedEngine(workers, self.original.model.device).values(tasks)) as values:
-            return {part: decode(value, Step) for part, value in zip(parts, values, strict=True)}
-
-    def _step(self, part: str, size: Size) -> Step:
+    def step(self, part: str, size: Size) -> Step:
         """The step that removes a part."""
         smaller = self.original.cut(size)
         share = self.prices.share(size, self.original.size)
@@ -115,24 +89,6 @@ class SizeSearch:
         if not self.target.fast_enough(last.share):
             return last.share - max(step.share, 1 / (self.target.speed or inf))
         return last.megabytes - max(step.megabytes, self.target.megabytes or 0.0)
-
-
-def asked_ahead(worth: Mapping[str, float], workers: int) -> list[str]:
-    """The parts whose steps are measured at once, the best first.
-
-    Those that were never measured have to be, before any other is taken. Of others only the best surely has to be:
-    further ones are measured by workers that had nothing to do, and count for nothing if the search does not ask.
-
-    * `worth`: of the parts that are not measured in this step, by the last time; infinite for never.
-
-    >>> asked_ahead({"neurons": 1.0, "layer 1": inf, "layer 2": inf}, 2)
-    ['layer 1', 'layer 2']
-    >>> asked_ahead({"neurons": 1.0, "layer 1": 3.0, "layer 2": 2.0}, 2)
-    ['layer 1', 'layer 2']
-    """
-    ordered = sorted(worth, key=lambda part: -worth[part])
-    unknown = [part for part in ordered if worth[part] == inf]
-    return unknown if workers > 1 and len(unknown) > 1 else ordered[:workers]
 
 
 def found_steps(

@@ -1,6 +1,7 @@
 """Run the study: from its options to a labelled result."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -66,7 +67,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     * `model`: Make this model smaller.
     * `corpus`: Texts that it is used for. With a task they are read in the place of its train split, without regard to
       labels; its dev split stands for none.
-    * `settings`: Set the seed, the batch size, the resamples, the progress, and the processes that share the search.
+    * `settings`: Set the seed, the batch size, the resamples, and the progress.
     * `directory`: Save the smaller model in `model` of this folder.
     * `task`: Keep the outputs for this task, which the model was fine-tuned on.
     * `speed`: Be at least so many times as fast, such as 1.5x (the default without a target).
@@ -141,7 +142,8 @@ def _measured(judge: Judge, plan: ShrinkPlan) -> Original:
     examples = [*texts.training, *texts.stopping]
     pieces = pieces_to_keep(model, [*inputs, *judge.stopping], plan.vocabulary, examples)
     original = original_of(model, inputs, judge.settings, plan.kinds, pieces, fine=plan.fine)
-    return eight_bits.quantisable(original) if plan.eight_bit else original
+    # onnxruntime runs and quantises no map without any head or neuron
+    return replace(original, least_heads=1, least_neurons=1) if plan.eight_bit else original
 
 
 def _attributes(judge: Judge, corpus: Corpus, facts: dict[str, Any]) -> dict[str, Any]:
