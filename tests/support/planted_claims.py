@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.papers.entry_file import ClaimedNumber
-from headscope.papers.numbers import selected
+from headscope.papers.numbers import REQUIRED, selected
 from headscope.papers.paper_claim import PaperClaim
 
 COORDS: Mapping[str, list[Any]] = {
@@ -144,6 +144,8 @@ def planted(claim: PaperClaim, *, holds: bool, n: int = 400) -> xr.Dataset:
     result = result.assign_coords({dim: COORDS[dim] for dim in map(str, result.dims)})
     if "attention_to" in result:
         result["attention_to"].loc[{"token_class": "cls"}] = 0.1  # the sink
+    for variable, label, _ in (REQUIRED[name] for name in claim.requires):
+        result[variable].loc[label] = 0.1
     for name, part in _values(claim, holds=holds):
         _set(result, name, part)
     for name in [name for name in result.data_vars if name not in PLAIN]:

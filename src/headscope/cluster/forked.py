@@ -79,7 +79,6 @@ class ForkedEngine:
         self.workers = workers
 
     def values(self, tasks: Tasks) -> Generator[Json]:
-        """See `Engine`."""
         return ordered_values(_ForkedPool(tasks.do), self.workers, tasks)
 
     def finish(self, total: Callable[[], Json]) -> None:

@@ -56,16 +56,13 @@ class RayEngine:
             raise
 
     def values(self, tasks: Tasks) -> Generator[Json]:
-        """See `Engine`."""
         self.fingerprint = tasks.fingerprint()
         return ordered_values(self, self.workers, tasks)
 
     def finish(self, total: Callable[[], Json]) -> None:
-        """See `Engine`."""
         self.totals.append(total)
 
     def close(self) -> None:
-        """See `Engine`."""
         ends = [member.actor.end.remote() for member in self.members if member.free]
         if ends:
             self.ray.wait(ends, num_returns=len(ends), timeout=SECONDS)

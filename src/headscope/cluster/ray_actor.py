@@ -44,11 +44,9 @@ class RayActor:
         self.study.join(SECONDS)
 
     def send_bytes(self, data: bytes) -> None:
-        """See `Connection`."""
         self.outbox.put(data)
 
     def recv_bytes(self) -> bytes:
-        """See `Connection`."""
         return self.inbox.get()
 
 

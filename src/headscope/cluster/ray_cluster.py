@@ -49,11 +49,7 @@ def connect(ray: Any, address: str) -> None:
     if local and not ip_address(host := ray.util.get_node_ip_address()).is_loopback:
         ray.shutdown()
         raise HeadscopeError(f"--address local: Ray listens on '{host}', not on this machine alone; update Ray")
-    _mute(ray)
-
-
-def _mute(ray: Any) -> None:
-    """Keep Ray from printing its messages about lost processes, which have many lines, on standard output."""
+    # It would print messages of many lines about lost processes on standard output.
     ray._private.worker.print_to_stdstream = lambda *_, **__: None
 
 

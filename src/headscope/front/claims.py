@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import xarray as xr
@@ -33,9 +32,12 @@ def claims(results: Results, *, files: Iterable[str | Path] = ()) -> pd.DataFram
     >>> verdicts.set_index("id").loc["C1", ["verdict", "where"]].tolist()
     ['holds', 'head 1-3']
     """
+    if isinstance(results, xr.Dataset | str | Path):
+        results = [results]
+    listed = results.values() if isinstance(results, Mapping) else results
     rows = [
         {"model": model.name} | judgement.record()
-        for model, judgements in judged_of(_several(results), files)
+        for model, judgements in judged_of(listed, files)
         for judgement in judgements
     ]
     return pd.DataFrame(rows)
@@ -52,9 +54,3 @@ def judged_of(
         raise HeadscopeError("there is no result; give results of studies, or folders that they were saved in")
     papers = read_papers(*files)
     return [(model, judge(model, papers)) for model in models_in(read)]
-
-
-def _several(results: Results) -> list[Any]:
-    if isinstance(results, xr.Dataset | str | Path):
-        return [results]
-    return list(results.values() if isinstance(results, Mapping) else results)

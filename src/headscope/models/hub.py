@@ -21,8 +21,6 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 def download(source: str, revision: str | None, remedy: str = "") -> Path:
     """Download a hub model; the name of the returned folder is the hub's commit.
 
-    * `remedy`: ends the message about an unreachable hub.
-
     Raises `HeadscopeError` if there is no such model or revision, or the hub cannot be reached.
     """
     from huggingface_hub import constants, errors, snapshot_download

@@ -49,10 +49,7 @@ def logits(model: Model, inputs: Iterable[Encoded], settings: Settings = DEFAULT
 
 
 def in_order(
-    network: PreTrainedModel,
-    inputs: Iterable[Encoded],
-    outputs: Callable[[list[Encoded]], Outputs],
-    settings: Settings,
+    network: PreTrainedModel, inputs: Iterable[Encoded], outputs: Callable[[list[Encoded]], Outputs], settings: Settings
 ) -> Outputs:
     """The outputs of all inputs, computed in groups of similar length, in the order of their numbers."""
     rows: dict[int, np.ndarray] = {}
@@ -83,10 +80,7 @@ def masked_logits(
 
 
 def masked_outputs(
-    model: Model,
-    inputs: Sequence[Encoded],
-    pieces: Sequence[Int[np.ndarray, " token"]],
-    settings: Settings = DEFAULTS,
+    model: Model, inputs: Sequence[Encoded], pieces: Sequence[Int[np.ndarray, " token"]], settings: Settings = DEFAULTS
 ) -> Float[np.ndarray, "example 3"]:
     """For each masked input: the summed loss in nats, the number of masked tokens, of those predicted right."""
     collate = collator(model)

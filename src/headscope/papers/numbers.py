@@ -58,7 +58,7 @@ def absent(result: xr.Dataset, requires: tuple[str, ...]) -> str:
     """
     for name in requires:
         variable, label, reason = REQUIRED[name]
-        if variable in result and not float(result[variable].sel(label).max()) > 0:
+        if variable in result and float(result[variable].sel(label).max()) == 0:
             return reason
     return ""
 

@@ -147,11 +147,7 @@ def markdown(judgements: Sequence[Judgement], pages: Mapping[str, str] | None = 
     lines = [summed_up(judgements), "", fill(NOTE, 120), ""]
     for name in dict.fromkeys(judged.paper.name for judged in judgements):
         mine = [judged for judged in judgements if judged.paper.name == name]
-        lines += [
-            f"## {plain(mine[0].paper.title)}",
-            "",
-            "| | section | claim | verdict | here | in the paper |",
-        ]
+        lines += [f"## {plain(mine[0].paper.title)}", "", "| | section | claim | verdict | here | in the paper |"]
         lines += ["| --- | --- | --- | --- | --- | --- |"]
         for judged in mine:
             here = (

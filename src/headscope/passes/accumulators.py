@@ -122,7 +122,6 @@ class TallyAccumulator:
         self.values, self.buffer = values, Buffer(seed, resamples)
 
     def add(self, group: list[Encoded]) -> None:
-        """See `Accumulator`."""
         self.buffer.add(*self.values(group))
 
     def state(self) -> Tallies:
@@ -137,7 +136,6 @@ class ListAccumulator(Generic[Value]):
         self.observe, self.observations = observe, list[Value]()
 
     def add(self, group: list[Encoded]) -> None:
-        """See `Accumulator`."""
         self.observations.append(self.observe(group))
 
     def state(self) -> list[Value]:

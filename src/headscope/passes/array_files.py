@@ -66,7 +66,6 @@ class ArrayFiles(Generic[Value]):
         return _ShardArrays(self.observe, lambda **piece: self.receive(key, piece))
 
     def sending(self, channel: TaskChannel) -> "_ShardArrays[Value]":
-        """See `StateFiles`."""
         return _ShardArrays(self.observe, channel.piece)
 
     def receive(self, key: int | str, piece: Record) -> None:

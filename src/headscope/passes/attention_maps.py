@@ -48,7 +48,6 @@ class MapObserver(RowsObserver):
         self.batch = batch
 
     def add(self, layer: int, rows: Rows) -> None:
-        """See `RowsObserver`."""
         for number, index in enumerate(self.batch.index[rows.examples].tolist()):
             choice, first = self.chosen[index], rows.heads.start if rows.heads else 0
             if choice.layer == layer and first <= choice.head < first + rows.attention.shape[1]:

@@ -149,7 +149,6 @@ class RowObservers(RowsObserver):
             observer.start(batch)
 
     def add(self, layer: int, rows: Rows) -> None:
-        """See `RowsObserver`."""
         for observer in self.observers:
             observer.add(layer, rows)
 

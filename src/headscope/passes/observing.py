@@ -67,7 +67,6 @@ class RowsObserver:
         heads: slice | None = None,
         keys: slice | None = None,
     ) -> None:
-        """See `Observer`."""
         self.add(layer, Rows(attention, self.batch, examples, queries, entropy, heads, keys))
 
     def add(self, layer: int, rows: Rows, /) -> None:
@@ -174,7 +173,6 @@ class FiniteAttention:
         self.batch, self.first = batch, torch.zeros(shape, device=batch.real.device)
 
     def __call__(self, layer: int, attention: Tensor, examples: slice, queries: slice, *details: Any) -> None:
-        """See `Observer`."""
         if self.locating or layer == len(self.first) - 1:
             self.first[layer, examples, queries] += attention[..., 0].sum(1)
         if not self.locating:

@@ -138,7 +138,6 @@ class _SharedShard:
         ]
 
     def add(self, group: list[Encoded]) -> None:
-        """See `Accumulator`."""
         with torch.inference_mode():
             for part in self.open:
                 part.add(group)
@@ -160,7 +159,6 @@ class _SharedFiles:
     words: Words
 
     def sending(self, channel: TaskChannel) -> _SharedShard:
-        """See `StateFiles`."""
         folds = [planned.fold for planned in self.passes]
         started = [
             fold.files.sending(_PartChannel(channel, number)) if fold.files else fold.start()
@@ -169,7 +167,6 @@ class _SharedFiles:
         return _SharedShard(self.passes, self.words, started)
 
     def receive(self, task: int, piece: Record) -> None:
-        """See `StateFiles`."""
         files = self.passes[piece["part"]].fold.files
         if files:
             files.receive(task, {name: value for name, value in piece.items() if name != "part"})

@@ -169,10 +169,7 @@ SCORES = NumberTable(
 )
 PAGE = StudyParts(
     highlights=(survivors, agreement),
-    charts=(
-        Chart("kept_seeds", "heatmap", "Heads", "Number of seeds in whose pruned model a head stays."),
-        agreements,
-    ),
+    charts=(Chart("kept_seeds", "heatmap", "Heads", "Number of seeds in whose pruned model a head stays."), agreements),
     tables=(pairs, places, SCORES, published),
     by_layer=(),
 )

@@ -75,14 +75,7 @@ class Variables:
     resampled: str = ""
     arrays: dict[str, xr.DataArray] = field(default_factory=dict)
 
-    def add(
-        self,
-        name: str,
-        values: Any,
-        *,
-        interval: Any = None,
-        count: Count | int | None = None,
-    ) -> xr.DataArray:
+    def add(self, name: str, values: Any, *, interval: Any = None, count: Count | int | None = None) -> xr.DataArray:
         """Add the variable `name`, and beside it `name_ci` and `name_n_examples` where these are given.
 
         * `interval`: lower and upper bounds along the last axis, after the axes of `values`.

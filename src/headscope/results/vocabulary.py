@@ -109,14 +109,8 @@ ATTRIBUTES = (
 
 # Attributes of several studies that are no text; objects, lists and counts (objects of numbers) are JSON.
 KINDS: dict[str, str] = {
-    **dict.fromkeys(
-        "n_examples n_tokens seed duration_s n_words test_sentences".split(),
-        "number",
-    ),
-    **dict.fromkeys(
-        "left_out options recipe settings training versions".split(),
-        "object",
-    ),
+    **dict.fromkeys("n_examples n_tokens seed duration_s n_words test_sentences".split(), "number"),
+    **dict.fromkeys("left_out options recipe settings training versions".split(), "object"),
     **dict.fromkeys("counted skipped".split(), "counts"),
     **dict.fromkeys("command inputs".split(), "list"),
 }

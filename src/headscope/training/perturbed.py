@@ -28,7 +28,6 @@ class PerturbedSet:
 
     @property
     def inputs(self) -> list[Encoded]:
-        """See `TrainingInputs`."""
         return self.plain.inputs
 
     def __len__(self) -> int:
@@ -38,7 +37,6 @@ class PerturbedSet:
         return self.plain[index]
 
     def collate(self, group: list[tuple[Encoded, float]], pad: int) -> dict[str, Tensor]:
-        """See `TrainingInputs`."""
         return self.plain.collate(group, pad)
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:

@@ -142,7 +142,6 @@ class IndexAccumulator:
         self.observe, self.tally = observe, IndexTally(heads, number)
 
     def add(self, group: list[Encoded]) -> None:
-        """See `Accumulator`."""
         self.tally.add(self.observe(group), _texts(group))
 
     def state(self) -> IndexTally:

@@ -40,7 +40,6 @@ class FocusObserver(RowsObserver):
         self.links = _links(batch)
 
     def add(self, layer: int, rows: Rows) -> None:
-        """See `RowsObserver`."""
         self.measure.add(layer, rows)
         if self.links:
             self.between.add(layer, rows, rows.between_words)

@@ -129,7 +129,6 @@ class _MapWriter(RowsObserver):
         self.batch = batch
 
     def add(self, layer: int, rows: Rows) -> None:
-        """See `RowsObserver`."""
         attention, (_, heads, queries, keys) = rows.attention[0], rows.slices
         maximum = attention.amax(-1)  # [head, query]
         share = LEVELS / torch.where(maximum > 0, maximum, 1)

@@ -77,8 +77,7 @@ def laid_out(content: Own, width: int) -> Table:
 def laid_out_wrapped(content: Own) -> Table:
     """A table of words, whose cells are broken into lines."""
     table = Table(
-        *(heading(word) for word in [*content.keys, *(column.words for column in content.columns)]),
-        box=SIMPLE_HEAD,
+        *(heading(word) for word in [*content.keys, *(column.words for column in content.columns)]), box=SIMPLE_HEAD
     )
     for labels, cells in content.rows:
         table.add_row(*(cell(label) for label in labels), *(cell(value[0] if value else "") for value in cells))

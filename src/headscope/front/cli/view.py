@@ -37,8 +37,7 @@ Export = Annotated[
 Text = Annotated[str | None, typer.Option(metavar="TEXT", help="The text of the view.")]
 Second = Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")]
 State = Annotated[
-    str,
-    typer.Option(metavar="STATE", help="What follows '#' in the page's address, e.g. 'v=map&h=4-7'."),
+    str, typer.Option(metavar="STATE", help="What follows '#' in the page's address, e.g. 'v=map&h=4-7'.")
 ]
 Steps = Annotated[
     str | None,
@@ -153,18 +152,13 @@ def split(places: list[str]) -> tuple[str, list[str]]:
     >>> split([])
     ('minilm', [])
     """
-    first = Path(places[0]) if places else None
-    if (
-        first is None
-        or places[0].startswith("hf://")
-        or (first.is_dir() and not (first / "config.json").is_file() and _has_results(first))
-    ):
+    if not places or places[0].startswith("hf://"):
         return "minilm", places
+    first = Path(places[0])
+    if first.is_dir() and not (first / "config.json").is_file():
+        if any(files_within(first, name) for name in ("result.nc", "examples.nc")):
+            return "minilm", places
     return places[0], places[1:]
-
-
-def _has_results(folder: Path) -> bool:
-    return any(files_within(folder, name) for name in ("result.nc", "examples.nc"))
 
 
 def _started(page: str, state: str, no_browser: bool) -> None:

@@ -17,6 +17,8 @@ FINDER = "layer of the head that gains most at planted pairs, on one half"
 MOVED = "length of what a head moves from a sink, over that from other tokens"
 EIGENVALUES = "eigenvalues of the circuit: their sum over the sum of their absolute values"
 BY_CHANCE = "false discovery rate of copying, against what the head writes turned at random"
+CAUSAL = "repeated random tokens, the head replaced by its mean (Olsson et al. 2022, argument 3)"
+WITHOUT_HEAD = "rise of the loss of the second copy of random tokens without the head"
 WINDOW = "largest distance that the layer sees by the configuration, if it says so"
 
 
@@ -98,6 +100,8 @@ STUDY = Study(
         Number("copying_most", "tokens whose own logit a head raises more than all others", TOKENS, HEADS, CIRCUIT),
         Number("copying_eigenvalues", EIGENVALUES, "from -1 to 1", HEADS, CIRCUIT),
         Number("copying_q_value", "false discovery rate of copying", "rate", HEADS, CIRCUIT, BY_CHANCE),
+        Number("copy_loss", "loss of the second copy of random tokens, by token", "nats", (), CAUSAL),
+        Number("copy_loss_rise", WITHOUT_HEAD, "nats", HEADS, CAUSAL),
         Number("mean_distance", "mean distance of what a token attends to", "tokens", HEADS, SINKS),
         Number("farthest_back", "largest distance back that some head gives attention", "tokens", LAYER, RANDOM),
         Number("farthest_forward", "largest distance forward that some head gives attention", "tokens", LAYER, RANDOM),

@@ -80,6 +80,21 @@ def windows(numbers: Numbers) -> Finding:
     return Finding("Local and global layers", text)
 
 
+def causal(numbers: Numbers) -> Finding:
+    """Whose loss costs repetition most, and what the head costs that gains most by its attention."""
+    rise = numbers.array("copy_loss_rise")
+    chosen = {dim: numbers.array(f"chosen_{dim}", relation="induction") for dim in ("layer", "head")}
+    beside = ""
+    if all(number.notnull() for number in chosen.values()):
+        without = numbers("copy_loss_rise", **{dim: int(number) for dim, number in chosen.items()})
+        beside = f"; by {without} without the head that gains most by attention"
+    return Finding(
+        "Without a head, the second copy loses",
+        f"The loss of a second copy of random tokens, {numbers('copy_loss')} nats a token, rises most without "
+        f"{listed(strongest(rise)[:NAMED])}{beside}. The head is replaced by its mean over the inputs.",
+    )
+
+
 def left_out(numbers: Numbers) -> Iterator[Finding]:
     """What was not measured, and why."""
     for what, reason in numbers.attribute("left_out").items():
@@ -174,7 +189,7 @@ PAGE = StudyParts(
         copying,
         sinks,
     ),
-    findings=(partial(repetition, relation="previous"), natural, windows, left_out),
+    findings=(partial(repetition, relation="previous"), causal, natural, windows, left_out),
     charts=(
         gains("gain", "repeated random tokens"),
         gains("natural_gain", "the corpus"),
@@ -192,12 +207,16 @@ PAGE = StudyParts(
             "Share of tokens whose own logit a head raises above the mean where it looks at them; chance is 0.5.",
         ),
         Chart(
+            *("copy_loss_rise", "heatmap", REPEATS),
+            "Rise of the loss of a second copy of random tokens, in nats a token, with the head replaced by its mean.",
+        ),
+        Chart(
             *("mean_distance", "by_layer", "Distance"),
             "A dot for each head, a line for the layer's mean: how far away the tokens are that it attends to.",
         ),
     ),
     tables=(table, published),
-    by_layer=("gain", "copying", "sink_attention", "mean_distance"),
+    by_layer=("gain", "copy_loss_rise", "copying", "sink_attention", "mean_distance"),
     kinds=KINDS,
     card=CARD,
     no_claim=no_claim,

@@ -18,6 +18,7 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
 from headscope.ranges import Range
 from headscope.studies.heads.induction import scores, sink_and_copy_variables, variables
+from headscope.studies.heads.induction.causal_effect import causal_effect
 from headscope.studies.heads.induction.copying import copying_of
 from headscope.studies.heads.induction.made_inputs import Maker, maker
 from headscope.studies.heads.induction.observer import Reach
@@ -57,7 +58,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     It is to the token after an earlier copy of the same token (induction), to that copy (duplicate), and to the token
     before (previous). Only copies before a token count, in encoders too. The control is attention to the same places in
     sequences without a repetition, so that a head that always looks at one distance gains nothing. The study also looks
-    for repetitions of the corpus, pairs planted in long texts, sinks, heads that copy, and how far heads look.
+    for repetitions of the corpus, pairs planted in long texts, sinks, heads that copy, and how far heads look. For a
+    model that predicts the next word, `copy_loss_rise` is what the loss of the second copy gains without a head.
 
     The best head of each relation is chosen on one half of the sequences, and `chosen_...` are its scores on the other.
 
@@ -101,6 +103,13 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         left_out["copying"] = circuit
     else:
         arrays |= sink_and_copy_variables.of_copying(circuit, heads)
+    effect = or_reason(
+        causal_effect, model, made.repeated(sequences, length, repeats), len(made.before), length, settings
+    )
+    if isinstance(effect, str):
+        left_out["causal effect"] = effect
+    else:
+        arrays |= effect
     norms = or_reason(value_norms, bare, corpus, replace(settings.quiet, keep_interrupted=False))
     if isinstance(norms, str):
         left_out["value norms"] = norms

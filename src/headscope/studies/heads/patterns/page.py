@@ -21,8 +21,8 @@ SHARES, HEADS, MAPS = "Share of each pattern", "Patterns of heads", "Clear examp
 PAPER = (0.32, 0.61)
 MEANINGS = {
     "vertical": "All tokens attend to the same few tokens.",
-    "diagonal": "Each token attends to itself or a neighbour.",
-    "vertical_diagonal": "Each token attends to a few tokens that all attend to, and to itself or a neighbour.",
+    "diagonal": "Each token attends near itself, at one distance.",
+    "vertical_diagonal": "Each token attends to a few tokens that all attend to, and near itself, at one distance.",
     "block": "Attention is nearly even, over the input or inside its segments: random weights look so, too.",
     "heterogeneous": "They have no simple shape.",
 }
