@@ -36,7 +36,7 @@ def test_a_pruned_classifier_of_a_result_is_exported_and_checked(tmp_path: Path,
     assert [one.name for one in session.get_outputs()] == ["logits"]
     assert {tuple(one.shape) for one in session.get_inputs()} == {("examples", "tokens")}
     texts = ["The cat sat.", "A dog!", "Nobody saw the old house by the river that night."]
-    inputs = tiny_tokenizer()(texts, padding=True, return_tensors="pt")
+    inputs = model.tokenizer(texts, padding=True, return_tensors="pt")
     with torch.inference_mode():
         expected = smaller.network(**inputs).logits
     (output,) = session.run(None, {name: values.numpy() for name, values in inputs.items()})
@@ -90,6 +90,7 @@ def test_families_are_exported_for_any_number_of_examples_and_tokens(kind: str, 
     for examples, tokens in ((1, 1), (5, 33)):
         ids = random_tokens(model, examples, tokens)
         inputs = {"input_ids": ids, "token_type_ids": 0 * ids, "attention_mask": torch.ones_like(ids)}
+        inputs = {one.name: inputs[one.name] for one in session.get_inputs()}
         with torch.inference_mode():
             expected = model.network(**inputs)[0]
         torch.testing.assert_close(first_output(session, inputs), expected, atol=1e-4, rtol=1e-4)
