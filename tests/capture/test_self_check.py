@@ -1,6 +1,5 @@
 """The check at load: what it accepts, and bugs planted to see it find them."""
 
-import numpy as np
 import pytest
 import torch
 from transformers import AttentionMaskInterface, BertForSequenceClassification, DebertaV2Config, MPNetConfig
@@ -124,14 +123,14 @@ def test_a_bug_of_lazy_masks_only_leaves_the_whole_ones(blocks_of, monkeypatch):
 
 def test_the_check_finds_a_window_whose_last_key_is_lost(monkeypatch):
     """Also in a model whose window is longer than the check's text."""
-    network, ends = tiny_network(tiny_config("modernbert", local_attention=128)), key_ranges._ends
+    network, of = tiny_network(tiny_config("modernbert", local_attention=128)), key_ranges.KeyRanges.of
 
-    def lost(seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        first, last = ends(seen)
-        return first, last - (last < seen.shape[1])
+    def lost(ranges: key_ranges.KeyRanges, queries: slice) -> slice:
+        keys = of(ranges, queries)
+        return slice(keys.start, keys.stop - (keys.stop < ranges.keys))
 
     assert self_check.check(network).method == "attention interface"
-    monkeypatch.setattr(key_ranges, "_ends", lost)
+    monkeypatch.setattr(key_ranges.KeyRanges, "of", lost)
     with pytest.raises(HeadscopeError, match="attention of layer 2 differs from eager"):
         self_check.check(network)
     assert network.config.sliding_window == 64

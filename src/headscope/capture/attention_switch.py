@@ -60,16 +60,12 @@ def nothing(module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *_: An
     return query.new_empty(examples, queries, heads, value.shape[-1]), None
 
 
-def _switched(*arguments: Any, **keywords: Any) -> tuple[Contexts, None]:
-    return _attend.get()(*arguments, **keywords)
-
-
 def _mask(*arguments: Any, **keywords: Any) -> Bool[Tensor, "example 1 query key"] | None:
     """The mask of the fused kernel; None only where every query sees every key, never because the kernel is causal."""
     return sdpa_mask(*arguments, **keywords | {"allow_is_causal_skip": False})
 
 
-AttentionInterface.register(NAME, _switched)
+AttentionInterface.register(NAME, lambda *arguments, **keywords: _attend.get()(*arguments, **keywords))
 AttentionMaskInterface.register(NAME, _mask)
 
 

@@ -173,7 +173,8 @@ def kind_of_columns(rows: Sequence[str]) -> str:
     """
     if any(row.startswith("#begin document") for row in rows):
         return "conll2012"
-    words = [row.split("\t") if "\t" in row else row.split() for row in rows if _is_word(row)]
+    rows = [row for row in rows if row.strip() and not row.startswith(("#", "-DOCSTART-"))]
+    words = [row.split("\t") if "\t" in row else row.split() for row in rows]
     numbers = {len(columns) for columns in words}
     if len(words) < LEAST or numbers & {0, 1} or len(numbers) != 1:
         return ""
@@ -184,7 +185,3 @@ def kind_of_columns(rows: Sequence[str]) -> str:
     if all(TAG.fullmatch(columns[-1]) for columns in words):
         return "conll2000" if number in (CHUNKS, CHUNKS + 1) else "conll2012" if number >= ONTONOTES else "text"
     return ""
-
-
-def _is_word(row: str) -> bool:
-    return bool(row.strip()) and not row.startswith(("#", "-DOCSTART-"))

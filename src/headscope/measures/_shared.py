@@ -31,3 +31,8 @@ def maximum_by_feature(by_key: Float[Tensor, "example head key"], batch: Batch) 
 def received(rows: Rows) -> Float[Tensor, "example head group key"]:
     """The attention that each key gets from the queries of the block, summed over each of `batch.QUERY_GROUPS`."""
     return rows.received
+
+
+def pair_sums(rows: Rows) -> Float[Tensor, "example head sum"]:
+    """The block's part of the sums of `encoding.pair_sums`; zeros where the batch has no pair."""
+    return rows.pair_sums

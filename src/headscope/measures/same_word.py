@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Values
-from headscope.measures._pairs import sums
+from headscope.measures._shared import pair_sums
 from headscope.results.variables import Variable
 from headscope.results.vocabulary import WORD_PAIRS
 
@@ -21,7 +21,7 @@ VARIABLE = Variable(
 )
 
 
-observe = sums
+observe = pair_sums
 
 
 def finish(observed: Float[Tensor, "example head sum"], batch: Batch) -> Values:

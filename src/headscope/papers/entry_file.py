@@ -17,10 +17,6 @@ LARGEST = 1e15  # no number of a result is larger
 Label = str | int | list[str | int]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) or _is_number(value)
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST
 
@@ -36,7 +32,7 @@ def _all_text(values: Iterable[Any]) -> bool:
 
 # Of each type: what its values are called, which are taken, and what is made of them.
 TYPES: Mapping[Any, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
-    str: ("text; put it in quotes", _is_text, str),
+    str: ("text; put it in quotes", lambda value: isinstance(value, str) or _is_number(value), str),
     bool: ("true or false", lambda value: isinstance(value, bool), bool),
     int: ("whole number", lambda value: _is_number(value) and isinstance(value, int), int),
     float: ("number", _is_number, float),

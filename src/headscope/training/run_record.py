@@ -161,7 +161,8 @@ class RunRecord:
 
     def checkpoint(self) -> Path | None:
         """The last complete checkpoint, or None."""
-        return max((step for step in self.folder.glob("step-*") if STEP.fullmatch(step.name)), key=_step, default=None)
+        steps = [path for path in self.folder.glob("step-*") if STEP.fullmatch(path.name)]
+        return max(steps, key=lambda path: int(path.name.partition("-")[2]), default=None)
 
     def keep_checkpoint(self, step: int) -> None:
         """Move the complete checkpoint of a step to its place and remove the others."""
@@ -207,7 +208,3 @@ def refusing_damaged(path: Path) -> Iterator[None]:
     except Exception as error:  # safetensors, torch and transformers raise anything here
         reason = shorten(str(error).strip() or type(error).__name__, 160, placeholder=" ...")
         raise HeadscopeError(f"'{path}' is damaged ({reason}); remove it, and start the same command again") from error
-
-
-def _step(folder: Path) -> int:
-    return int(folder.name.partition("-")[2])

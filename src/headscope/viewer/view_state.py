@@ -93,16 +93,12 @@ def parse_state(fragment: str) -> ViewState:
         words={"words": True, "pieces": False}.get(last.get("w", "")),
         special=last.get("s") != "0",
         across=last.get("b", "0") != "0",
-        model=_count(last.get("m", "")),
+        # as `state.js` reads it: 0 for what is no number of at most six digits
+        model=int(last["m"]) if re.fullmatch(r"[0-9]{1,6}", last.get("m", "")) else 0,
         off=last.get("x", ""),
         mode=next((mode for mode in get_args(Mode) if mode == last.get("xm")), "uniform"),
         by=last.get("e", ""),
     )
-
-
-def _count(text: str) -> int:
-    """A number of at most six digits; 0 for anything else, as `state.js` reads it."""
-    return int(text) if re.fullmatch(r"[0-9]{1,6}", text) else 0
 
 
 def _head_index(name: str) -> tuple[int, int]:

@@ -5,11 +5,12 @@ docs/json.md lists the fields.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -48,9 +49,17 @@ def cell(value: object) -> Text:
     return Text(printable(value))
 
 
-def heading(value: object) -> Column:
-    """A column of a table with a printable heading."""
-    return Column(cell(value))
+def table_of(headings: Iterable[object], rows: Iterable[Iterable[object]], **layout: Any) -> Table:
+    """A table of printable headings and cells."""
+    table = Table(*(Column(cell(heading)) for heading in headings), box=SIMPLE_HEAD, **layout)
+    for row in rows:
+        table.add_row(*map(cell, row))
+    return table
+
+
+def print_table(headings: Iterable[object], rows: Iterable[Iterable[object]]) -> None:
+    """Print a table of printable headings and cells."""
+    Console().print(table_of(headings, rows))
 
 
 def print_json(values: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import INCOMPLETE, notice, user_errors
 from headscope.front.cli.options import DEFAULTS
 from headscope.front.cli.output_folder import writable
-from headscope.front.cli.printing import cell, escaped, print_json, printable
+from headscope.front.cli.printing import escaped, print_json, print_table, printable
 
 if TYPE_CHECKING:
     from headscope.front.reproduce.certificate import RunPlan
@@ -119,15 +119,11 @@ def _print_all(runs: "Sequence[RunPlan]", assumed: bool, *, json: bool) -> None:
     if json:
         print_json({"plan": [run._asdict() for run in runs], "seconds": seconds, "memory": memory, "disk": disk})
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("Paper", "Run", "Runs", "Hours", "Reads, or needs", box=SIMPLE_HEAD)
-    for run in runs:
-        hours = f"{run.seconds / 3600:.1f}" if run.runs else ""
-        table.add_row(run.paper, cell(run.run), "yes" if run.runs else "no", hours, cell(run.reads))
-    Console().print(table)
+    shown = (
+        (run.paper, run.run, "yes" if run.runs else "no", f"{run.seconds / 3600:.1f}" * run.runs, run.reads)
+        for run in runs
+    )
+    print_table(("Paper", "Run", "Runs", "Hours", "Reads, or needs"), shown)
     shape = " The model is not on this machine: the shape of BERT-base is assumed." if assumed else ""
     typer.echo(
         f"About {seconds / 3600:.0f} hours on one core of a processor, {memory:,} MiB of memory and {disk:,} MiB of "
@@ -143,15 +139,8 @@ def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
     if json:
         runs = [{"run": run.name, "command": run.command, "lacks": run.lacks or None} for run in result.record.runs]
         numbers = frame(result).to_dict("records")
-        print_json(
-            {
-                "paper": result.record.paper,
-                "model": result.record.model,
-                "numbers": numbers,
-                "runs": runs,
-                "page": str(page),
-            }
-        )
+        record = {"paper": result.record.paper, "model": result.record.model}
+        print_json(record | {"numbers": numbers, "runs": runs, "page": str(page)})
         return
     if quiet:
         return
@@ -172,27 +161,16 @@ def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
 
 def _print_plan(plans: "Sequence[PlannedRun]", *, json: bool) -> None:
     if json:
-        print_json(
-            {
-                "plan": [
-                    {"run": plan.run.name, "study": plan.run.study, "runs": not plan.lacks, "lacks": plan.lacks or None}
-                    | {"command": " ".join(plan.words), "deviations": [*plan.deviations, *plan.run.deviations]}
-                    for plan in plans
-                ]
-            }
-        )
+        rows = [
+            {"run": plan.run.name, "study": plan.run.study, "runs": not plan.lacks, "lacks": plan.lacks or None}
+            | {"command": " ".join(plan.words), "deviations": [*plan.deviations, *plan.run.deviations]}
+            for plan in plans
+        ]
+        print_json({"plan": rows})
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("Run", "Study", "Runs", "Reads, or needs", box=SIMPLE_HEAD)
+    shown = []
     for plan in plans:
         reads = plan.lacks or " ".join((*plan.words[1:], *(f"({text})" for text in plan.deviations)))
-        table.add_row(
-            cell(plan.run.name),
-            cell(plan.words[0] if plan.words else plan.run.study),
-            cell("no" if plan.lacks else "yes"),
-            cell(reads),
-        )
-    Console().print(table)
+        study = plan.words[0] if plan.words else plan.run.study
+        shown.append((plan.run.name, study, "no" if plan.lacks else "yes", reads))
+    print_table(("Run", "Study", "Runs", "Reads, or needs"), shown)

@@ -108,18 +108,11 @@ def _run_study(study: str, values: dict[str, Any], words: list[str]) -> None:
 
 def models_of(values: Mapping[str, Any]) -> list[str]:
     """The models that the options of a study name."""
-    return [name for option in ("model", "models", "steps") for name in _listed(values.get(option))]
-
-
-def _listed(value: str | list[str] | None) -> list[str]:
-    return [value] if isinstance(value, str) else value or []
+    return [values["model"]] if "model" in values else values.get("models") or values.get("steps") or []
 
 
 def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:
-    """Raise `HeadscopeError` if the folder has the result of another run: of another model, text or setting.
-
-    * `values`: the options of this run.
-    """
+    """Raise `HeadscopeError` if the folder has the result of another run: of another model, text or setting."""
     from headscope import results
 
     attributes = results.attributes_of(values["out"]) if (values["out"] / "result.nc").exists() else {"interrupted": ""}

@@ -9,7 +9,7 @@ import typer
 from headscope import catalog
 from headscope.errors import DrawingError, HeadscopeError
 from headscope.front.cli.errors import INCOMPLETE, notice
-from headscope.front.cli.printing import cell, escaped, print_json, printable
+from headscope.front.cli.printing import escaped, print_json, print_table, printable
 from headscope.front.progress import duration
 from headscope.front.survey.budget import Budget, seconds_of, widest
 from headscope.front.survey.costs import StudyEstimate, examples_of, rows
@@ -99,17 +99,13 @@ def print_plan(
     if json:
         print_json({"plan": listed, "examples": chosen})
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     by_task = {plan.study for plan in plans if not plan.lacks and not plan.corpora}
-    table = Table("Study", "Time", "Memory", "Reads, or needs", box=SIMPLE_HEAD)
+    shown = []
     for row in listed:
         taken = (duration(row["seconds"]), f"{row['mib']:,} MiB") if row["runs"] else ("left out", "")
         taken = ("by the task", "") if row["study"] in by_task else taken
-        table.add_row(cell(row["study"].replace("_", "-")), *taken, cell(row["reads"]))
-    Console().print(table)
+        shown.append((row["study"].replace("_", "-"), *taken, row["reads"]))
+    print_table(("Study", "Time", "Memory", "Reads, or needs"), shown)
     total = duration(sum(estimate.of(examples) for estimate in estimates))
     typer.echo(f"About {total} in all: an estimate for one core; another processor may need half or twice of it.")
     if budget and estimates:

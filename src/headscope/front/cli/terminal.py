@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from headscope import catalog
 from headscope.figures.labels import special_tokens
-from headscope.front.cli.printing import cell, escaped, heading, printable
+from headscope.front.cli.printing import cell, escaped, printable, table_of
 from headscope.report.facts import model_notes
 from headscope.report.printed import BY_LAYER, printed
 from headscope.report.study_page import study_page
@@ -64,24 +63,20 @@ def laid_out(content: Own, width: int) -> Table:
     widths = np.cumsum([max(map(len, column)) + 2 for column in zip(head, *rows, strict=True)])
     fitting = max(keys + 1, int((widths + 2 <= width).sum()))
     shown = _spread(rows, width) if content.name == BY_LAYER else [*range(min(fitting, len(head)))]
-    table = Table(*(heading(head[index]) for index in shown), box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = table_of(
+        (head[index] for index in shown), ([row[index] for index in shown] for row in rows), padding=(0, 1, 0, 0)
+    )
     if hidden := [name for index, name in enumerate(head) if index not in shown]:
         what = "layers" if content.name == BY_LAYER else "columns"
         table.caption = cell(f"{what} for which the terminal has no room: {', '.join(hidden)}; the page has them")
         table.caption_justify = "left"
-    for row in rows:
-        table.add_row(*(cell(row[index]) for index in shown))
     return table
 
 
 def laid_out_wrapped(content: Own) -> Table:
     """A table of words, whose cells are broken into lines."""
-    table = Table(
-        *(heading(word) for word in [*content.keys, *(column.words for column in content.columns)]), box=SIMPLE_HEAD
-    )
-    for labels, cells in content.rows:
-        table.add_row(*(cell(label) for label in labels), *(cell(value[0] if value else "") for value in cells))
-    return table
+    rows = ([*labels, *(value[0] if value else "" for value in cells)] for labels, cells in content.rows)
+    return table_of([*content.keys, *(column.words for column in content.columns)], rows)
 
 
 def _spread(rows: Sequence[Sequence[str]], width: int) -> list[int]:

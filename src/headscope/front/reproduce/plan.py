@@ -59,11 +59,8 @@ def _planned(
     words = (*_models(run, model, out), *_data(run, located), *results, *_options(run, tasks, limit))
     deviations = [located[name].deviation for name in run.data.values() if name in located and located[name].deviation]
     deviations += [f"Without {', '.join(missing)}, of which the folder has no file."] if missing else []
-    return PlannedRun(run, (catalog.command_name(run.study), *words), tuple(map(_sentence, dict.fromkeys(deviations))))
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+    sentences = tuple(f"{text[0].upper()}{text[1:].rstrip('.')}." for text in dict.fromkeys(deviations))
+    return PlannedRun(run, (catalog.command_name(run.study), *words), sentences)
 
 
 def _models(run: Run, model: str, out: Path) -> Iterator[str]:

@@ -23,6 +23,8 @@ from headscope.studies.heads.induction.card import COPIES, FOCUS_WORDS, WORDS
 
 # A head mostly looks at the previous token, or at a sink, from here on, as in `profile`.
 HALF = 0.5
+# Nats a token from which on the loss of a second copy is said to rise.
+HARM = 0.1
 
 
 def repetition(numbers: Numbers, relation: str) -> Finding:
@@ -51,6 +53,22 @@ def repetition(numbers: Numbers, relation: str) -> Finding:
 def chosen_head(numbers: Numbers, prefix: str, **labels: object) -> str:
     """The head that was chosen, on other cases, for a relation or a length of texts."""
     return head_name(*(int(numbers(f"{prefix}_{name}", **labels).value) for name in ("layer", "head")))
+
+
+def causal(numbers: Numbers) -> Finding:
+    """What the second copy loses without the head that looks at copies most, and without which heads it loses most."""
+    layer, head = (int(numbers(f"chosen_{name}", relation="induction").value) for name in ("layer", "head"))
+    rise, name = numbers("copy_loss_rise", layer=layer, head=head), head_name(layer, head)
+    return Finding.judged(
+        above(rise, 0, (n_examples(numbers.array("copy_loss_rise")) or (0, 0))[1], least=HARM),
+        f"The loss of a second copy of random tokens is {numbers('copy_loss')} nats a token. With head {name} replaced "
+        f"by its mean over the inputs it rises by {rise}; it rises most without "
+        f"{listed(strongest(numbers.array('copy_loss_rise'))[:3])}.",
+        holds=f"Repetition is lost in part without head {name}, which looks at copies most",
+        fails=f"Repetition does not need head {name}, which looks at copies most",
+        undecided="It cannot be told whether repetition needs the head that looks at copies most",
+        unit="sequences",
+    )
 
 
 def copying(numbers: Numbers) -> Finding:

@@ -25,7 +25,7 @@ from headscope.report.wording import (
 )
 from headscope.statistics.significance import GAIN
 from headscope.studies.heads.induction.card import CARD, FOCUS_WORDS, KINDS, WORDS
-from headscope.studies.heads.induction.claims import chosen_head, copying, planted, repetition, sinks
+from headscope.studies.heads.induction.claims import causal, chosen_head, copying, planted, repetition, sinks
 
 NAMED = 3
 REPEATS, FAR, SINKS, COPIES = "Repetitions", "Planted pairs", "Sinks", "Copying"
@@ -78,21 +78,6 @@ def windows(numbers: Numbers) -> Finding:
     mean = "" if distance is None else f" Farthest on average: {listed(strongest(distance)[:NAMED])} tokens."
     text = f"{seen}; in {possible + 1:,} tokens attention reaches {agreed}.{mean}"
     return Finding("Local and global layers", text)
-
-
-def causal(numbers: Numbers) -> Finding:
-    """Whose loss costs repetition most, and what the head costs that gains most by its attention."""
-    rise = numbers.array("copy_loss_rise")
-    chosen = {dim: numbers.array(f"chosen_{dim}", relation="induction") for dim in ("layer", "head")}
-    beside = ""
-    if all(number.notnull() for number in chosen.values()):
-        without = numbers("copy_loss_rise", **{dim: int(number) for dim, number in chosen.items()})
-        beside = f"; by {without} without the head that gains most by attention"
-    return Finding(
-        "Without a head, the second copy loses",
-        f"The loss of a second copy of random tokens, {numbers('copy_loss')} nats a token, rises most without "
-        f"{listed(strongest(rise)[:NAMED])}{beside}. The head is replaced by its mean over the inputs.",
-    )
 
 
 def left_out(numbers: Numbers) -> Iterator[Finding]:

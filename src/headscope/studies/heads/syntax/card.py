@@ -47,17 +47,15 @@ def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
     """The relations for which the head is special, else the nearest; then the relations that it was chosen for."""
     rows = [row for row in of_variable(numbers, "accuracy") if "all" not in row.labels]
     rule = f"at least 10 points over the best fixed word {judged_on(result)}, q < {RATE}, at least {LEAST_CASES} words"
-    yield from special_for(result, rows, "Special for", _sentence, rule, SHOWN)
+    yield from special_for(
+        result, rows, "Special for", lambda row: f"{row.words} {beside_baseline(row, 'best fixed word')}", rule, SHOWN
+    )
     if numbers:
         heads = chosen_for(with_fixed_words(result), RELATIONS, numbers[0].layer, numbers[0].head)
         frequent = sorted((head for head in heads if head.enough), key=lambda head: -head.gain.value)
         where = "the same sentences" if as_coded(result) else "the other half of the sentences"
         yield from best_head_of([_scores(head) for head in frequent], where)
         yield from sink_of_head(result, [head for head in frequent if head.labels["relation"] != "all"][:SHOWN])
-
-
-def _sentence(row: Row) -> str:
-    return f"{row.words} {beside_baseline(row, 'best fixed word')}"
 
 
 def _scores(relation: ChosenHead) -> str:

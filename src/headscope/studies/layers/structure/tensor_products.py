@@ -124,7 +124,10 @@ def decompose(
     """
     fillers = _fillers([train, test])
     padded = [_padded(rows, device) for rows in (fillers[: len(train)], fillers[len(train) :])]
-    targets = [_targets(treebank, device) for treebank in (train, test)]
+    layers = slice(None, -len(UNCONTEXTUAL))
+    # [space, sentence, width]: the mean of the states of the words of each sentence, in each layer
+    means = ([array[layers].float().mean(1) for array in treebank.arrays] for treebank in (train, test))
+    targets = [torch.stack(by_sentence, dim=1).to(device) for by_sentence in means]
     centre = targets[0].mean(1, keepdim=True)
     scale = (targets[0] - centre).square().mean((1, 2), keepdim=True).sqrt().clamp_min(1e-12)
     targets = [(target - centre) / scale for target in targets]
@@ -207,12 +210,6 @@ def _role_ids(
     for row, sentence in enumerate(names):
         role_ids[row, : len(sentence)] = torch.tensor([index.get(name, RARE) for name in sentence])
     return role_ids.to(device)
-
-
-def _targets(treebank: TreebankStates, device: torch.device) -> Float[Tensor, "space sentence width"]:
-    """The mean of the states of the words of each sentence, in each layer."""
-    layers = slice(None, -len(UNCONTEXTUAL))
-    return torch.stack([array[layers].float().mean(1) for array in treebank.arrays], dim=1).to(device)
 
 
 def _fit(

@@ -42,17 +42,14 @@ def _differences(model: str, numbers: list[Row]) -> Iterator[Finding]:
     changes = [row for row in numbers if row.variable.startswith("difference_")]
     sure = [row for row in changes if row.lower > 0 or row.upper < 0]
     if sure:
-        texts = "; ".join(map(_sentence, sorted(sure, key=_apart)[:SHOWN]))
+        # those with a rank nearest to the first or the last
+        nearest = sorted(sure, key=lambda row: min(row.rank, row.heads + 1 - row.rank))
+        texts = "; ".join(map(_sentence, nearest[:SHOWN]))
         chance = f"by chance: about {max(1, round(0.05 * len(changes)))}"
         sentence = f"The interval of {len(sure)} of {len(changes)} changes excludes 0 ({chance})"
         yield Finding(
             f"Changes in {model}", f"{sentence}. Changes with the highest or lowest ranks among the heads: {texts}."
         )
-
-
-def _apart(row: Row) -> float:
-    """The distance of the rank from the nearer end, the first or the last rank; from 1."""
-    return min(row.rank, row.heads + 1 - row.rank)
 
 
 def _sentence(row: Row) -> str:

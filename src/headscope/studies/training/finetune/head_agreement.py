@@ -35,7 +35,8 @@ def head_agreement(runs: Sequence[Mapping[str, np.ndarray]]) -> Values:
         for name in ("importance", "similarity", "focus", "entropy")
     )
     heads, kinds = tuple(int(number) for number in measured[0]["heads"]), kinds_of(focus)
-    matrices = [agreements(importance), agreements(similarity), agreements(kinds, _same), agreements(entropy)]
+    same = agreements(kinds, lambda one, other: float((one == other).mean()))
+    matrices = [agreements(importance), agreements(similarity), same, agreements(entropy)]
     first = importance >= np.sort(importance, axis=1)[:, -max(importance.shape[1] // TOP, 1), None]
     commonest = np.max([(kinds == kind).mean(0) for kind in range(MIXED, focus.shape[-1])], axis=0)
     by_head = {
@@ -53,7 +54,3 @@ def head_agreement(runs: Sequence[Mapping[str, np.ndarray]]) -> Values:
 def kinds_of(focus: Float[np.ndarray, "run head focus"]) -> Int[np.ndarray, "run head"]:
     """The number of what each head gives most attention to, if that is 0.4 or more; else -1."""
     return np.where(focus.max(-1) >= SHARE, focus.argmax(-1), MIXED)
-
-
-def _same(one: np.ndarray, other: np.ndarray) -> float:
-    return float((one == other).mean())

@@ -105,7 +105,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     asked = SampleSizes(*(min(number, corpus.n_examples) for number in (scored, altered, altered)))
     sizes = asked if full else of_two_minutes(model, corpus, settings, asked.scored, asked.altered)
     sample = sample_of(corpus.n_examples, sizes.scored, flow, settings.seed, sizes.altered, sizes.by_head)
-    _announce(settings, corpus.n_examples, sample, asked)
+    attributes["read_in_part"] = _announce(settings, corpus.n_examples, sample, asked)
     result = explain_corpus(Pass(model, corpus, settings), target, sample, token, tolerance)
     variables = to_variables(result.value, model.capture.heads, settings.seed, settings.resamples)
     attributes |= {
@@ -120,14 +120,18 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))
 
 
-def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes) -> None:
-    """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many."""
+def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSizes) -> str:
+    """Say what takes most of the time, before it starts; the bar counts passes, of which a scored input has many.
+
+    Returns: what is left out of what was asked for.
+    """
     scored, altered, heads = len(sample.scored), len(sample.altered), len(sample.by_head)
     passes = PASSES * scored + ALTERED_PASSES * altered
     settings.on_total(inputs if settings.in_parts else inputs + passes)
+    left_out: list[str] = []
     if scored < asked.scored:
         times = asked.scored / scored
-        settings.on_notice(
+        left_out.append(
             f"{scored} of {asked.scored} inputs are scored, by some {PASSES} to {SETS} passes each; --full scores all, "
             f"in some {times:.1f} times the time, for intervals {times**0.5:.1f} times as narrow"
         )
@@ -135,7 +139,10 @@ def _announce(settings: Settings, inputs: int, sample: Sample, asked: SampleSize
         line = f"{scored} inputs are scored, by some {PASSES} passes each; --scored {FIRST_LOOK} gives a first look"
         settings.on_notice(line)
     if altered < asked.altered or heads < min(BY_HEAD, asked.by_head):
-        settings.on_notice(
+        left_out.append(
             f"attention is altered in {altered} of {asked.altered} inputs, and head by head in {heads} of them; --full "
             "alters it in all, head by head, too"
         )
+    for line in left_out:
+        settings.on_notice(line)
+    return "; ".join(left_out)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from headscope.studies.heads.patterns.classifier.grid import SIZE
@@ -39,14 +39,17 @@ class Pictures:
 
 def pictures(grids: Float[Tensor, "map channel row column"]) -> Pictures:
     """Stretch the maps of `grid.CHANNELS` over the whole grid, and scale each to its own maximum."""
-    source = _sources(grids)
-    maximum, mean = _stretched(grids[:, :2].float(), source).unbind(1)
+    filled = (grids[:, -1, 0] > 0).sum(-1, keepdim=True)
+    # [map, place]: the row or column of the grid behind each row or column of the picture
+    source = torch.arange(SIZE, device=grids.device) * filled // SIZE
+    cell = (source[:, :, None] * SIZE + source[:, None]).flatten(1)[:, None].expand(-1, 2, -1)
+    maximum, mean = grids[:, :2].float().flatten(2).gather(2, cell).unflatten(2, (SIZE, SIZE)).unbind(1)
     # the same in all rows of a map, whose first cell is always inside of it
     cls, sep = (grids[:, channel, 0].float().gather(1, source)[:, None].expand_as(mean) for channel in (2, 3))
     length = 1 / grids[:, -1, :1, :1].float()
     largest = maximum.amax((1, 2), keepdim=True).clamp(min=1e-9)
     first = (source.diff(dim=1, prepend=source[:, :1] - 1) > 0).to(maximum.dtype)
-    distance = _apart(grids.device) * length
+    distance = (offsets(grids.device) - SIZE + 1).abs() / SIZE * length
     cells, inside = grids[:, 0].float() / largest, (grids[:, -1] > 0).to(maximum.dtype)
     return Pictures(
         cells,
@@ -80,23 +83,6 @@ def membership(device: torch.device, extra: int | None = None) -> Float[Tensor, 
     """1 where a cell lies on a parallel to the main diagonal; with `extra` divided by the parallel's cells and more."""
     member = torch.nn.functional.one_hot(offsets(device).flatten(), 2 * SIZE - 1).float()
     return member if extra is None else member / (member.sum(0) + extra)
-
-
-def _sources(grids: Float[Tensor, "map channel row column"]) -> Int[Tensor, "map place"]:
-    """The row or column of the grid behind each row or column of the picture."""
-    filled = (grids[:, -1, 0] > 0).sum(-1, keepdim=True)
-    return torch.arange(SIZE, device=grids.device) * filled // SIZE
-
-
-def _stretched(
-    grids: Float[Tensor, "map channel row column"], source: Int[Tensor, "map place"]
-) -> Float[Tensor, "map channel row column"]:
-    cell = (source[:, :, None] * SIZE + source[:, None]).flatten(1)
-    return grids.flatten(2).gather(2, cell[:, None].expand(-1, grids.shape[1], -1)).unflatten(2, (SIZE, SIZE))
-
-
-def _apart(device: torch.device) -> Float[Tensor, "row column"]:
-    return (offsets(device) - SIZE + 1).abs() / SIZE
 
 
 N_CHANNELS = 15
