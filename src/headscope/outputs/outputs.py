@@ -73,10 +73,11 @@ def masked_logits(
 
     def at_masks(states: Float[Tensor, "example token width"]) -> Float[Tensor, "1 masked width"]:
         # [example, token, width] -> [masked, width]
-        return pad(states[hidden], (0, 0, 0, padding))[None]
+        return pad(states[hidden.to(states.device)], (0, 0, 0, padding))[None]
 
     with chosen_states(network.base_model, at_masks):
-        return network(**inputs).logits[0], pad(targets[hidden], (0, padding), value=IGNORED)
+        logits = network(**inputs).logits[0]
+    return logits, pad(targets[hidden], (0, padding), value=IGNORED).to(logits.device)
 
 
 def masked_outputs(
@@ -91,7 +92,7 @@ def masked_outputs(
         logits, answers = masked_logits(model.network, batch.inputs, targets)
         loss = -log_probabilities(logits, answers)
         values = torch.stack([loss, torch.ones_like(loss), (logits.argmax(-1) == answers).float()], dim=1)
-        example = (targets != IGNORED).nonzero()[:, 0]
+        example = (targets != IGNORED).nonzero()[:, 0].to(values.device)
         return values.new_zeros(len(group), 3).index_add_(0, example, values).cpu().numpy()
 
     return in_order(model.network, inputs, outputs, settings)

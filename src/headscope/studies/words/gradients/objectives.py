@@ -151,9 +151,9 @@ def _next_words(tokenizer: PreTrainedTokenizerBase, seed: int, encoded: Encoded)
 def _words_loss(network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
     n_answers = (answers != IGNORED).sum(1)
     logits, pieces = masked_logits(network, batch.inputs, answers)
-    example = (answers != IGNORED).nonzero()[:, 0]
+    example = (answers != IGNORED).nonzero()[:, 0].to(logits.device)
     sums = logits.new_zeros(len(answers)).index_add(0, example, -log_probabilities(logits, pieces).to(logits.dtype))
-    return sums / n_answers.clamp_min(1), n_answers > 0
+    return sums / n_answers.to(sums.device).clamp_min(1), n_answers > 0
 
 
 def _embedding_loss(name: str, make: SentenceModules, network: nn.Module, batch: Batch, answers: Tensor) -> Loss:
