@@ -64,9 +64,9 @@ def causal(numbers: Numbers) -> Finding:
         f"The loss of a second copy of random tokens is {numbers('copy_loss')} nats a token. With head {name} replaced "
         f"by its mean over the inputs it rises by {rise}; it rises most without "
         f"{listed(strongest(numbers.array('copy_loss_rise'))[:3])}.",
-        holds=f"Repetition is lost in part without head {name}, which looks at copies most",
-        fails=f"Repetition does not need head {name}, which looks at copies most",
-        undecided="It cannot be told whether repetition needs the head that looks at copies most",
+        holds=f"Repetition is lost in part without head {name}, the one with most attention to copies",
+        fails="Repetition does not need the head with most attention to copies",
+        undecided="It cannot be told whether repetition needs the head with most attention to copies",
         unit="sequences",
     )
 
