@@ -17,7 +17,7 @@ from support.profile_result import profile_result
 
 def short(result: Dataset, directory: Path, *, made_of: str, **_: object) -> Path:
     """In the place of a page: a file that bears the mark of what it is made of, as a page does."""
-    return write_atomically(directory / "report.html", f'content="{made_of}"')
+    return write_atomically(directory / "report.html", f'<meta name="made-of" content="{made_of}"')
 
 
 @pytest.fixture
