@@ -77,7 +77,7 @@ def as_one_line(error: Exception) -> HeadscopeError:
     if isinstance(error, HeadscopeError):
         return error
     words = " ".join(str(error).split())[:200]
-    return HeadscopeError(f"it ended with {type(error).__name__}: {words}; run it alone with --debug to see where")
+    return HeadscopeError(f"it ended with {type(error).__name__}: {words}; run it alone to see where")
 
 
 def names_full_memory(error: BaseException) -> bool:

@@ -33,6 +33,7 @@ class Worker(Protocol):
 
     def end(self, *, dead: bool = False) -> str:
         """End the worker. Returns: how it ended."""
+        ...
 
 
 AnyWorker = TypeVar("AnyWorker", bound=Worker)

@@ -43,6 +43,7 @@ class Engine(Protocol):
 
         Raises the error of a task at its place in the order, and `HeadscopeError` if workers die again and again.
         """
+        ...
 
     def finish(self, total: Callable[[], Json]) -> None:
         """Keep the total of all values, which a worker needs to go on behind these tasks."""

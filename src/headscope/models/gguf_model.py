@@ -153,7 +153,7 @@ def _stated(file: GGUFFile, name: str) -> dict[str, Any]:
             f"{', '.join(ARCHITECTURES)}; {ORIGINAL}"
         )
     if file.stated.get("split.count", 1) != 1:
-        raise HeadscopeError(f"model '{name}' is one of several files; join them with 'llama-gguf-split --merge'")
+        raise HeadscopeError(f"model '{name}' is one of several files; merge them with llama-gguf-split of llama.cpp")
     start = f"{architecture}."
     stated = {key.removeprefix(start): value for key, value in file.stated.items() if key.startswith(start)}
     for key in NEEDED:

@@ -20,9 +20,11 @@ class Measure(Protocol):
 
     def observe(self, rows: Rows, /) -> Tensor:
         """Sums over a block of attention rows: [example, head, ...]; those of later queries are added to them."""
+        ...
 
     def finish(self, observed: Any, batch: Batch, /) -> Values:
         """The value of each example of a batch, and which examples have one."""
+        ...
 
 
 def measure_named(name: str) -> Measure:

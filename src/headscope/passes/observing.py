@@ -49,6 +49,7 @@ class BatchObserver(Protocol[Observed]):
 
     def finish(self) -> Observed:
         """Return the observations of the batch, once all of its attention was observed."""
+        ...
 
 
 class RowsObserver:

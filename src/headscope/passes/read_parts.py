@@ -25,9 +25,11 @@ class PartReader(Protocol[State]):
 
     def fingerprint(self) -> Fingerprint:
         """What the numbers depend on, beside the run."""
+        ...
 
     def parts(self, done: ReadShards[State], /) -> Generator[ReadShards[State]]:
         """The parts after those that are done, one after the other."""
+        ...
 
     def unfinished(self) -> ReadShards[State] | None:
         """What was read of the open part, after Ctrl-C."""

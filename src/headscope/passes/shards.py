@@ -39,6 +39,7 @@ class Accumulator(Protocol[Accumulated]):
 
     def state(self) -> Accumulated:
         """The state of all batches so far, as a journal keeps it: see `storage.codec`."""
+        ...
 
 
 class StateFiles(Protocol[Accumulated]):
@@ -46,6 +47,7 @@ class StateFiles(Protocol[Accumulated]):
 
     def sending(self, channel: TaskChannel, /) -> Accumulator[Accumulated]:
         """The accumulator of a shard in a worker on another machine, whose file goes to the coordinator."""
+        ...
 
     def receive(self, task: int, piece: Record, /) -> None:
         """Write a piece of the file of a task, as a worker sent it."""

@@ -28,6 +28,7 @@ class TrainingInputs(Protocol):
     @property
     def inputs(self) -> list[Encoded]:
         """The inputs; the batches are made by their lengths."""
+        ...
 
     def __len__(self) -> int: ...
 
@@ -35,9 +36,11 @@ class TrainingInputs(Protocol):
 
     def collate(self, group: list[Any], pad: int) -> dict[str, Tensor]:
         """Padded keyword arguments of `loss`; `pad` is the id of the padding token."""
+        ...
 
     def loss(self, network: Any, batch: dict[str, Tensor]) -> Tensor:
         """The mean loss of a batch."""
+        ...
 
 
 @dataclass(frozen=True)

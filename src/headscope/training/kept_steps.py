@@ -101,7 +101,9 @@ class KeptSteps:
         if broken := damaged((self.start, *self.paths.values())):
             remedy = "train" if broken == self.start else "remove it, or train"
             raise HeadscopeError(f"'{broken}' is damaged; {remedy} again into another folder")
-        self.names = _names(next(iter(self.paths.values())))
+        first = next(iter(self.paths.values()))
+        with refusing_damaged(first), safe_open(first, "pt") as file:
+            self.names = set(file.keys())
 
     def sha256(self, step: int) -> str:
         """The hash of the differences of a step."""
@@ -125,9 +127,3 @@ class KeptSteps:
 
 def _path(folder: Path, step: int) -> Path:
     return folder / f"step-{step}.safetensors"
-
-
-def _names(path: Path) -> set[str]:
-    """The names of the tensors in a file."""
-    with refusing_damaged(path), safe_open(path, "pt") as file:
-        return set(file.keys())

@@ -35,17 +35,21 @@ class TrainingExamples(Protocol):
     @property
     def train(self) -> TrainingInputs:
         """The training inputs."""
+        ...
 
     @property
     def targets(self) -> Float[np.ndarray, " example"]:
         """The targets of dev, as the task's metrics read them."""
+        ...
 
     @property
     def cut(self) -> int:
         """The number of shortened training examples."""
+        ...
 
     def outputs(self, model: Model, settings: Settings) -> Float[np.ndarray, "example output"]:
         """Outputs of a model for the dev inputs."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,10 @@ def adapters(beginning: Beginning) -> InitialModel:
     stack = _layers(start)
     with torch.random.fork_rng():
         torch.manual_seed(beginning.seed)
-        modules = nn.ModuleList(Adapter(start.network.config.hidden_size, beginning.options.rank) for _ in stack)
+        adapters = [Adapter(start.network.config.hidden_size, beginning.options.rank) for _ in stack]
+    modules = nn.ModuleList(adapters)
     start.network.add_module("adapters", modules)
-    for layer, adapter in zip(stack, modules, strict=True):
+    for layer, adapter in zip(stack, adapters, strict=True):
         layer.register_forward_hook(adapter.behind)
     _train_only(start, modules)
     return start.not_ordinary(f"adapters.{name}" for name, _ in modules.named_parameters())

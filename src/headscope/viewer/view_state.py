@@ -14,7 +14,7 @@ VIEWS = ("lines", "map", "card", "compare", "try", "examples", "heads")
 # The key of each field in a fragment, as `state.js` has it.
 NAMES = "first second view heads unit special across scale zoom at pin colour sort all kind model grid off mode by"
 KEYS = "t t2 v h w s b n z at p c o a k m g x xm e"
-FIELDS = dict(zip(NAMES.split(), KEYS.split(), strict=True))
+FIELDS: dict[str, str] = dict(zip(NAMES.split(), KEYS.split(), strict=True))
 HEAD = re.compile(r"([1-9]\d{0,3})-([1-9]\d{0,3})")
 
 
@@ -54,13 +54,9 @@ def fragment(state: str | Mapping[str, Any]) -> str:
     if isinstance(state, str):
         return state
     _refuse_unknown(state, FIELDS)
-    return urlencode({FIELDS[name]: _text(value) for name, value in state.items()}, safe=",*")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
-    return value if isinstance(value, str | int) else ",".join(value)
+    joined = {name: ",".join(value) if isinstance(value, list | tuple) else value for name, value in state.items()}
+    texts = {FIELDS[name]: int(value) if isinstance(value, bool) else value for name, value in joined.items()}
+    return urlencode(texts, safe=",*")
 
 
 def _refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:

@@ -127,7 +127,7 @@ def test_a_study_that_breaks_is_said_and_the_others_run(model: Path, tmp_path: P
     words = ("survey", model, "sample", "--only", "attributions,profile", *FEW, "-o", tmp_path / "out")
     ended = run_command(*words)
     assert ended.exit_code == 1
-    line = "it ended with IndexError: index 9 is out of bounds; run it alone with --debug to see where"
+    line = "it ended with IndexError: index 9 is out of bounds; run it alone to see where"
     assert line in ended.output and (tmp_path / "out" / "profile" / "report.html").is_file()
     with pytest.warns(UserWarning, match=f"leaves out attributions: {line}"):
         made = headscope.survey(str(model), headscope.read("sample", limit=6), only=["attributions", "profile"])

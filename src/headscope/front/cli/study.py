@@ -113,9 +113,11 @@ def models_of(values: Mapping[str, Any]) -> list[str]:
 
 def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:
     """Raise `HeadscopeError` if the folder has the result of another run: of another model, text or setting."""
+    if not (values["out"] / "result.nc").exists():
+        return
     from headscope import results
 
-    attributes = results.attributes_of(values["out"]) if (values["out"] / "result.nc").exists() else {"interrupted": ""}
+    attributes = results.attributes_of(values["out"])
     if "interrupted" in attributes:  # its journal says whether it is the same run
         return
     words = json.loads(attributes.get("command", "[]"))

@@ -165,15 +165,11 @@ def points(numbers: Numbers) -> Iterator[Figure]:
     yield Figure("points-layer", POINTS, scatter(position, names=names, **PLANE), caption, "position")
     for name, (title, dim) in COLOURS.items():
         if name in result.coords:
-            classes = _in_words(result[name], dim).rename(title)
+            values = result[name].values.ravel().tolist()
+            words = np.array([WORDS.get(value) or label(dim, value) for value in values], dtype=object)
+            classes = result[name].copy(data=words.reshape(result[name].shape)).rename(title)
             chart = scatter(position, colour=classes, names=names, **PLANE)
             yield Figure(f"points-{name}", POINTS, chart, f"{CAPTIONS[name]}{note}", "position")
-
-
-def _in_words(array: xr.DataArray, dim: str) -> xr.DataArray:
-    """The values of a coordinate in words."""
-    words = np.array([WORDS.get(value) or label(dim, value) for value in array.values.ravel().tolist()], dtype=object)
-    return array.copy(data=words.reshape(array.shape))
 
 
 def _names(relation: xr.DataArray) -> xr.DataArray:

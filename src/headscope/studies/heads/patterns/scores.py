@@ -92,7 +92,9 @@ def scores(
     """
     predicted = probabilities.argmax(-1)
     confusion = confusions(labels, predicted, np.ones((1, len(labels))))
-    draws = _draws(texts)
+    group = np.unique(list(texts), return_inverse=True)[1]
+    # number of times that each resample has each map: texts are resampled, with all their maps
+    draws = poisson_draws(range(group.max() + 1), seed=0, resamples=RESAMPLES)[:, group]
     resampled = confusions(labels, predicted, draws)
     return {
         "n": len(labels),
@@ -132,12 +134,6 @@ def calibration_error(labels: Labels, probabilities: Probabilities) -> float:
 
 def _accuracy(confusion: Float[np.ndarray, "resample label predicted"]) -> Float[np.ndarray, " resample"]:
     return np.trace(confusion, axis1=1, axis2=2) / np.maximum(confusion.sum((1, 2)), 1)
-
-
-def _draws(texts: Sequence[str]) -> Float[np.ndarray, "resample map"]:
-    """Number of times that each resample has each map; texts are resampled, with all their maps."""
-    group = np.unique(list(texts), return_inverse=True)[1]
-    return poisson_draws(range(group.max() + 1), seed=0, resamples=RESAMPLES)[:, group]
 
 
 def _named(values: np.ndarray) -> Mapping[str, Any]:

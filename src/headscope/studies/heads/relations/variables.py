@@ -40,7 +40,9 @@ def to_variables(
         variables.add("untrained_gain", list(by_seed.values()))
     for name in BASELINES:
         _add_mean(variables, name, [getattr(score, name) for score in scores.values()], heads)
-    variables.add("percentile", _percentile(attention))
+    # over the heads that there are: a layer may have fewer than another; a relation has all of them, or none
+    flat = attention.stack(place=("layer", "head")).dropna("place", how="all")  # [relation, direction, head]
+    variables.add("percentile", flat.quantile(PERCENTILE / 100, "place", skipna=False).values)
     _add_tests(variables, np.stack([score.p for score in scores.values()], axis=1), heads)
     _add_best(variables, list(best.values()), heads)
     return variables.arrays
@@ -54,12 +56,6 @@ def _add_mean(variables: Variables, name: str, tallies: list[Tally], heads: tupl
     cases = CASES.get(name, "sentences that can be compared")
     count = Count([int(tally.count[0]) for tally in tallies], cases, "sentences", ("relation",))
     return variables.add(name, means, interval=intervals, count=count)
-
-
-def _percentile(attention: xr.DataArray) -> np.ndarray:
-    """The percentile over the heads that there are: a layer may have fewer than another; NaN where nothing is known."""
-    flat = attention.stack(place=("layer", "head")).dropna("place", how="all")  # [relation, direction, head]
-    return flat.quantile(PERCENTILE / 100, "place", skipna=False).values  # a relation has all heads, or none
 
 
 def _add_tests(variables: Variables, p: np.ndarray, heads: tuple[int, ...]) -> None:
