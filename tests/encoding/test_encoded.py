@@ -13,7 +13,7 @@ from tokenizers.processors import TemplateProcessing
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.encoded import CLASS, Encoded, class_exists
 from headscope.encoding.encoder import Long, Words
-from headscope.encoding.pair_words import Tokens
+from headscope.encoding.word_tokens import Tokens
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.passes.batches import collate
 from headscope.testing.hand_made import padded

@@ -1,7 +1,7 @@
 """Words of a pair: alike but for their case, with the tokens that they have."""
 
 from headscope.encoding.encoder import Words
-from headscope.encoding.pair_words import copies, with_words
+from headscope.encoding.word_tokens import copies, with_words
 from headscope.linguistics.sentence import Example, Sentence
 from support.made_inputs import spaced
 from support.tiny import tiny_tokenizer

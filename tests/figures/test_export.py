@@ -11,7 +11,7 @@ import pytest
 from headscope.errors import HeadscopeError
 from headscope.figures import export, heatmap, save, with_interval
 from headscope.figures.export import save_spec, saving
-from headscope.storage.run_lock import inputs_kept
+from headscope.storage.kept_inputs import inputs_kept
 from support.profile_result import profile_result
 
 NUMBER = re.compile(rb"(clip|gradient)[-_]?\d+")

@@ -5,7 +5,7 @@ import pytest
 from headscope import HeadscopeError
 from headscope.front.cli.options import DEFAULTS, SHARED
 from headscope.front.inputs import INPUT_TYPES, from_options, made_from, options_of
-from headscope.storage.run_lock import inputs_kept
+from headscope.storage.kept_inputs import inputs_kept
 from support.cli import run_command
 from support.tiny import save_tiny
 

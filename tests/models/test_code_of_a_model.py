@@ -9,7 +9,7 @@ import transformers
 from packaging.version import Version
 
 from headscope import HeadscopeError, load
-from headscope.capture import missing_imports
+from headscope.capture import transformers_logging
 from support.tiers import paired
 from support.tiny import save_tiny
 
@@ -27,7 +27,7 @@ IMPORTS = {
 def test_an_import_that_fails_names_the_module_and_a_release(
     tmp_path: Path, part: str, line: str, code_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(missing_imports.LAST_RELEASE, GONE, "5.1.0")
+    monkeypatch.setitem(transformers_logging.LAST_RELEASE, GONE, "5.1.0")
     folder = save_tiny(tmp_path / "model")
     (folder / "own_code.py").write_text(f"{line}\n\nclass Own:\n    pass\n")
     config = json.loads((folder / "config.json").read_text())
@@ -39,7 +39,7 @@ def test_an_import_that_fails_names_the_module_and_a_release(
     assert "again" not in str(error.value)
 
 
-@pytest.mark.parametrize("module", missing_imports.LAST_RELEASE)
+@pytest.mark.parametrize("module", transformers_logging.LAST_RELEASE)
 def test_modules_are_there_up_to_their_last_release(module: str) -> None:
-    installed, last = Version(transformers.__version__), Version(missing_imports.LAST_RELEASE[module])
+    installed, last = Version(transformers.__version__), Version(transformers_logging.LAST_RELEASE[module])
     assert (find_spec(module) is not None) == (installed <= last)

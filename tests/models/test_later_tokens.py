@@ -17,7 +17,7 @@ from transformers import (
 
 import headscope
 from headscope.errors import HeadscopeError
-from headscope.models.words_head import is_causal, no_words, refuse_without_words_head
+from headscope.models.prediction_heads import is_causal, no_words, refuse_without_words_head
 from headscope.outputs.words.predictor import WordPredictor
 from headscope.studies.layers.lens.reading import layer_reader
 from headscope.studies.words.attributions.targets import target_of

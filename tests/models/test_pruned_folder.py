@@ -21,8 +21,8 @@ import headscope
 from headscope import Model
 from headscope.capture.transformers_logging import quiet
 from headscope.models.heads import existing
+from headscope.models.prediction_heads import no_words, with_words_head
 from headscope.models.pruned_folder import save
-from headscope.models.words_head import no_words, with_words_head
 from headscope.studies.size.prune.cut_heads import prune
 from support import tiny_families
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer, tiny_vocabulary

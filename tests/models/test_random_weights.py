@@ -5,7 +5,7 @@ import torch
 
 import headscope
 from headscope.models.random_weights import untrained
-from headscope.storage.run_lock import inputs_kept
+from headscope.storage.kept_inputs import inputs_kept
 from support.tiny import save_tiny, tiny_bert, tiny_gpt2, tiny_tokenizer
 
 

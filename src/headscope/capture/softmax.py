@@ -46,13 +46,13 @@ def power_softmax(scores: Float[Tensor, "example head query key"], attention: Te
 
 def _write_exponents(scores: Tensor, scale: float) -> None:
     """Scale and shift scores to exponents of 2, whose largest in each row is 0."""
-    power = scale * LOG2_E
+    power, largest = scale * LOG2_E, scores.amax(-1, keepdim=True)
     if on_processor(scores) and scores.numel():  # elsewhere to look at a number is to wait for it
-        least, most = (largest := scores.amax(-1, keepdim=True)).aminmax()
+        least, most = largest.aminmax()
         if power * max(-float(least), float(most)) <= EXACT:
             torch.add(largest.mul_(-power), scores, alpha=power, out=scores)
             return
-    shifted(scores.mul_(scale)).mul_(LOG2_E)  # rounded as in eager attention
+    scores.mul_(scale).sub_(largest.mul_(scale)).mul_(LOG2_E)  # rounded as in eager attention
 
 
 def row_products(first: Tensor, second: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from jaxtyping import Int
 from tokenizers import Encoding
 from transformers import PreTrainedTokenizerBase
 
-from headscope.encoding.pair_words import located, pair_words
+from headscope.encoding.word_tokens import located, pair_words
 from headscope.linguistics.features import NUMBER, features, links
 from headscope.linguistics.sentence import Example, Sentence, segment_text
 from headscope.models.segment_ids import NAME

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from headscope.encoding.pair_words import NO_FORM
+from headscope.encoding.word_tokens import NO_FORM
 from headscope.results.vocabulary import SEGMENTS, WORD_PAIRS
 
 SUMS = len(WORD_PAIRS) + len(SEGMENTS)

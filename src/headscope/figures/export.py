@@ -20,7 +20,7 @@ from headscope.errors import HeadscopeError
 from headscope.figures import conversion
 from headscope.figures.conversion import FORMATS, from_svg, to_files, to_svg
 from headscope.storage.files import write_atomically
-from headscope.storage.run_lock import entered
+from headscope.storage.kept_inputs import entered
 
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
 DEFAULT_FORMATS = ("svg",)

@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from headscope.errors import HeadscopeError
-from headscope.storage.run_lock import kept
+from headscope.storage.kept_inputs import kept
 
 Given = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ def task(values: Given, inputs: Given) -> Any:
 def scored_task(values: Given, inputs: Given) -> Any:
     """The task of --task; else that of a table, if the model predicts no words; else the masked words of the corpus."""
     from headscope.corpora import tasks
-    from headscope.models.words_head import has_words_head
+    from headscope.models.prediction_heads import has_words_head
 
     if named := task(values, inputs):
         return named
@@ -212,7 +212,7 @@ def _read(source: str, options: Any, offsets: Any, **kept: Any) -> Any:
 
 def model(values: Given, inputs: Given) -> Any:
     """A loaded model, with its task head if there is a task; where there might be one, with a head for words."""
-    from headscope.models.words_head import sees_its_answers
+    from headscope.models.prediction_heads import sees_its_answers
 
     checkpoint = _checkpoint(values)
     if not scores_task(inputs) or task_of(inputs) is not None:
@@ -223,7 +223,7 @@ def model(values: Given, inputs: Given) -> Any:
 
 def words_model(values: Given, inputs: Given) -> Any:
     """A loaded model, with its head for masked or next words."""
-    from headscope.models.words_head import predicts_words
+    from headscope.models.prediction_heads import predicts_words
 
     checkpoint = _checkpoint(values)
     return _loaded(checkpoint, values, predicts_words(checkpoint))

@@ -22,7 +22,7 @@ def as_model(value: Any, tokenizer: Any = None, *, head: bool | None = False) ->
     """
     from headscope.models import Model, load, wrap
     from headscope.models.checkpoint import locate
-    from headscope.models.words_head import predicts_words, sees_its_answers
+    from headscope.models.prediction_heads import predicts_words, sees_its_answers
 
     kinds = [f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(value).__mro__]
     if isinstance(value, Model):
@@ -50,7 +50,7 @@ def model(value: Any, others: Others) -> Any:
 def words_model(value: Any, others: Others) -> Any:
     """A model, with its head for masked or next words if it is loaded by name."""
     from headscope.models.checkpoint import locate
-    from headscope.models.words_head import predicts_words
+    from headscope.models.prediction_heads import predicts_words
 
     head = isinstance(value, str | os.PathLike) and predicts_words(locate(str(value)))
     return as_model(value, others["tokenizer"], head=head)

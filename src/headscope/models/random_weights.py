@@ -12,7 +12,7 @@ from headscope.capture.transformers_logging import quiet, refusing
 from headscope.models.config import BUILDING
 from headscope.models.model import Model
 from headscope.models.pruned_checkpoint import built, pruning_of
-from headscope.storage.run_lock import kept
+from headscope.storage.kept_inputs import kept
 
 # A score is compared with those of random weights of so many seeds.
 SEEDS = 3

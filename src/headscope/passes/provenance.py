@@ -16,8 +16,8 @@ from headscope.capture.spread import stored
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import special_names
 from headscope.models import Model
+from headscope.models.prediction_heads import adapted_head
 from headscope.models.saved_tokenizer import tokenizer_note
-from headscope.models.words_head import adapted_head
 from headscope.passes.settings import Settings
 from headscope.storage.hashes import CHARACTERS, Fingerprint, hash_of
 from headscope.version import __version__

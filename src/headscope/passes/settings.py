@@ -132,8 +132,12 @@ def most_tokens(memory: int, heads: int, config: PreTrainedConfig) -> int:
     >>> [most_tokens(memory, 144, BertConfig()) for memory in (0, 4 * 2**30, 40 * 2**30)]
     [2048, 32768, 65536]
     """
-    text = config.get_text_config()
-    width = getattr(text, "hidden_size", 1024)
-    inner = getattr(text, "intermediate_size", None) or 4 * width
+    width = state_width(config)
+    inner = getattr(config.get_text_config(), "intermediate_size", None) or 4 * width
     bytes_each = 4 * (OF_HEADS * heads + OF_WIDTH * width + OF_INNER * inner)
     return min(MOST_TOKENS, max(BATCH_TOKENS, 2 ** (max(1, memory // bytes_each).bit_length() - 1)))
+
+
+def state_width(config: PreTrainedConfig) -> int:
+    """The number of columns of a hidden state; 1,024 where the configuration does not say."""
+    return int(getattr(config.get_text_config(), "hidden_size", 1024))

@@ -1,17 +1,12 @@
-"""What a run holds: the lock of its output folder, and inputs that several studies read.
-
-A second run in the folder is refused, and a crash leaves no lock behind.
-"""
+"""The lock of a run's output folder: a second run in it is refused, and a crash leaves no lock behind."""
 
 import errno
 import os
 import warnings
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -20,8 +15,6 @@ from headscope.storage.files import existing, staying_in
 
 FILE = ".headscope.lock"
 MOST_CHARACTERS = 200
-Value = TypeVar("Value")
-_inputs: ContextVar[dict[Hashable, Any] | None] = ContextVar("inputs of several studies", default=None)
 WITHOUT_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 
 
@@ -74,37 +67,3 @@ def _owner(path: Path) -> str:
     with suppress(OSError):
         return path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS] or "another run"
     return "another run"
-
-
-@contextmanager
-def inputs_kept() -> Iterator[None]:
-    """Within this context a model is loaded once, and a corpus read once, as long as its files do not change."""
-    token = _inputs.set({})
-    try:
-        with kept(ExitStack, ExitStack):
-            yield
-    finally:
-        _inputs.reset(token)
-
-
-def kept(key: Hashable, make: Callable[[], Value], is_current: Callable[[Value], bool] = lambda value: True) -> Value:
-    """What was made for a key within `inputs_kept`, if it `is_current`; else made now.
-
-    >>> with inputs_kept():
-    ...     kept("model", list) is kept("model", list), kept("model", list) is kept("corpus", list)
-    (True, False)
-    >>> kept("model", list) is kept("model", list)
-    False
-    """
-    if (inputs := _inputs.get()) is None:
-        return make()
-    if key not in inputs or not is_current(inputs[key]):
-        inputs[key] = make()
-    return inputs[key]
-
-
-def entered(key: Hashable, make: Callable[[], AbstractContextManager[Value]]) -> AbstractContextManager[Value]:
-    """A context that lasts as long as `inputs_kept`; without that, one of its own."""
-    if _inputs.get() is None:
-        return make()
-    return nullcontext(kept(key, lambda: kept(ExitStack, ExitStack).enter_context(make())))

@@ -18,10 +18,10 @@ from headscope.models import Model
 from headscope.models.adapters import merged
 from headscope.models.checkpoint import Checkpoint
 from headscope.models.config import bounded, load_config
+from headscope.models.prediction_heads import has_words_head
 from headscope.models.pruned_checkpoint import built, headless_class, pruning_of
 from headscope.models.segment_ids import with_segment_ids
 from headscope.models.tokenizer import load_tokenizer
-from headscope.models.words_head import has_words_head
 from headscope.training.dataset import TrainingInputs
 from headscope.training.recipe import Init
 

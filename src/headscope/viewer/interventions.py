@@ -18,7 +18,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.readable import readable_ids
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words_head import has_masked_lm_head, is_causal
+from headscope.models.prediction_heads import has_masked_lm_head, is_causal
 from headscope.passes.batches import collator
 from headscope.viewer.nearest_sentences import SentenceVectors, first_inputs, mean_states, sentence_vectors
 from headscope.viewer.text_maps import most_tokens

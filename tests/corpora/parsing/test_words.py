@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headscope.corpora.parsing.words import words
-from headscope.encoding.pair_words import copies, with_words
+from headscope.encoding.word_tokens import copies, with_words
 from headscope.linguistics.sentence import Example, Sentence
 from headscope.studies.training.finetune.baselines import words_of
 from headscope.viewer.text_tokens import text_tokens

@@ -59,6 +59,17 @@ def test_a_result_is_kept_until_the_texts_the_model_or_the_version_change(
     assert "run anew: headscope " in survey().stderr
 
 
+def test_without_a_folder_a_survey_has_one_of_its_model_and_refuses_another_setting_there(
+    survey: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("survey", "bert", "texts.txt", "--resamples", "20", "--no-figures", "--only", "profile")
+    assert run_command(*words).exit_code == 0
+    assert (tmp_path / "out" / "survey-bert" / "profile" / "result.nc").is_file()
+    again = run_command(*words, "--limit", "2")
+    assert again.exit_code == 2 and "a run with limit none, not 2; choose another" in again.stderr
+
+
 def test_a_page_that_is_missing_stale_or_lacks_a_part_is_written_and_the_numbers_are_kept(
     survey: Survey, tmp_path: Path
 ) -> None:

@@ -11,8 +11,8 @@ from headscope.front.cli.survey_pass import read_shared
 from headscope.front.survey.plan import shares
 from headscope.passes import shards
 from headscope.passes.forward import Check, Forward
+from headscope.storage.kept_inputs import inputs_kept
 from headscope.storage.lines import read_lines
-from headscope.storage.run_lock import inputs_kept
 from support.pages import not_written
 from support.threaded_ray import use_threaded_ray
 from support.tiers import in_turn

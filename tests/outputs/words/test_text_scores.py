@@ -15,8 +15,8 @@ from headscope import Settings
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import filled, sentence
 from headscope.errors import HeadscopeError
+from headscope.models.prediction_heads import is_causal
 from headscope.models.tokenizer import refuse_beyond
-from headscope.models.words_head import is_causal
 from headscope.outputs.words import few_tokens
 from headscope.outputs.words.few_tokens import all_tokens, last_layer_alone
 from headscope.outputs.words.inputs import scored_pieces

@@ -1,6 +1,5 @@
 """The folder of a result: it belongs to one run at a time, and to one study; the formats of its figure files."""
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -44,11 +43,20 @@ def output_folder(directory: Path, study: str, *, overwrite: bool, on_no_lock: C
 def default_folder(command: str, models: Sequence[str]) -> Path:
     """The folder of a result without `-o`: it has the names of the command and of the first two models.
 
-    >>> default_folder("compare", ["minilm", "someone/bert-small@main", "other"]).as_posix()
+    >>> default_folder("compare", ["minilm", "someone/bert-small", "other"]).as_posix()
     'out/compare-minilm-bert-small'
     """
-    names = [Path(os.path.abspath(name.partition("@")[0])).name.removesuffix(".gguf") for name in models[:2]]
-    return Path("out", "-".join((command, *names)))
+    return Path("out", "-".join((command, *map(short_name, models[:2]))))
+
+
+def short_name(model: str) -> str:
+    """The last part of the name of a model, or of its path, for a folder.
+
+    >>> short_name("someone/bert-small@refs/pr/1"), short_name("models/gemma.gguf")
+    ('bert-small@refs-pr-1', 'gemma')
+    """
+    name, at, revision = (model, "", "") if Path(model).exists() else model.partition("@")
+    return f"{Path(name).resolve().name.removesuffix('.gguf')}{at}{revision.replace('/', '-')}"
 
 
 def writable(directory: Path) -> Path:

@@ -98,17 +98,13 @@ def _command(
 
 def _run_study(study: str, values: dict[str, Any], words: list[str]) -> None:
     values["figures"] = formats(values["figures"], values["no_figures"])
-    values["out"] = values["out"] or default_folder(catalog.command_name(study), models_of(values))
+    models = [values["model"]] if "model" in values else values.get("models") or values.get("steps") or []
+    values["out"] = values["out"] or default_folder(catalog.command_name(study), models)
     refuse_standard_input(values)
     with output_folder(values["out"], study, overwrite=values["overwrite"], on_no_lock=notice):
         if not (values["overwrite"] or values.get("brief")):
             refuse_other_run(study, values)
         _run_in_folder(study, values, words)
-
-
-def models_of(values: Mapping[str, Any]) -> list[str]:
-    """The models that the options of a study name."""
-    return [values["model"]] if "model" in values else values.get("models") or values.get("steps") or []
 
 
 def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:
@@ -122,14 +118,12 @@ def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:
         return
     words = json.loads(attributes.get("command", "[]"))
     former = parsed(study, words)[1] if words else {}
-    differ = [name for name in values if name not in LEFT_OUT and str(former.get(name)) != str(values[name])]
-    if differ:
-        name = differ[0]
-        run = f"a run with {name.replace('_', ' ')} {former[name]}, not {values[name]}" if former else "a run in Python"
-        raise HeadscopeError(
-            f"folder '{values['out']}' has the result of {run}; choose another folder with -o, or replace it with "
-            "--overwrite"
-        )
+    name = next((name for name in values if name not in LEFT_OUT and str(former.get(name)) != str(values[name])), "")
+    if name:
+        was, now = ("none" if value is None else value for value in (former.get(name), values[name]))
+        run = f"a run with {name.replace('_', ' ')} {was}, not {now}" if former else "a run in Python"
+        remedy = "choose another folder with -o, or replace it with --overwrite"
+        raise HeadscopeError(f"folder '{values['out']}' has the result of {run}; {remedy}")
 
 
 def run_brief(study: str, words: list[str]) -> None:

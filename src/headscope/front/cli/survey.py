@@ -9,12 +9,13 @@ import typer
 from headscope import catalog
 from headscope.errors import HeadscopeError
 from headscope.front.cli.errors import notice, user_errors
-from headscope.front.cli.output_folder import writable
+from headscope.front.cli.output_folder import default_folder, short_name, writable
 from headscope.front.cli.survey_run import budget_of, run_studies
 from headscope.front.cli.survey_tables import finish, print_plan
 from headscope.front.survey.costs import StudyEstimate, estimates, shape_of
 from headscope.front.survey.plan import CorpusFacts, PlannedStudy, facts_of, planned
-from headscope.storage.run_lock import inputs_kept, run_lock
+from headscope.storage.kept_inputs import inputs_kept
+from headscope.storage.run_lock import run_lock
 
 READ = ("kind", "limit", "skip_bad", "document", "annotate")
 OPTIONS = (
@@ -57,8 +58,8 @@ def survey(
     values = {"model": model, "full": full, **shared}
     json = values["json"]
     with user_errors(values["debug"]):
-        folder = values["out"] or Path("out") / "survey"
         models, sources = split([model, *(corpora or ())])
+        folder = values["out"] or default_folder("survey", models)
         if budget and len(models) > 1:
             raise HeadscopeError("--budget is for one model; survey each alone, then both without it")
         facts = [_facts(source, values) for source in sources or ["sample"]]
@@ -134,7 +135,7 @@ def folders(models: Sequence[str], directory: Path) -> dict[str, Path]:
         return {models[0]: directory}
     by_model: dict[str, Path] = {}
     for model in models:
-        name = Path(model).resolve().name if Path(model).exists() else model.rpartition("/")[2]
+        name = short_name(model)
         again = sum(path.name == name or path.name.startswith(f"{name}-") for path in by_model.values())
         by_model[model] = directory / (f"{name}-{again + 1}" if again else name)
     return by_model

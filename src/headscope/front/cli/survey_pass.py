@@ -15,7 +15,7 @@ from headscope.front.cli.errors import notice
 from headscope.front.progress import progress_bar
 from headscope.front.survey.plan import shares
 from headscope.storage.files import remove
-from headscope.storage.run_lock import inputs_kept
+from headscope.storage.kept_inputs import inputs_kept
 
 if TYPE_CHECKING:
     from headscope.passes.planned_pass import PlannedPass

@@ -15,7 +15,7 @@ from headscope.front.arguments import refuse_unknown
 from headscope.front.survey.costs import estimates, examples_of, rows, shape_of
 from headscope.front.survey.plan import facts_of, planned
 from headscope.front.survey.step_results import corpora_of, read_first
-from headscope.storage.run_lock import inputs_kept
+from headscope.storage.kept_inputs import inputs_kept
 
 
 def survey(

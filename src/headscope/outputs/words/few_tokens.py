@@ -15,8 +15,8 @@ from headscope.capture.first_exact import first_exact, first_layer_once
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import instead, stack
 from headscope.models import Model
+from headscope.models.prediction_heads import is_causal
 from headscope.models.tokenizer import rows_of
-from headscope.models.words_head import is_causal
 from headscope.outputs.words.inputs import PredictedPieces
 
 Logits = Float[Tensor, "read piece"]

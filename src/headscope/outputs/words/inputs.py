@@ -11,8 +11,8 @@ from torch import Tensor
 
 from headscope.corpora.suites import Candidate
 from headscope.models import Model
+from headscope.models.prediction_heads import is_causal
 from headscope.models.segment_ids import NAME
-from headscope.models.words_head import is_causal
 from headscope.outputs.words.word_units import word_units
 
 

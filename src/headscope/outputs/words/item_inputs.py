@@ -14,7 +14,7 @@ from headscope.corpora.suites import ClozeItem
 from headscope.encoding.encoded import CLASS, Encoded
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words_head import is_causal, refuse_without_words_head
+from headscope.models.prediction_heads import is_causal, refuse_without_words_head
 from headscope.outputs.losses import refuse_non_finite, wide
 from headscope.outputs.words.inputs import ScoredPieces, causal_predictions, masked_predictions, scored_pieces
 from headscope.passes.batches import collator

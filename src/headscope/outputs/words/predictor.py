@@ -15,8 +15,8 @@ from torch import Tensor
 from headscope.capture.self_check import CLOSE
 from headscope.corpora.suites import Candidate
 from headscope.models import Model
+from headscope.models.prediction_heads import is_causal, refuse_without_words_head
 from headscope.models.segment_ids import NAME
-from headscope.models.words_head import is_causal, refuse_without_words_head
 from headscope.outputs.losses import refuse_non_finite, wide
 from headscope.outputs.words.few_tokens import Reader, fastest_reader, last_pieces
 from headscope.outputs.words.inputs import (

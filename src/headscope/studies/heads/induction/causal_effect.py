@@ -12,7 +12,7 @@ from headscope.ablation.sweep import sweep
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.heads import existing
-from headscope.models.words_head import is_causal
+from headscope.models.prediction_heads import is_causal
 from headscope.outputs.words.item_inputs import ItemInputs
 from headscope.passes.settings import Settings
 from headscope.results.variables import Variables

@@ -97,24 +97,17 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     reach = reach_of(farthest, possible)
     arrays = of_repeats(bare, made, reach, settings, (sequences, length, repeats))
     arrays |= of_planted(bare, made, reach, settings, texts, lengths)
-    left_out = {}
-    circuit = or_reason(copying_of, model, made.some(tokens))
-    if isinstance(circuit, str):
-        left_out["copying"] = circuit
-    else:
-        arrays |= sink_and_copy_variables.of_copying(circuit, heads)
-    effect = or_reason(
-        causal_effect, model, made.repeated(sequences, length, repeats), len(made.before), length, settings
-    )
-    if isinstance(effect, str):
-        left_out["causal effect"] = effect
-    else:
-        arrays |= effect
-    norms = or_reason(value_norms, bare, corpus, replace(settings.quiet, keep_interrupted=False))
-    if isinstance(norms, str):
-        left_out["value norms"] = norms
-    else:
-        arrays |= sink_and_copy_variables.of_norms(norms, heads)
+    repeated = made.repeated(sequences, length, repeats)
+    quiet = replace(settings.quiet, keep_interrupted=False)
+    effect = or_reason(causal_effect, model, repeated, len(made.before), length, settings)
+    parts = {
+        "copying": (or_reason(copying_of, model, made.some(tokens)), sink_and_copy_variables.of_copying),
+        "causal effect": (effect, lambda effect, heads: effect),
+        "value norms": (or_reason(value_norms, bare, corpus, quiet), sink_and_copy_variables.of_norms),
+    }
+    left_out = {name: outcome for name, (outcome, _) in parts.items() if isinstance(outcome, str)}
+    for outcome, variables_of in parts.values():
+        arrays |= {} if isinstance(outcome, str) else variables_of(outcome, heads)
     words = RepeatWords(model.tokenizer, model.max_tokens, settings.long, seed=settings.seed)
     result = gathered(Pass(bare, corpus, settings, words), OF_CORPUS, reach)
     read = joined(result.value)

@@ -14,7 +14,7 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.frequencies import Frequencies
 from headscope.encoding.masking import IGNORED, maskable, masked
 from headscope.models import Model
-from headscope.models.words_head import is_causal
+from headscope.models.prediction_heads import is_causal
 from headscope.outputs.losses import refuse_non_finite
 from headscope.outputs.words.few_tokens import Reader, fastest_reader
 from headscope.outputs.words.inputs import PredictedPieces

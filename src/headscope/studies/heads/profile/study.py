@@ -15,7 +15,7 @@ from headscope.encoding.encoder import Words
 from headscope.encoding.frequencies import Frequencies, counted
 from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
-from headscope.models.words_head import no_words, with_words_head
+from headscope.models.prediction_heads import no_words, with_words_head
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure, measuring
 from headscope.passes.planned_pass import PlannedPass

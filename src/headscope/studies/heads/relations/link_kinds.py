@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from headscope.corpora import Corpus
-from headscope.encoding.pair_words import copies, with_words
+from headscope.encoding.word_tokens import copies, with_words
 from headscope.errors import HeadscopeError
 from headscope.linguistics.features import LINK, links
 from headscope.linguistics.sentence import Example, Link, Sentence

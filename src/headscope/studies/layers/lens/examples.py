@@ -4,7 +4,7 @@ import numpy as np
 
 from headscope.encoding.readable import readable_ids
 from headscope.models import Model
-from headscope.models.words_head import is_causal
+from headscope.models.prediction_heads import is_causal
 from headscope.studies.layers.lens.predictions import LayerPredictions
 from headscope.studies.layers.lens.texts import ReadTexts
 

@@ -17,10 +17,11 @@ from headscope.capture.attention_switch import fast
 from headscope.capture.layer_stack import Stack, stack
 from headscope.errors import HeadscopeError
 from headscope.models import Model
-from headscope.models.words_head import refuse_without_words_head
+from headscope.models.prediction_heads import refuse_without_words_head
 from headscope.outputs.losses import wide
 from headscope.outputs.words.few_tokens import CELLS, chosen_states
 from headscope.outputs.words.inputs import PredictedPieces
+from headscope.passes.settings import state_width
 
 States = Float[Tensor, "read width"]
 LogProbabilities = Float[Tensor, "read piece"]
@@ -56,7 +57,7 @@ class LayerReader:
     @property
     def width(self) -> int:
         """The number of columns of a state."""
-        return int(getattr(self.model.network.config.get_text_config(), "hidden_size", 1024))
+        return state_width(self.model.network.config)
 
     @property
     def most_tokens(self) -> int:

@@ -12,7 +12,7 @@ from headscope.corpora.suites.item import sentence
 from headscope.encoding.parsed_sentences import every_fifth
 from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
-from headscope.models.words_head import is_causal
+from headscope.models.prediction_heads import is_causal
 from headscope.outputs.words.inputs import (
     PredictedPieces,
     ScoredPieces,

@@ -101,10 +101,12 @@ def _first_maps(treebank: TreebankStates, ranks: Sequence[int], seed: int) -> Ma
 
 def _scales(treebank: TreebankStates, training: np.ndarray) -> Float[Tensor, "space width 1"]:
     """What the columns of states are multiplied by; one that hardly varies counts as if it did a little."""
-    arrays = [treebank.arrays[number].double() for number in training.tolist()]
-    words = sum(array.shape[1] for array in arrays)
-    mean = torch.stack([array.sum(1) for array in arrays]).sum(0) / words  # [space, width]
-    spread = torch.stack([(array - mean[:, None]).square().sum(1) for array in arrays]).sum(0) / words
+    numbers = training.tolist()
+    words = sum(len(treebank.sentences[number]) for number in numbers)
+    nothing = torch.zeros((), dtype=torch.float64)
+    mean = sum((treebank.arrays[number].double().sum(1) for number in numbers), nothing) / words  # [space, width]
+    squares = ((treebank.arrays[number].double() - mean[:, None]).square().sum(1) for number in numbers)
+    spread = sum(squares, nothing) / words
     least = 1e-3 * (spread + mean.square()).mean(1, keepdim=True).sqrt().clamp_min(1e-12)
     return (LENGTH / (spread.sqrt().maximum(least) * mean.shape[1] ** 0.5)).float()[..., None]
 

@@ -12,8 +12,8 @@ from headscope.corpora import Corpus
 from headscope.encoding.encoder import Words
 from headscope.models.comparable import refuse_unless_comparable
 from headscope.models.model import Model
+from headscope.models.prediction_heads import adapted_head
 from headscope.models.saved_tokenizer import tokenizer_note
-from headscope.models.words_head import adapted_head
 from headscope.passes.paired_pass import fold_pairs
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance

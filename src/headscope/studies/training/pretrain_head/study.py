@@ -15,7 +15,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import masked
 from headscope.encoding.masking import Masking
-from headscope.models.words_head import mark_adapted
+from headscope.models.prediction_heads import mark_adapted
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, Loading, ModelName

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn.functional import cosine_similarity, normalize
 
 from headscope.models import Model
+from headscope.models.prediction_heads import has_masked_lm_head, has_next_word_head, refuse_without_words_head
 from headscope.models.sentence_modules import MEAN, SentenceModules, sentence_modules
-from headscope.models.words_head import has_masked_lm_head, has_next_word_head, refuse_without_words_head
 
 Pooling = Literal["model", "mean", "first"]
 Kind = Literal["class", "number", "word", "representation"]
@@ -120,7 +120,7 @@ def target_of(model: Model, pooling: Pooling = "model") -> Target:
 
     * `pooling`: of a representation; "model" as the model's folder makes it for sentence-transformers, else the mean.
 
-    Raises `HeadscopeError` for a model with a head for words that predicts none; see `words_head.no_words`.
+    Raises `HeadscopeError` for a model with a head for words that predicts none; see `prediction_heads.no_words`.
     """
     name = type(model.network).__name__
     masks = has_masked_lm_head(model.network)

@@ -13,7 +13,7 @@ from headscope import corpora
 from headscope.corpora.suites import Candidate
 from headscope.corpora.suites.item import sentence
 from headscope.linguistics.sentence import segment_text
-from headscope.models.words_head import is_causal
+from headscope.models.prediction_heads import is_causal
 from headscope.outputs.words.inputs import scored_pieces
 from headscope.outputs.words.predictor import TextScores, WordPredictor
 

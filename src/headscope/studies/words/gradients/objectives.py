@@ -23,8 +23,8 @@ from headscope.encoding.encoded import Encoded
 from headscope.encoding.masking import ALL_MASKED, IGNORED, maskable, masked
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.prediction_heads import has_masked_lm_head, is_causal
 from headscope.models.sentence_modules import SentenceModules, sentence_modules
-from headscope.models.words_head import has_masked_lm_head, is_causal
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.losses import Target, log_probabilities, losses
 from headscope.outputs.outputs import masked_logits
