@@ -20,6 +20,7 @@ from headscope.capture.last_layer_rows import LastLayerRows, at, weight
 from headscope.capture.layer_stack import Call, Stack, States, instead
 from headscope.capture.projections import Projections
 from headscope.capture.replacements import Contexts, Replacement
+from headscope.outputs.words.few_tokens import logits_together
 
 # Variants are stacked up to so many tokens: larger batches leave the cache, and are no faster.
 CHUNK = 2048
@@ -143,15 +144,18 @@ class Rerun:
 
     def _answers_at(
         self, rows: Int[Tensor, "example row"], states: States, call: Call, disabled: Bool[np.ndarray, "variant head"]
-    ) -> tuple[Tensor, ...]:
+    ) -> Iterator[Tensor]:
         """The logits of each variant from the input of the last layer, which runs for the tokens in `rows` alone."""
         variants, projection = len(states) // len(rows), self.projections[-1]
         heads = torch.from_numpy(disabled[:, : projection.heads]).to(states.device)
         heads = heads.repeat_interleave(len(states) // len(heads), dim=0)
         with attending(LastLayerRows(projection, states, heads, self.replacements[-1])):
             states = self.stack.run(len(self.stack.layers) - 1, at(states, repeated(rows, variants)), call)
-        inputs = {name: repeated(at(tensor, rows), variants) for name, tensor in self.inputs.items()}
-        return self.stack.finish(inputs, states).logits.chunk(variants)
+        few = max(1, logits_together(self.stack.network) // rows.numel())  # variants whose logits fit into memory
+        for part in states.split(few * len(rows)):
+            number = len(part) // len(rows)
+            inputs = {name: repeated(at(tensor, rows), number) for name, tensor in self.inputs.items()}
+            yield from self.stack.finish(inputs, part).logits.chunk(number)
 
 
 def with_attention_output(
