@@ -23,10 +23,9 @@ from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.coreference import variables
 from headscope.studies.heads.coreference.confusion import confusion_variables
-from headscope.studies.heads.coreference.no_op import no_op
 from headscope.studies.heads.coreference.observer import MentionObserver
 from headscope.studies.heads.coreference.question_scores import f1, pairs, pronoun_counts
-from headscope.studies.heads.coreference.scores import AntecedentPredictions, Draws, best, joined, score
+from headscope.studies.heads.coreference.scores import AntecedentPredictions, Draws, best, joined, no_op, score
 from headscope.studies.heads.coreference.segments import Context, Plan, plan
 
 

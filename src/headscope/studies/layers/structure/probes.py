@@ -32,9 +32,7 @@ def depths(projected: Projected) -> Float[Tensor, "space sentence word"]:
 
 
 def distance_loss(
-    projected: Projected,
-    gold: Float[Tensor, "sentence word other"],
-    real: Bool[Tensor, "sentence word"],
+    projected: Projected, gold: Float[Tensor, "sentence word other"], real: Bool[Tensor, "sentence word"]
 ) -> Float[Tensor, "space sentence"]:
     """The sum over pairs of words of |gold - predicted|, over the square of the sentence's length (equation 2)."""
     pairs = real[:, :, None] & real[:, None, :]

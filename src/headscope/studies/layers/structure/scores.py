@@ -166,12 +166,7 @@ MOST_WORDS = 24  # longer sentences do not fit on a page
 
 
 def example_trees(
-    treebank: TreebankStates,
-    maps: Mapping[str, Maps],
-    layer: int,
-    number: int,
-    seed: int,
-    device: torch.device,
+    treebank: TreebankStates, maps: Mapping[str, Maps], layer: int, number: int, seed: int, device: torch.device
 ) -> list[dict[str, Any]]:
     """Sentences of median length, chosen by the seed: their words, and edges between two places, from 0."""
     return [

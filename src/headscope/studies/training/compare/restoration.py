@@ -124,10 +124,7 @@ def restored_scores(
     coords = {"model": names, "restored": range(layers + 1), "metric": task.metrics}
     variables = Variables(coords, STUDY.source, STUDY.labels)
     changes, of_changes = scores - scores[:, :1], resamples - resamples[:, :, :1]
-    for name, values, of_resamples in (
-        ("restored_score", scores, resamples),
-        ("restored_change", changes, of_changes),
-    ):
+    for name, values, of_resamples in (("restored_score", scores, resamples), ("restored_change", changes, of_changes)):
         bounds = interval(of_resamples, equal_units(units))
         variables.add(name, values, interval=bounds, count=task.dev.n_examples)
     return variables.arrays

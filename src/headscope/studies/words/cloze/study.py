@@ -102,10 +102,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
         variables |= fact_variables(scored, own, matches, guesses, settings)
         variables |= suite_variables(scored, names, own, baselines, changed, matches | guesses, settings)
     attributes: dict[str, Any] = provenance("cloze", model, _together(suites), settings)
-    attributes |= _counts(suites, own) | {
-        "masking": masking,
-        "unigrams": unigrams or "the prediction for a lone mask",
-    }
+    attributes |= _counts(suites, own) | {"masking": masking, "unigrams": unigrams or "the prediction for a lone mask"}
     if scoring.interrupted:
         attributes["interrupted"] = scoring.interrupted
     return results.check(xr.Dataset(variables, attrs=attributes))
