@@ -68,7 +68,7 @@ class Rerun:
         * `chosen`: the heads of `layer` (from 0) that each variant disables.
         * `above`: heads of higher layers that all of them disable.
         """
-        together = max(1, CHUNK // self.inputs["input_ids"].numel())
+        together = max(1, min(CHUNK, logits_together(self.stack.network)) // self.inputs["input_ids"].numel())
         outputs, end = self._outputs(layer), len(self.stack.layers) - (self.rows is not None)
         for first in range(0, len(chosen), together):
             part = chosen[first : first + together]
@@ -144,18 +144,15 @@ class Rerun:
 
     def _answers_at(
         self, rows: Int[Tensor, "example row"], states: States, call: Call, disabled: Bool[np.ndarray, "variant head"]
-    ) -> Iterator[Tensor]:
+    ) -> tuple[Tensor, ...]:
         """The logits of each variant from the input of the last layer, which runs for the tokens in `rows` alone."""
         variants, projection = len(states) // len(rows), self.projections[-1]
         heads = torch.from_numpy(disabled[:, : projection.heads]).to(states.device)
         heads = heads.repeat_interleave(len(states) // len(heads), dim=0)
         with attending(LastLayerRows(projection, states, heads, self.replacements[-1])):
             states = self.stack.run(len(self.stack.layers) - 1, at(states, repeated(rows, variants)), call)
-        few = max(1, logits_together(self.stack.network) // rows.numel())  # variants whose logits fit into memory
-        for part in states.split(few * len(rows)):
-            number = len(part) // len(rows)
-            inputs = {name: repeated(at(tensor, rows), number) for name, tensor in self.inputs.items()}
-            yield from self.stack.finish(inputs, part).logits.chunk(number)
+        inputs = {name: repeated(at(tensor, rows), variants) for name, tensor in self.inputs.items()}
+        return self.stack.finish(inputs, states).logits.chunk(variants)
 
 
 def with_attention_output(

@@ -35,7 +35,7 @@ from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model
 from headscope.models.heads import existing, name
-from headscope.outputs.words.few_tokens import within_memory
+from headscope.outputs.words.few_tokens import logits_together, within_memory
 from headscope.passes.read_parts import read_parts
 from headscope.passes.settings import DEFAULTS, Settings
 
@@ -166,7 +166,7 @@ def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> 
     If there is none, full passes, whose name then gives the reason.
     """
     model, full = task_inputs.model, FullPasses(task_inputs.model, mode, means)
-    batch = task_inputs.batch(_few(task_inputs.inputs))
+    batch = task_inputs.batch(_few(task_inputs.inputs, logits_together(model.network)))
 
     def trial(strategy: Strategy) -> Tensor:
         return torch.from_numpy(_trial(strategy, batch, model.capture.heads))
@@ -177,10 +177,13 @@ def fastest_exact(task_inputs: SweptInputs, mode: Mode, means: Means = None) -> 
     return replace(full, name=f"{full.name}: {why}") if strategy is full else strategy
 
 
-def _few(inputs: Sequence[Encoded]) -> list[Encoded]:
-    """A shortest input, one of median length, and a longest one, each once."""
+def _few(inputs: Sequence[Encoded], most: int) -> list[Encoded]:
+    """A shortest input, one of median length, and a longest one, each once; fewer if `most` tokens do not hold them."""
     ordered = sorted(inputs, key=len)
-    return list({encoded.index: encoded for encoded in (ordered[0], ordered[len(ordered) // 2], ordered[-1])}.values())
+    few = list({encoded.index: encoded for encoded in (ordered[0], ordered[len(ordered) // 2], ordered[-1])}.values())
+    while len(few) > 1 and len(few) * len(few[-1]) > most:
+        few.pop()
+    return few
 
 
 def _partial_reruns(model: Model, mode: Mode, means: Means) -> list[Callable[[], Strategy]]:

@@ -116,7 +116,8 @@ def reads_together(model: Model) -> int:
 
 def logits_together(network: PreTrainedModel) -> int:
     """The most tokens of a batch whose logits are in memory together: of a large vocabulary half a gigabyte."""
-    return max(1, 4 * CELLS // (rows_of(network) or 1))
+    has_words = network.get_output_embeddings() is not None
+    return max(1, 4 * CELLS // ((has_words and rows_of(network)) or 1))
 
 
 def within_memory(settings: Settings, inputs: Any) -> Settings:
