@@ -17,6 +17,7 @@ from headscope.studies.size.kv.forgetting import KeptKeys, exact_way, key_heads
 from headscope.studies.size.kv.plan import BYTES, cache
 from headscope.studies.size.kv.reading import Reader
 from headscope.studies.size.kv.texts import NEEDLE, long_texts, planted
+from headscope.studies.size.kv.variables import HalvedTexts
 from studies.kv.test_forgetting import decoder
 from support import far_past
 from support.tiny import tiny_tokenizer
