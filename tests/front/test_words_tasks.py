@@ -36,8 +36,8 @@ def run(folder: Path, command: str, model: str, *options: Any, out: str = "") ->
 def test_heads_are_scored_by_the_loss_of_words(folder: Path, model: str) -> None:
     found = run(folder, "ablate", model, "--heads", "1-1,2-2")
     assert found["metric"].values.tolist() == ["loss", "perplexity", "bits_per_character"]
-    whole = found["baseline"]
-    assert float(whole.sel(metric="perplexity")) == pytest.approx(np.exp(float(whole.sel(metric="loss"))))
+    scores = found["baseline"]
+    assert float(scores.sel(metric="perplexity")) == pytest.approx(np.exp(float(scores.sel(metric="loss"))))
     assert float(found["head_gain"].std()) > 0 and found["importance"].notnull().all()
     alone = run(folder, "ablate", model, "--heads", "1-1,2-2", "--no-single", out=f"set-{model}")
     assert "head_gain" not in alone and alone["set_gain"].equals(found["set_gain"])

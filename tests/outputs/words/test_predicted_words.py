@@ -114,13 +114,13 @@ def copying() -> Any:
             output[list(SEEN)] = 0
             if number == 0:
                 value[head], output[:, head] = 0, 0
-                for place, (seen, piece) in enumerate(zip(SEEN, ("cat", "dog"), strict=True)):
-                    value[head.start + place, PIECES[piece]], output[seen, head.start + place] = 1, 0.5
+                for number, (seen, piece) in enumerate(zip(SEEN, ("cat", "dog"), strict=True)):
+                    value[head.start + number, PIECES[piece]], output[seen, head.start + number] = 1, 0.5
         for parameter in (transform.dense.weight, transform.dense.bias, decoder.weight, decoder.bias):
             parameter.zero_()
-        for place, piece in enumerate(("cat", "dog")):
-            transform.dense.weight[place, SEEN[place]], transform.dense.weight[place, SEEN[1 - place]] = 20, -20
-            decoder.weight[PIECES[piece], place] = 2
+        for number, piece in enumerate(("cat", "dog")):
+            transform.dense.weight[number, SEEN[number]], transform.dense.weight[number, SEEN[1 - number]] = 20, -20
+            decoder.weight[PIECES[piece], number] = 2
     return network
 
 
@@ -143,14 +143,14 @@ def test_the_head_that_alone_copies_a_word_is_found_by_what_the_loss_becomes_wit
 def test_batches_of_few_logits_change_no_loss(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = tiny_gpt2(kind=GPT2LMHeadModel) if kind == "causal" else tiny_bert(kind=BertForMaskedLM)
     texts = tuple(f"{text} " * 4 for text in TEXTS)
-    whole = inputs_of(network, corpus(texts))
-    expected, heads = task_outputs(whole), sweep(whole, mode="zero").heads
+    uncut = inputs_of(network, corpus(texts))
+    expected, heads = task_outputs(uncut), sweep(uncut, mode="zero").heads
     most = []
     monkeypatch.setattr(few_tokens, "CELLS", 20 * network.config.vocab_size // 4)
     network.register_forward_hook(lambda module, given, output: most.append(output.logits.shape[:2].numel()))
-    np.testing.assert_allclose(task_outputs(whole), expected, rtol=1e-5)
-    np.testing.assert_allclose(sweep(whole, mode="zero").heads, heads, rtol=1e-4)
-    assert max(most) <= max(map(len, whole.inputs))
+    np.testing.assert_allclose(task_outputs(uncut), expected, rtol=1e-5)
+    np.testing.assert_allclose(sweep(uncut, mode="zero").heads, heads, rtol=1e-4)
+    assert max(most) <= max(map(len, uncut.inputs))
     windows = inputs_of(network, corpus(texts))
     assert max(map(len, windows.inputs)) <= 20 and len(set(windows.texts)) == len(texts)
     assert task_outputs(windows).shape == expected.shape and windows.cut["windows"] == 2
