@@ -26,7 +26,7 @@ from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Prices
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.size.shrink.verification import recorded
-from headscope.training.kept_steps import KeptSteps, StepKeeper
+from headscope.training.steps import KeptSteps, StepKeeper
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer
 

@@ -27,7 +27,7 @@ from headscope.ablation.strategies import (
     head_means,
 )
 from headscope.ablation.swept_parts import SweptParts
-from headscope.capture.first_exact import first_exact
+from headscope.capture.attention_switch import first_exact
 from headscope.capture.interventions import Mode
 from headscope.capture.layer_stack import stack
 from headscope.capture.replacements import replacements

@@ -168,7 +168,7 @@ def _run_in_folder(study: str, values: dict[str, Any], words: list[str]) -> None
         from headscope.front.cli import terminal
 
         if maps:
-            from headscope.passes.typical_inputs import with_maps_of
+            from headscope.passes.attention_maps import with_maps_of
 
             result = with_maps_of(result, ready, values["examples"])
             results.save(result.assign_attrs(provenance), directory)

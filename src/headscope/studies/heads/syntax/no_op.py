@@ -11,8 +11,7 @@ from jaxtyping import Bool
 
 from headscope.linguistics.dependencies import ROOT
 from headscope.results.vocabulary import DIRECTIONS
-from headscope.statistics.bootstrap import Tally
-from headscope.statistics.paired_groups import paired_means
+from headscope.statistics.bootstrap import Tally, paired_means
 from headscope.statistics.split_half import BestHead, Split
 from headscope.studies.heads.syntax.scores import HeadPredictions
 

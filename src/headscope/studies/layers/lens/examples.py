@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal
 from headscope.studies.layers.lens.predictions import LayerPredictions

@@ -17,10 +17,10 @@ from headscope.models import Model
 from headscope.models.comparable import refuse_unless_comparable
 from headscope.models.layer_weights import HeadWeight, head_norms, head_weights, layer_modules, moved
 from headscope.passes import Settings
+from headscope.passes.attention_maps import typical_inputs, typical_maps
 from headscope.passes.paired_pass import fold_pairs
 from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PassResult
-from headscope.passes.typical_inputs import typical_inputs, typical_maps
 from headscope.results.variables import by_layer
 from headscope.statistics.bootstrap import Tally
 
