@@ -14,9 +14,9 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward as fused
 from transformers.masking_utils import sdpa_mask
 
+from headscope.capture.interventions import Contexts
 from headscope.capture.layer_stack import instead
 from headscope.capture.projections import Projections
-from headscope.capture.replacements import Contexts
 from headscope.capture.self_check import CLOSE
 
 NAME = "headscope-switch"

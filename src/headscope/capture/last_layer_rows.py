@@ -19,9 +19,9 @@ from transformers.pytorch_utils import Conv1D
 
 from headscope.capture.attention_function import for_each_head, refuse_unknown
 from headscope.capture.attention_switch import attending
+from headscope.capture.interventions import Contexts, Replacement, seen_by
 from headscope.capture.layer_stack import Stack, instead
 from headscope.capture.projections import Projections
-from headscope.capture.replacements import Contexts, Replacement, seen_by
 
 
 @dataclass(frozen=True)

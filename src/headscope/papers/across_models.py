@@ -18,8 +18,7 @@ from headscope.report.parts import LayerNumber
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import layers_named, several
 from headscope.results.tables import markdown_cell
-from headscope.statistics.interval_tests import WIDTH
-from headscope.statistics.significance import RATE, benjamini_hochberg
+from headscope.statistics.significance import RATE, WIDTH, benjamini_hochberg
 
 Judged = Sequence[tuple[MeasuredModel, Sequence[Judgement]]]
 

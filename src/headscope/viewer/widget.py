@@ -17,8 +17,7 @@ from headscope.errors import HeadscopeError
 from headscope.report.atlas import InputTokens, typical_tokens
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import tiles
-from headscope.viewer.embedded import embedded
-from headscope.viewer.export import offline_page, script, style
+from headscope.viewer.export import embedded, offline_page, script, style
 from headscope.viewer.routes import reply
 from headscope.viewer.session import ViewSession
 from headscope.viewer.text_maps import KeptText, TextMaps, identifier

@@ -12,7 +12,7 @@ import xarray as xr
 import headscope
 from headscope import HeadscopeError, Settings
 from headscope.passes import shared_pass
-from headscope.passes.pass_journal import PassJournal
+from headscope.passes.settings import PassJournal
 from headscope.report.study_page import study_page
 from headscope.studies.training.film.reading import StepReader
 from headscope.studies.training.finetune.study import run as finetune

@@ -1,4 +1,4 @@
-"""The runs of a reproduction: each an ordinary command of a study, made once."""
+"""The runs of a reproduction, each an ordinary command of a study, made once; and the verdicts of all papers' runs."""
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,10 +10,16 @@ import pandas as pd
 from headscope.errors import HeadscopeError, suggest
 from headscope.front.cli.parameters import flag
 from headscope.front.reproduce.plan import PlannedRun, planned
+from headscope.papers import judge, read_papers
 from headscope.papers.reproduction import JOIN, read_reproduction
 from headscope.papers.reproduction_page import frame, read_reproduced, write_reproduction
 from headscope.papers.reproduction_record import MadeRun, ReproductionRecord, write_record
+from headscope.papers.words import markdown
+from headscope.report.cards.model_results import MeasuredModel, Source, read_all
+from headscope.storage.files import write_atomically
 from headscope.storage.run_lock import run_lock
+
+FILE = "certificate.md"
 
 
 def make(
@@ -120,3 +126,13 @@ def reproduce(
         make(plans, record, out, {**options, "quiet": True}, lambda line: None)
     write_reproduction(out)
     return frame(read_reproduced(out))
+
+
+def write_certificate(out: Path, model: str) -> Path:
+    """Write `out/certificate.md`, what all results in a folder say of every claim, with the published figures.
+
+    Where no result measures a claim, the document has the command that does. Returns: its path.
+    """
+    sources = tuple(Source(path, result) for path, result in read_all([out]).items())
+    judged = judge(MeasuredModel((model,), model, sources), read_papers())
+    return write_atomically(out / FILE, f"# What the papers claim, of {model}\n\n{markdown(judged)}\n")

@@ -16,8 +16,7 @@ from headscope.report.parts import Figure, Finding
 from headscope.report.shared_findings import beside_random_seeds
 from headscope.report.tables import Cells, Column, Table, titled
 from headscope.report.wording import estimate, listed, number, spread, strongest
-from headscope.statistics.interval_tests import q_above
-from headscope.statistics.significance import LEAST_CASES, RATE
+from headscope.statistics.significance import LEAST_CASES, RATE, q_above
 
 NAMES = {
     "attention_and_words": "attention and words",

@@ -8,8 +8,7 @@ import xarray as xr
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.wording import examples, number, several, spread, strongest
-from headscope.statistics.interval_tests import corrected, q_changed
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, corrected, q_changed
 
 NAMED = 3
 FREQUENT, PREDICTED = "Rare and frequent pieces", "Pieces by how often the model predicts them"

@@ -14,8 +14,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding, HeadKind
 from headscope.report.shared_findings import least_found, unlearned
 from headscope.report.wording import Estimate, estimate, measured, number, rate, several
-from headscope.statistics.interval_tests import q_changed
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_changed
 
 HIDDEN = ("head_score", "importance_normalised")
 

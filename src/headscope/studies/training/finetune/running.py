@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from headscope.cluster.channel import Json, TaskChannel
-from headscope.cluster.engine import Tasks
+from headscope.cluster.channel import Json, TaskChannel, Tasks
 from headscope.corpora.tasks import score
 from headscope.passes import Settings
 from headscope.passes.read_parts import engine_for
