@@ -11,8 +11,7 @@ from headscope.figures.labels import head_name
 from headscope.figures.theme import CATEGORIES, INK, finished
 from headscope.figures.tidy import inline
 from headscope.report.cards import Card
-from headscope.report.cards.head_numbers import Row
-from headscope.report.cards.wording import question, value
+from headscope.report.cards.head_numbers import Row, question, value
 from headscope.report.parts import Finding
 from headscope.viewer.session import ViewSession
 from headscope.viewer.view_state import ViewState

@@ -48,7 +48,7 @@ class FramedView:
 def widget(session: ViewSession, text: str, state: str, height: int) -> Any:
     """A view as an anywidget; `widget.state` is the fragment of its state, which may be set.
 
-    It holds the data of the first text; a kernel answers messages about others (`answers.reply`).
+    It holds the data of the first text; a kernel answers messages about others (`routes.reply`).
     Where IPython shows it, the frame of the same view stands above it for a saved notebook; the widget hides it.
     Raises `HeadscopeError` if anywidget is not installed.
     """

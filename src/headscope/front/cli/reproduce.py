@@ -144,14 +144,9 @@ def _finish(folder: Path, *, quiet: bool, json: bool) -> None:
         return
     if quiet:
         return
-    from rich.console import Console
+    from headscope.front.cli.terminal import print_wrapped
 
-    from headscope.front.cli.terminal import laid_out_wrapped
-
-    console = Console()
-    for table in tables(result):
-        console.print(printable(table.caption), markup=False, highlight=False)
-        console.print(laid_out_wrapped(table))
+    print_wrapped(tables(result))
     for run in result.record.runs:
         if run.lacks:
             typer.echo(printable(f"not run: {run.name}: {run.lacks}"))

@@ -9,13 +9,13 @@ from headscope import catalog
 from headscope.corpora.parsing.lines import opened
 from headscope.corpora.readers.glue import FILES, glue_name
 from headscope.errors import HeadscopeError, plain_name
+from headscope.front.cli.parameters import as_words
 from headscope.front.survey.costs import BATCH, BUILT_IN, LIBRARIES, shape_of
 from headscope.front.survey.plan import in_survey
 from headscope.papers.data_sets import DATA_SETS, Found, find
 from headscope.papers.reproduction import JOIN, Reproduction, Run, needed, papers, read_reproduction
 from headscope.study import FORWARD, Cost
 
-FLAGS = {"training_limit": "train-limit"}
 # BERT-base: that of a model whose configuration is not on this machine.
 ASSUMED: Mapping[str, Any] = {
     "num_hidden_layers": 12,
@@ -93,7 +93,7 @@ def _data(run: Run, located: Mapping[str, Found]) -> Iterator[str]:
             yield from [str(located[name].path)] if option == "corpus" else [f"--{option}", str(located[name].path)]
 
 
-def _options(run: Run, tasks: list[str], limit: int | None) -> Iterator[str]:
+def _options(run: Run, tasks: list[str], limit: int | None) -> list[str]:
     options: dict[str, Any] = dict(run.options)
     if tasks:
         options["task"] = ",".join(tasks)
@@ -101,9 +101,7 @@ def _options(run: Run, tasks: list[str], limit: int | None) -> Iterator[str]:
         options["limit"] = min(limit, int(options.get("limit", limit)))
         if "train" in run.data:
             options["training_limit"] = limit
-    for name, value in options.items():
-        flag = f"--{'no-' if value is False else ''}{FLAGS.get(name, name).replace('_', '-')}"
-        yield from [flag] if isinstance(value, bool) else [flag, str(value)]
+    return as_words(options)
 
 
 def _has(folder: Path, task: str, train: bool) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from headscope.errors import HeadscopeError, suggest
-from headscope.front.cli.parameters import flag
 from headscope.front.reproduce.plan import PlannedRun, planned
 from headscope.papers import judge, read_papers
 from headscope.papers.reproduction import JOIN, read_reproduction
@@ -72,20 +71,14 @@ def _made(
 
 def _options(plan: PlannedRun, values: Mapping[str, Any]) -> list[str]:
     """The options, of those that are given, that a study has, that its run leaves open, and that are no defaults."""
-    from headscope.front.cli.compute import function_of
     from headscope.front.cli.options import DEFAULTS
-    from headscope.front.cli.study import OF_STUDIES
-    from headscope.front.inputs import options_of
+    from headscope.front.cli.study import shared_words
 
-    options = {*options_of(function_of(plan.run.study)[1]), *OF_STUDIES}
     unknown = next((name for name in values if name not in DEFAULTS), "")
     if unknown:
         raise HeadscopeError(f"there is no option '{unknown}' of studies; {suggest(unknown, list(DEFAULTS))}")
-    options -= {*plan.run.options}  # what sets a run apart, such as the seed of another training
-    kept = {name: value for name, value in values.items() if name in options and value != DEFAULTS[name]}
-    return [
-        word for name, value in kept.items() for word in ([flag(name)] if value is True else [flag(name), str(value)])
-    ]
+    # all but what sets a run apart, such as the seed of another training
+    return shared_words(plan.run.study, values, plan.run.options)
 
 
 def _failed(plan: PlannedRun, before: Sequence[MadeRun]) -> Iterator[str]:

@@ -7,8 +7,7 @@ import numpy as np
 import xarray as xr
 
 from headscope.figures import bars
-from headscope.report.cards.head_numbers import Row, of_labels, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_labels, of_variable, ranked, value
 from headscope.report.claims import apart
 from headscope.report.declared import Chart, StudyCard, StudyParts
 from headscope.report.numbers import MissingNumber, Numbers

@@ -6,8 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from headscope.figures.labels import head_name, label
-from headscope.report.cards.head_numbers import Row, of_variable
-from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.cards.head_numbers import Row, cases, of_variable, ranked, value
 from headscope.report.declared import StudyCard
 from headscope.report.kinds import by_name, where_true
 from headscope.report.numbers import Numbers
