@@ -234,7 +234,7 @@ def test_another_model_corpus_or_setting_starts_anew_and_says_why(model: Model, 
     content = begun(model, corpus, tmp_path).read_bytes()
     fewer = read("sample", Options(limit=29))
     for one, text, run, why in (
-        (small_model(seed=1), corpus, Run(tmp_path), "was begun with model "),
+        (small_model(seed=1), corpus, Run(tmp_path), "was begun with another model"),
         (model, fewer, Run(tmp_path), "was begun with examples 30, now it is 29; the pass starts anew"),
         (model, corpus, Run(tmp_path, bias="1"), "was begun with bias None, now it is 1; the pass starts anew"),
     ):
