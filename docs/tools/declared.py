@@ -21,6 +21,17 @@ BLOCK = re.compile(
     re.M | re.S,
 )
 
+# Names with what they are, where the head of docs/numbers.md says it all; and a unit that it gives to all measures.
+RULED = re.compile(
+    r"chosen_(layer|head): .*"
+    r"|\w*q_value: false discovery rate of an? (change|gain|larger loss).*"
+    r"|\w*p_value: p-value of a change.*"
+    r"|\w+_by_seed: [^:]*"
+    r"|\w+_std: standard deviation of .* over seeds"
+    r"|\w+_random: .*with random weights, mean over seeds"
+)
+SHARE = ", as a share of a token's attention"
+
 
 def pages() -> list[Path]:
     """The files that have such parts."""
@@ -53,7 +64,7 @@ def numbers(study: Study) -> Iterator[Number]:
     for measure in study.measures:
         module = catalog.load("measures", measure)
         label = module.VARIABLE
-        definition = " ".join((module.__doc__ or "").split())
+        definition = " ".join((module.__doc__ or "").split()).replace(SHARE, "")
         yield Number(label.name, label.long_name, label.units, tuple(label.coords), label.source, definition)
     yield from study.numbers
 
@@ -80,6 +91,8 @@ def _lines(study: Study, name: str, defined: dict[Number, str]) -> Iterator[str]
         what, other = _in_names(number, [*before.values()]), defined.setdefault(replace(number, dims=()), name)
         if other != name:
             what = f"as in [{other}](#the-study-{other})"
+        elif RULED.fullmatch(f"{number.name}: {what}"):
+            what = "as [above](#points-intervals-q-and-special)"
         elif not _says_unit(what, number.unit, before):
             what += f" ({number.unit})"
         dims = f"[{', '.join(number.dims)}]" if number.dims else ""
