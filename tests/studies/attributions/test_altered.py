@@ -14,8 +14,7 @@ from headscope import Settings, wrap
 from headscope.corpora import read
 from headscope.studies.words.attributions import study
 from headscope.studies.words.attributions.altered_attention import OneHead, Replaced, divergence, erased, even, permuted
-from headscope.studies.words.attributions.altered_copies import Copies
-from headscope.studies.words.attributions.altered_inputs import ALTERATIONS
+from headscope.studies.words.attributions.altered_inputs import ALTERATIONS, Copies
 from headscope.studies.words.attributions.explaining_pass import explainer
 from headscope.studies.words.attributions.other_attention import search
 from headscope.studies.words.attributions.targets import target_of

@@ -10,7 +10,7 @@ from transformers import BertForSequenceClassification
 from headscope import Settings, wrap
 from headscope.corpora import read
 from headscope.studies.words.attributions import study
-from headscope.studies.words.attributions.effective_attention import effective_correlation, effective_share, projected
+from headscope.studies.words.attributions.maps import effective_correlation, effective_share, projected
 from support.tiny import tiny_bert, tiny_tokenizer
 
 ALL = torch.ones(1, 9, dtype=torch.bool)

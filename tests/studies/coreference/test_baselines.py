@@ -3,8 +3,7 @@
 import pytest
 
 from headscope.studies.heads.coreference.baselines import NAMES, guesses, nearest, rules
-from headscope.studies.heads.coreference.cases import Headed
-from headscope.studies.heads.coreference.gender_number import features
+from headscope.studies.heads.coreference.cases import Headed, features
 from support.made_mentions import case, headed
 
 

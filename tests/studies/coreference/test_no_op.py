@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from headscope.statistics.split_half import BestHead, Selection
-from headscope.studies.heads.coreference.no_op import no_op
+from headscope.studies.heads.coreference.scores import no_op
 from support.made_mentions import rows
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from headscope import HeadscopeError
-from headscope.studies.heads.induction.text_lengths import text_lengths
+from headscope.studies.heads.induction.made_inputs import text_lengths
 
 
 def lengths(given: str, room: int, *, full: bool) -> tuple[list[int], list[str]]:

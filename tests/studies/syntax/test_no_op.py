@@ -12,8 +12,7 @@ import headscope
 from headscope import Settings
 from headscope.report.study_page import study_page
 from headscope.statistics.paired_groups import paired_means
-from headscope.studies.heads.syntax.no_op import applies
-from headscope.studies.heads.syntax.scores import HeadPredictions
+from headscope.studies.heads.syntax.scores import HeadPredictions, applies
 from support import claim_texts as texts
 from support.planted import CERTAIN, HIDDEN, PIECES, WIDTH, Head, looks_from_to, planted
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS

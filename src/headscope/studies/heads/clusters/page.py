@@ -29,11 +29,7 @@ ATTEND = {
 POINTS, DIVERGENCES = "Heads as points", "Divergences"
 PLANE: dict[str, Any] = {"titles": ("First axis (nats)", "Second axis (nats)"), "plane": True, "side": 680}
 # For each coordinate of heads: the title of its colours, and the dimension of its labels.
-COLOURS = {
-    "behaviour": ("Attends", "behaviour"),
-    "dominant": ("Pattern", "pattern"),
-    "cluster": ("Cluster", "cluster"),
-}
+COLOURS = {"behaviour": ("Attends", "behaviour"), "dominant": ("Pattern", "pattern"), "cluster": ("Cluster", "cluster")}
 WORDS = {"next": "next token", "previous": "previous token", "itself": "same token"}
 WORDS |= {name: label("token_class", name) for name in ("cls", "sep", "punct")}
 CAPTIONS = {

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from headscope.studies.heads.coreference.cases import Case, Headed
-from headscope.studies.heads.coreference.gender_number import Features, features
+from headscope.studies.heads.coreference.cases import Case, Features, Headed, features
 
 NAMES = ("nearest", "head_match", "rules", "random")
 # Heads are called special that are better than the better one of these.

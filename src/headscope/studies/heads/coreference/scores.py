@@ -1,7 +1,7 @@
 """Predictions of a model's heads about mentions and their antecedents, one bit for each prediction, and their scores.
 
-Scores are accuracies with intervals, baselines on the same cases, tests, and the best head of one half scored on the
-other.
+Scores are accuracies with intervals, baselines on the same cases, tests, the best head of one half scored on the other,
+and its attention to special tokens from words that are no such mention.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +15,7 @@ from headscope.statistics.columns import Columns
 from headscope.statistics.significance import better
 from headscope.statistics.split_half import BestHead, Selection, best_head
 from headscope.studies.heads.coreference.baselines import NAMES, REFERENCES, guesses
-from headscope.studies.heads.coreference.cases import KINDS, Case
-from headscope.studies.heads.coreference.gender_number import PRONOUNS, Features
+from headscope.studies.heads.coreference.cases import KINDS, PRONOUNS, Case, Features
 
 GENDERS = {"male": "masculine", "female": "feminine"}
 Draws = UInt8[np.ndarray, "resample unit"]
@@ -174,3 +173,34 @@ def best(
         return tally_by_input(np.stack(columns, axis=1), cases.unit, draws)
 
     return best_head(cases, selection_half[cases.unit], select, evaluate)
+
+
+def no_op(
+    kinds: Mapping[str, AntecedentPredictions],
+    best: Mapping[str, BestHead | None],
+    draws: Draws,
+    selection_half: Bool[np.ndarray, " unit"],
+) -> dict[str, Tally]:
+    """For each kind of mention with a chosen head, its attention to special tokens on the half that did not choose it.
+
+    Clark et al. 2019, section 3.2: the function applies to a mention that has an antecedent, and to no other word.
+
+    Returns: tallies over inputs of the mean of the mentions, of the other words, and of the latter minus the former.
+    """
+    tallies = {}
+    for kind, head in best.items():
+        if head is not None:
+            cases = kinds[kind]
+            cases = cases[~selection_half[cases.unit] & ~np.isnan(cases.sink_others[:, head.selected.head])]
+            tallies[kind] = _sink_tally(cases, head.selected.head, draws)
+    return tallies
+
+
+def _sink_tally(cases: AntecedentPredictions, head: int, draws: Draws) -> Tally:
+    """Each input weighs the same, however many mentions it has."""
+    _, first, input, counts = np.unique(cases.input, return_index=True, return_inverse=True, return_counts=True)
+    applies, otherwise = (
+        np.bincount(input, values[:, head].astype(np.float64), len(counts)) / np.maximum(counts, 1)
+        for values in (cases.sink, cases.sink_others)
+    )
+    return tally_by_input(np.column_stack([applies, otherwise, otherwise - applies]), cases.unit[first], draws)

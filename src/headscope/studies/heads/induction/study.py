@@ -17,10 +17,10 @@ from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
 from headscope.ranges import Range
-from headscope.studies.heads.induction import scores, sink_and_copy_variables, variables
+from headscope.studies.heads.induction import scores, variables
 from headscope.studies.heads.induction.causal_effect import causal_effect
 from headscope.studies.heads.induction.copying import copying_of
-from headscope.studies.heads.induction.made_inputs import Maker, maker
+from headscope.studies.heads.induction.made_inputs import COMPLETE, Maker, maker, text_lengths
 from headscope.studies.heads.induction.observer import Reach
 from headscope.studies.heads.induction.reading import (
     farthest_seen,
@@ -33,7 +33,6 @@ from headscope.studies.heads.induction.reading import (
 )
 from headscope.studies.heads.induction.relations import CONTROLS, DEPTHS, RELATIONS, RepeatWords
 from headscope.studies.heads.induction.scores import layers_of
-from headscope.studies.heads.induction.text_lengths import COMPLETE, text_lengths
 from headscope.studies.heads.induction.value_norms import value_norms
 
 # Relations of a corpus: those of repetitions, and what they are compared with.
@@ -101,9 +100,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     quiet = replace(settings.quiet, keep_interrupted=False)
     effect = or_reason(causal_effect, model, repeated, len(made.before), length, settings)
     parts = {
-        "copying": (or_reason(copying_of, model, made.some(tokens)), sink_and_copy_variables.of_copying),
+        "copying": (or_reason(copying_of, model, made.some(tokens)), variables.of_copying),
         "causal effect": (effect, lambda effect, heads: effect),
-        "value norms": (or_reason(value_norms, bare, corpus, quiet), sink_and_copy_variables.of_norms),
+        "value norms": (or_reason(value_norms, bare, corpus, quiet), variables.of_norms),
     }
     left_out = {name: outcome for name, (outcome, _) in parts.items() if isinstance(outcome, str)}
     for outcome, variables_of in parts.values():
@@ -112,10 +111,8 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     result = gathered(Pass(bare, corpus, settings, words), OF_CORPUS, reach)
     read = joined(result.value)
     natural = scores.score(scores.of_corpus(read, layers_of(model)), settings.seed, settings.resamples)
-    arrays |= variables.of_relations("natural_", natural, heads) | sink_and_copy_variables.of_corpus(
-        read, heads, settings
-    )
-    arrays |= sink_and_copy_variables.of_windows(farthest, windows, possible) | result.coverage.variables()
+    arrays |= variables.of_relations("natural_", natural, heads) | variables.of_corpus(read, heads, settings)
+    arrays |= variables.of_windows(farthest, windows, possible) | result.coverage.variables()
     options = {"sequences": sequences, "copy": length, "repeats": repeats, "contexts": lengths, "texts": texts}
     attributes |= {"options": json.dumps(options | {"tokens": tokens}), "left_out": json.dumps(left_out)}
     return results.check(xr.Dataset(arrays, attrs=attributes | result.attributes))

@@ -40,10 +40,7 @@ PAPER = {
 }
 BY_RELATION = ("attention_and_words", "attention", "distances_and_words", "fixed_offset")
 COMPARED = ("attention", "attention_and_words", "distances_and_words")
-LOOKS = {
-    "dependent_to_head": "from the dependent to its head",
-    "head_to_dependent": "from the head to its dependent",
-}
+LOOKS = {"dependent_to_head": "from the dependent to its head", "head_to_dependent": "from the head to its dependent"}
 MOST_ROWS = 16
 
 

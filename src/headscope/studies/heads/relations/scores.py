@@ -1,5 +1,6 @@
-"""Means of link attention with intervals, tests, and the best head of one half scored on the other."""
+"""Means of link attention with intervals, tests, the best head of one half scored on the other, and its no-op."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +9,7 @@ from jaxtyping import Bool, Float, UInt8
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.significance import better
 from headscope.statistics.split_half import BestHead, Selection, best_head
-from headscope.studies.heads.relations.link_attention import LinkAttention, with_either
+from headscope.studies.heads.relations.link_attention import DIRECTIONS, LinkAttention, with_either
 
 Draws = UInt8[np.ndarray, "resample input"]
 # Rows of the held-out scores of a best head.
@@ -87,3 +88,31 @@ def largest_gain(rows: LinkAttention) -> tuple[int, int]:
     gain = least_gain(rows)
     head, direction = np.unravel_index(gain.argmax(), gain.shape)
     return int(head), int(direction)
+
+
+def no_op(
+    relations: Mapping[str, LinkAttention],
+    best: Mapping[str, BestHead | None],
+    draws: Draws,
+    selection_half: Bool[np.ndarray, " input"],
+) -> dict[str, Tally]:
+    """For each relation with a chosen head that looks one way, its attention to special tokens on the other half.
+
+    Clark et al. 2019, section 3.2. A link applies to the end that looks: its source, or its target the other way round.
+
+    Returns: tallies over inputs of the ends that look, of other words, and of the latter minus the former.
+    """
+    tallies = {}
+    for relation, head in best.items():
+        if head is None or DIRECTIONS[head.selected.direction] == "either":
+            continue
+        rows = relations[relation]
+        rows = rows[~selection_half[rows.input]]
+        applies, otherwise = (
+            values[:, head.selected.head, head.selected.direction].astype(np.float64)
+            for values in (rows.sink, rows.sink_others)
+        )
+        values = np.column_stack([applies, otherwise, otherwise - applies])
+        measured = ~np.isnan(values).any(1)
+        tallies[relation] = tally_by_input(values[measured], rows.input[measured], draws)
+    return tallies

@@ -28,9 +28,8 @@ from headscope.studies.heads.relations.example_maps import picks, zoomed
 from headscope.studies.heads.relations.filters import AS_CODED, NONE, PAPER, Limits, linked, parsed, relinked
 from headscope.studies.heads.relations.link_attention import MOST_RELATIONS, LinkAttention, joined, with_either
 from headscope.studies.heads.relations.link_kinds import LinkKind, link_kind, of_frames
-from headscope.studies.heads.relations.no_op import no_op
 from headscope.studies.heads.relations.observer import LinkObserver
-from headscope.studies.heads.relations.scores import Draws, best, mean_gain, score
+from headscope.studies.heads.relations.scores import Draws, best, mean_gain, no_op, score
 from headscope.studies.heads.relations.variables import to_variables
 
 APART = {"dependency": ("punct",)}

@@ -1,4 +1,4 @@
-"""Predictions of a model's heads about the words of a treebank, and the scores of these heads."""
+"""Predictions of a model's heads about the words of a treebank, the scores of these heads, and their no-op."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
 from headscope.linguistics.dependencies import ROOT, FixedWord, best_fixed_word
+from headscope.results.vocabulary import DIRECTIONS
 from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.columns import Columns
+from headscope.statistics.paired_groups import paired_means
 from headscope.statistics.significance import better
-from headscope.statistics.split_half import BestHead, Selection, best_head, halves
+from headscope.statistics.split_half import BestHead, Selection, Split, best_head, halves
 
 LEFT_OUT = ("punct", "root")
 # The offsets that the released code tries.
@@ -164,3 +166,30 @@ def best(
         return tally_by_input(np.stack([right, baseline, right - baseline], axis=1), words.input, draws)
 
     return best_head(words, None if as_coded else selection_half[words.input], select, evaluate)
+
+
+def no_op(words: HeadPredictions, best: Mapping[str, BestHead | None], split: Split) -> dict[str, Tally]:
+    """Attention to special tokens in the chosen head of each relation, on the inputs that did not choose it.
+
+    Clark et al. 2019, section 3.2: heads look at [SEP] as a "no-op" where their function does not apply.
+
+    Returns: for each relation with a chosen head the tally of `paired_means`: words to which it applies, and others.
+    """
+    held_out = words[~split.selection_half[words.input]]
+    tallies = {}
+    for relation, head in best.items():
+        if head is not None and relation != "all":  # nearly every word has it, or is a head
+            values = held_out.sink[:, head.selected.head]
+            inside = applies(held_out, relation, DIRECTIONS[head.selected.direction])
+            tallies[relation] = paired_means(values, inside, held_out.input, split.draws)
+    return tallies
+
+
+def applies(words: HeadPredictions, relation: str, direction: str) -> Bool[np.ndarray, " word"]:
+    """The words whose attention would show the relation: its dependents, or their heads."""
+    dependents = words.relation == relation
+    if direction == "dependent_to_head":
+        return dependents
+    longest = int(words.word.max(initial=0)) + 1
+    at, heads = words.input * longest + words.word, dependents & (words.head != ROOT)
+    return np.isin(at, at[heads] - words.position[heads] + words.head[heads])

@@ -16,19 +16,13 @@ from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
 from headscope.results.variables import no_op_variables
 from headscope.statistics.split_half import split_of
-from headscope.studies.heads.syntax.no_op import no_op
 from headscope.studies.heads.syntax.observer import DependencyObserver
-from headscope.studies.heads.syntax.scores import best, joined, score
+from headscope.studies.heads.syntax.scores import best, joined, no_op, score
 from headscope.studies.heads.syntax.variables import split_words, to_variables
 
 
 def run(
-    model: Model,
-    corpus: Corpus,
-    settings: Settings = DEFAULTS,
-    *,
-    subtypes: bool = False,
-    as_coded: bool = False,
+    model: Model, corpus: Corpus, settings: Settings = DEFAULTS, *, subtypes: bool = False, as_coded: bool = False
 ) -> xr.Dataset:
     """`accuracy[layer, head, relation, direction]` over all words, beside it the best fixed word of each relation.
 

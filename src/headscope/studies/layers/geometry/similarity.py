@@ -174,11 +174,7 @@ def _centred(vectors: Vectors) -> Vectors:
 
 
 def self_similarity_score(
-    rows: Occurrences,
-    groups: Sequence[np.ndarray],
-    values: Float[np.ndarray, "token space"],
-    seed: int,
-    resamples: int,
+    rows: Occurrences, groups: Sequence[np.ndarray], values: Float[np.ndarray, "token space"], seed: int, resamples: int
 ) -> Score:
     """The mean cosine of the occurrences of a token, over tokens, with its resamples of documents.
 

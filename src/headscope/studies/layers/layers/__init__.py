@@ -41,8 +41,7 @@ STUDY = Study(
         Number("training_cases", "training cases", "cases", TASK),
         Number("score_random", "score of a classifier, for a model with random weights, mean over seeds", SHARE, LAYER),
         Number(
-            *("score_random_by_seed", "score of a classifier, for a model with random weights", SHARE),
-            ("seed", *LAYER),
+            *("score_random_by_seed", "score of a classifier, for a model with random weights", SHARE), ("seed", *LAYER)
         ),
         Number("gain", "gain of the chosen layer on the embeddings", SHARE, TASK),
         Number("p_value", "p-value of no gain on the embeddings (bootstrap, one-sided)", "probability", TASK),

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 
 from headscope.errors import HeadscopeError
 from headscope.studies.layers.layers.sampling import PURPOSES, RARE, TaskCases
-from headscope.studies.layers.layers.tasks.task import ProbeCase, ProbingTask, Span
+from headscope.studies.layers.layers.tasks import ProbeCase, ProbingTask, Span
 from headscope.studies.layers.layers.texts import PARTS, Part
 
 # Tasks share a group if at least this share of all their training cases is of both.

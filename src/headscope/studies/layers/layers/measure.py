@@ -152,10 +152,7 @@ def _task(
     answers = mine[0].answers
     present = answers.present("report")
     scored = partial(
-        score,
-        texts=group.texts["report"][present],
-        draws=draws,
-        of_answers=bool(answers.classes) and not answers.label,
+        score, texts=group.texts["report"][present], draws=draws, of_answers=bool(answers.classes) and not answers.label
     )
     trained = _joined(mine)
     scores = scored(trained.loss, trained.base)

@@ -86,10 +86,7 @@ def random(numbers: Numbers) -> Iterator[Finding]:
         task = min(summaries, key=lambda task: task.score.value - by_seed[task.name].mean())
         seeds = by_seed[task.name]
         text = f"{_upper(task)}: {_bare(task.score.value)}, with random weights {_bare(seeds.mean())}."
-        claims = (
-            apart(task.score, task.majority, task.n),
-            paired(task.score, task.embeddings, task.gain, task.n),
-        )
+        claims = (apart(task.score, task.majority, task.n), paired(task.score, task.embeddings, task.gain, task.n))
         yield beside_random_seeds("What the layers know", task.score, seeds.tolist(), weakest(claims), text, "cases")
 
 

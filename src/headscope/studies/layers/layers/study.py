@@ -26,7 +26,7 @@ from headscope.studies.layers.layers.groups import CaseGroup, Units, grouped, re
 from headscope.studies.layers.layers.late_cases import described
 from headscope.studies.layers.layers.measure import MeasuredTask, UnitDraws, measured
 from headscope.studies.layers.layers.sampling import TaskCases, named, sample
-from headscope.studies.layers.layers.tasks.own import NAME, own_tasks, refuse_mixed_spans
+from headscope.studies.layers.layers.tasks.labelled_spans import NAME, own_tasks, refuse_mixed_spans
 from headscope.studies.layers.layers.texts import Texts, split, windows
 from headscope.studies.layers.layers.unit_states import Pooling, UnitStates, captured_units, unit_pass
 from headscope.studies.layers.layers.variables import to_variables
@@ -140,13 +140,7 @@ def run(  # noqa: PLR0913 (each is an option of the command)
 
 
 def passes(
-    model: Model,
-    treebanks: tuple[Corpus, ...],
-    settings: Settings,
-    *,
-    pooling: Pooling,
-    random: bool,
-    **options: Any,
+    model: Model, treebanks: tuple[Corpus, ...], settings: Settings, *, pooling: Pooling, random: bool, **options: Any
 ) -> Iterator[ArrayPass[Any]]:
     """The passes of `run`, which a worker of a cluster reads."""
     planned = _planned(model, treebanks, settings, **options)

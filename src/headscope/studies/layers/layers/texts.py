@@ -64,10 +64,7 @@ class Texts:
         kept = {"train": round(share * train), "choose": round(share * choose), "report": tested}
         before = {"train on": choose + train, "test on": len(self.order["report"])}
         self.order = {part: numbers[: kept[part]] for part, numbers in self.order.items()}
-        now = {
-            "train on": len(self.order["train"]) + len(self.order["choose"]),
-            "test on": len(self.order["report"]),
-        }
+        now = {"train on": len(self.order["train"]) + len(self.order["choose"]), "test on": len(self.order["report"])}
         return {purpose: (now[purpose], before[purpose]) for purpose in before}
 
     def __len__(self) -> int:

@@ -29,7 +29,7 @@ from headscope.passes.planned_pass import Attributes
 from headscope.passes.settings import Settings
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.layers.layers.groups import WHOLE_TEXT, Unit
-from headscope.studies.layers.layers.tasks.task import Span
+from headscope.studies.layers.layers.tasks import Span
 from headscope.studies.layers.layers.texts import Texts
 
 Pooling = Literal["mean", "max", "first", "last", "cls"]

@@ -13,7 +13,7 @@ from headscope.statistics.significance import benjamini_hochberg
 from headscope.studies.layers.layers import STUDY
 from headscope.studies.layers.layers.measure import MeasuredTask, p_value
 from headscope.studies.layers.layers.scalar_mix import centre_of_gravity, concentration, expected_layer
-from headscope.studies.layers.layers.tasks.task import ProbingTask
+from headscope.studies.layers.layers.tasks import ProbingTask
 
 ALL = slice(None)
 LAYERS = slice(1, None)
@@ -21,9 +21,7 @@ LEAST_WITH_GAIN = 0.975
 
 
 def to_variables(
-    tasks: Sequence[ProbingTask],
-    trained: Mapping[str, MeasuredTask],
-    random: Mapping[int, Mapping[str, MeasuredTask]],
+    tasks: Sequence[ProbingTask], trained: Mapping[str, MeasuredTask], random: Mapping[int, Mapping[str, MeasuredTask]]
 ) -> dict[str, xr.DataArray]:
     """The scores of all tasks in all layers, baselines, random weights by seed, controls, codes and mixes."""
     measured = [trained[task.name] for task in tasks]

@@ -25,11 +25,7 @@ NAMES = {
     "norm_spearman": "Depths (correlation)",
 }
 SHARES = ("uuas", "root_accuracy")
-BASELINES = {
-    "embeddings": "embeddings, without context",
-    "decay": "nearest embeddings",
-    "linear": "order of the words",
-}
+BASELINES = {"embeddings": "embeddings, without context", "decay": "nearest embeddings", "linear": "order of the words"}
 ROLE_SCHEMES = {
     "bag_of_words": "no place",
     "left_to_right": "from the left",

@@ -87,13 +87,11 @@ STUDY = Study(
             definition="change of the output with altered attention in all layers: total variation of probabilities, "
             "difference of numbers, cosine distance of representations",
         ),
-        Number(
-            *("altered_decision", "another decision with altered attention in all layers", DECISION, ALTERED, JAIN),
-        ),
+        Number(*("altered_decision", "another decision with altered attention in all layers", DECISION, ALTERED, JAIN)),
         Number("altered_distance", f"{FAR}, altered in all layers", "nats", ALTERED, JAIN),
         Number("layer_altered_output", "change of the output with altered attention in a layer", OUTPUT, LAYERS, JAIN),
         Number(
-            *("layer_altered_decision", "another decision with altered attention in a layer", DECISION, LAYERS, JAIN),
+            *("layer_altered_decision", "another decision with altered attention in a layer", DECISION, LAYERS, JAIN)
         ),
         Number("erased_lead", f"change of the output {MORE} than without random ones", OUTPUT, ERASED, JAIN),
         Number(

@@ -26,12 +26,17 @@ from headscope.passes.planned_pass import PassResult
 from headscope.passes.shards import Fold
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.statistics.bootstrap import Tally
-from headscope.studies.words.attributions.altered_copies import Copies
-from headscope.studies.words.attributions.altered_inputs import MOST_TOKENS, AlteredInputs, Search, altered_input
+from headscope.studies.words.attributions.altered_inputs import (
+    MOST_TOKENS,
+    AlteredInputs,
+    Copies,
+    Search,
+    altered_input,
+)
 from headscope.studies.words.attributions.blanking import Blanking, fastest
 from headscope.studies.words.attributions.faithfulness import Faithfulness, Scores, faithfulness
+from headscope.studies.words.attributions.maps import residuals
 from headscope.studies.words.attributions.methods import FLOW_TOKENS, Explainer, Importance
-from headscope.studies.words.attributions.residual import residuals
 from headscope.studies.words.attributions.targets import Target
 
 # Inputs of more tokens do not fit on a line of a page.

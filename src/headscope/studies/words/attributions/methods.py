@@ -17,10 +17,13 @@ from headscope.encoding.batch import Batch, Values
 from headscope.errors import HeadscopeError
 from headscope.results.vocabulary import TOKEN_CLASSES
 from headscope.studies.words.attributions.descent import LayerPass, descend, same_states, wide
-from headscope.studies.words.attributions.effective_attention import effective, effective_correlation, effective_share
 from headscope.studies.words.attributions.maps import (
+    Residual,
     TokenMap,
     Vectors,
+    effective,
+    effective_correlation,
+    effective_share,
     flows,
     head_mean,
     head_norms,
@@ -29,7 +32,6 @@ from headscope.studies.words.attributions.maps import (
     row_normalised,
     value_vectors,
 )
-from headscope.studies.words.attributions.residual import Residual
 from headscope.studies.words.attributions.targets import Target
 from headscope.studies.words.attributions.value_zeroing import ValueZeroing
 

@@ -99,9 +99,7 @@ STUDY = Study(
             *("accuracy_of_best_wording", f"facts that are right in {BEST}", FACTS, BY_PHENOMENON, JIANG),
             f"facts that are right in {BEST}; wordings by themselves are conditions of `pararel`",
         ),
-        Number(
-            *("best_wording_gain", f"accuracy of {BEST} minus the mean over wordings", FACTS, BY_PHENOMENON, JIANG),
-        ),
+        Number(*("best_wording_gain", f"accuracy of {BEST} minus the mean over wordings", FACTS, BY_PHENOMENON, JIANG)),
         Number(
             "accuracy_by_name_filter",
             "items whose answer comes first, without those that the subject's name gives away",

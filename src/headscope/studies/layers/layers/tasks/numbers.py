@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from headscope.linguistics.sentence import Sentence
-from headscope.studies.layers.layers.tasks.task import ProbeCase, ProbingTask, Rule
+from headscope.studies.layers.layers.tasks import ProbeCase, ProbingTask, Rule
 from headscope.studies.layers.layers.texts import PARTS, Part, Texts
 
 # Integers from 0.

@@ -8,7 +8,8 @@ import numpy as np
 
 from headscope.linguistics.dependencies import Dependency
 from headscope.linguistics.sentence import Sentence
-from headscope.studies.layers.layers.tasks.task import (
+from headscope.studies.layers.layers.tasks import (
+    CONNEAU,
     WHOLE,
     ProbeCase,
     ProbingTask,
@@ -134,7 +135,6 @@ def _is_root(words: Sequence[Dependency], index: int) -> bool:
     return index >= 0 and words[index].head_position < 0
 
 
-CONNEAU = "Conneau et al. 2018, section 2"
 NUMBER = "dependency trees and the feature Number"
 TASKS = (
     ProbingTask("main_auxiliary", "main auxiliary", RELATIONS, LIN, each_sentence(main_of(("AUX",), "aux"))),

@@ -8,7 +8,7 @@ import numpy as np
 
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
-from headscope.studies.layers.layers.tasks.task import ProbeCase, ProbingTask
+from headscope.studies.layers.layers.tasks import ProbeCase, ProbingTask
 from headscope.studies.layers.layers.texts import Part, Texts
 
 NAME = "span_label"
