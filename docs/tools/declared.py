@@ -24,11 +24,13 @@ BLOCK = re.compile(
 # Names with what they are, where the head of docs/numbers.md says it all; and a unit that it gives to all measures.
 RULED = re.compile(
     r"chosen_(\w+_)?(layer|head): .*"
-    r"|\w*q_value: false discovery rate of an? (change|gain|larger loss).*"
+    r"|\w*q_value: false discovery rate of a (change|gain).*"
     r"|\w*p_value: p-value of (a change|as many).*"
     r"|\w+_random: .*with random weights, mean over seeds"
 )
-CHANGED = re.compile(r"(?:chosen_(?!reference)|embeddings_(?!alignment))(?P<of>\w+)|(?P<to>\w+)_(?:by_seed|std|embeddings)")
+CHANGED = re.compile(
+    r"(?:chosen_(?!reference)|embeddings_(?!alignment))(?P<of>\w+)|(?P<to>\w+)_(?:by_seed|std|embeddings)"
+)
 # Units that say no more than the intro of the page, or the words of a number.
 PLAIN = {"1", "1 if so", "share", "fraction", "score", "rate", "ratio", "probability"}
 PLAIN |= {"share of words", "share of items", "share of facts"}
