@@ -33,7 +33,7 @@ LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
     "src: lines": 86_955,
-    "src: files": 705,
+    "src: files": 690,
     "src: files under 30 lines": 55,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,

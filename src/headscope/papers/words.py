@@ -9,7 +9,7 @@ from headscope.papers.verdicts import VERDICTS, Judgement
 from headscope.report.claims import two_digits
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import LEVELS, Estimate, number, rate, several
-from headscope.results.cells import markdown_cell, plain
+from headscope.results.tables import markdown_cell, plain
 
 # Rules that compare two numbers, and those of them in which the second is higher.
 BELOW = ("below", "below over labels")

@@ -15,7 +15,7 @@ from headscope.capture.interventions import Mode
 from headscope.corpora import Corpus
 from headscope.encoding.batch import Batch
 from headscope.encoding.encoded import Encoded
-from headscope.encoding.readable import readable_ids
+from headscope.encoding.word_tokens import readable_ids
 from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.prediction_heads import has_masked_lm_head, is_causal
