@@ -24,6 +24,7 @@ from headscope.corpora import reading
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
 from headscope.passes import pass_journal, shards
+from support import docstrings
 from support.pages import not_written
 from support.tiers import leave_slow
 
@@ -53,9 +54,15 @@ LONG = (
 gc.disable()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Docstrings are not below this folder: their fixture is that of a plugin."""
+    config.pluginmanager.register(docstrings)
+
+
 def pytest_collection_finish() -> None:
-    """Leave what was imported out of all later collections of garbage."""
+    """Leave what was imported out of all later collections of garbage, which are rare: most garbage has no circle."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

@@ -52,6 +52,14 @@ def opened(
     settled(browser)
 
 
+def followed(browser: Chrome, state: dict[str, str] | str) -> None:
+    """Follow a link to another state in the page that is open."""
+    link = "const [to, done] = arguments; addEventListener('hashchange', () => setTimeout(done), {once: true});"
+    fragment = state if isinstance(state, str) else urlencode(state)
+    browser.execute_async_script(f"{link} location.hash = to", fragment)
+    settled(browser)
+
+
 def settled(browser: Chrome) -> None:
     """Wait until nothing is read any more and two frames are drawn."""
     WebDriverWait(browser, 20, 0.05).until(lambda window: window.execute_script(READY))
