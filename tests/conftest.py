@@ -24,7 +24,7 @@ from headscope.corpora import reading
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
 from headscope.passes import pass_journal, shards
-from support import docstrings
+from support import quick_models
 from support.pages import not_written
 from support.tiers import leave_slow
 
@@ -43,10 +43,12 @@ CHROMIUM = (
 
 # One process runs all tests of a file: those of these files take longest, and must not come last.
 LONG = (
-    *("test_docs.py", "front/cli/test_compute.py", "report/test_accessible.py", "studies/test_contract.py"),
-    *("studies/test_cases.py", "studies/test_claims.py", "viewer/test_keyboard.py", "report/test_browser.py"),
-    *("models/test_spread.py", "front/cli/test_head.py", "studies/prune/test_study.py", "capture/test_families.py"),
-    *("test_examples.py", "studies/test_partly_missing.py", "ablation/test_sweep.py", "viewer/test_widget.py"),
+    *("studies/finetune/test_seeds_on_ray.py", "studies/test_contract.py", "studies/test_cases.py", "test_docs.py"),
+    *("viewer/test_views.py", "report/test_accessible.py", "viewer/test_keyboard.py", "studies/test_claims.py"),
+    *("measures/test_laws.py", "studies/prune/test_cut_heads.py", "report/test_browser.py", "test_extras.py"),
+    *("viewer/test_state.py", "capture/test_families.py", "studies/shrink/test_gate_training.py"),
+    *("studies/shrink/test_pseudo_labels.py", "studies/finetune/test_seed_runs.py", "studies/finetune/test_study.py"),
+    *("passes/test_shard_reader.py", "front/cli/test_survey_pass.py", "viewer/test_mount.py", "models/test_gguf.py"),
 )
 
 
@@ -55,8 +57,8 @@ gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Docstrings are not below this folder: their fixture is that of a plugin."""
-    config.pluginmanager.register(docstrings)
+    """Docstrings are not below this folder: their fixtures are those of a plugin."""
+    config.pluginmanager.register(quick_models)
 
 
 def pytest_collection_finish() -> None:
@@ -107,7 +109,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         absent("no chromium and chromedriver on the path")
     options = webdriver.ChromeOptions()
     options.binary_location = str(chromium)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for argument in [*CHROMIUM.split(), f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]:
         options.add_argument(argument)
     window = webdriver.Chrome(options=options, service=Service(driver))

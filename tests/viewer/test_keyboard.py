@@ -1,17 +1,13 @@
 """The page by keyboard alone, on a phone, in both colour schemes, and by the rules of axe-core."""
 
-from importlib.resources import files
 from urllib.parse import urlsplit
 
 import pytest
 from selenium.webdriver import ActionChains, Chrome, Keys
 
+from support.browsing import requests_of, shape, violations
 from support.tiers import in_turn, paired
-from support.viewer_page import FIRST, SECOND, followed, opened, picture, requests_of, settled, state
-
-AXE = """const done = arguments[arguments.length - 1];
-axe.run(document, {resultTypes: ['violations'], selectors: false}).then((found) => done(found.violations.map(
-    (each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(' | ')}`)));"""
+from support.viewer_page import FIRST, SECOND, followed, opened, picture, settled, state
 
 LABEL = """const at = document.activeElement;
     return (at.ariaLabel || (at.labels?.length ? at.labels[0].textContent : at.textContent)).trim()"""
@@ -101,10 +97,8 @@ def test_the_edge_of_the_grid_fades_while_there_are_more_heads(browser: Chrome, 
 def test_a_resized_window_draws_the_picture_anew(browser: Chrome, address: str) -> None:
     opened(browser, address, {"t": FIRST, "v": "map", "h": "1-1"})
     wide = picture(browser)
-    opened_width = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", opened_width)
-    narrow = picture(browser)
-    assert narrow != wide
+    shape(browser, 390, 800)
+    assert picture(browser) != wide
     canvas = "return document.querySelector('.view-place canvas').getBoundingClientRect().width"
     assert 200 < browser.execute_script(canvas) <= 390
 
@@ -116,8 +110,7 @@ def test_a_dark_page_has_dark_maps(browser: Chrome, address: str) -> None:
     page = "return getComputedStyle(document.body).backgroundColor"
     opened(browser, address, {"t": FIRST}, scheme="dark")
     assert browser.execute_script(page) == "rgb(18, 23, 29)" and browser.execute_script(corner) < 230
-    features = [{"name": "prefers-color-scheme", "value": "light"}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    shape(browser, 1280, 800)
     settled(browser)
     assert browser.execute_script(page) == "rgb(255, 255, 255)" and browser.execute_script(corner) > 200
 
@@ -139,8 +132,5 @@ def test_a_view_says_what_it_is_and_axe_core_finds_nothing(
         browser.execute_script("document.querySelectorAll('details').forEach((each) => (each.open = true))")
         settled(browser)
         assert browser.get_log("browser") == []
-        axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-        browser.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
-        browser.set_script_timeout(60)
-        assert browser.execute_async_script(AXE) == [], view
+        assert violations(browser) == [], view
     assert {urlsplit(request).netloc for request in requests_of(browser)} <= {urlsplit(pair_address).netloc}

@@ -7,13 +7,13 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.wait import WebDriverWait
 
+from support.browsing import requests_of
 from support.viewer_page import (
     FIRST,
     SECOND,
     followed,
     opened,
     picture,
-    requests_of,
     served,
     session_of,
     settled,
@@ -77,7 +77,7 @@ def test_tiles_are_asked_for_when_they_are_looked_at(browser: Chrome, long_addre
     assert tiles == ["1/1/0/0/0?model=0"]
     browser.execute_script("document.querySelector('.scroll-canvas').scrollTo(6000, 0)")
     settled(browser)
-    later = [request for request in requests_of(browser) if "/api/tile/" in request]
+    later = [request for request in requests_of(browser) if "/api/tile/" in request][1:]
     assert 1 <= len(later) <= 2 and all("/1/1/0/0/" in request for request in later)
 
 
