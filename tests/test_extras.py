@@ -10,12 +10,13 @@ import pytest
 import torch
 
 import headscope
-from headscope.catalog import NEEDS, missing, require
+from headscope.catalog import NEEDS, missing, require, require_for
 from headscope.errors import HeadscopeError
 from headscope.figures.export import save
 from headscope.report import write
 from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
+from support.cli import run_command
 from support.profile_result import profile_result
 
 ROOT = Path(__file__).parents[1]
@@ -40,8 +41,39 @@ def test_a_use_without_its_package_is_one_line_with_the_remedy(module, without, 
     need, package, extra = NEEDS[module]
     with pytest.raises(HeadscopeError) as error:
         USES[module](tmp_path)
-    assert str(error.value) == f"{need} {package}: pip install 'headscope[{extra}]', in a checkout '.[{extra}]'"
+    assert str(error.value) == f"{need} {package}: '{sys.executable}' -m pip install 'headscope[{extra}]'"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_where_there_is_no_pip_the_remedy_is_that_of_uv(without):
+    without("pip", "vl_convert")
+    assert missing("vl_convert").endswith(f": uv pip install -p '{sys.executable}' 'headscope[figures]'")
+
+
+@pytest.mark.parametrize(
+    ("study", "package", "asking", "silent"),
+    [
+        ("shrink", "accelerate", {"epochs": 4}, {"epochs": 0}),
+        ("shrink", "onnxruntime", {"eight_bit": True}, {"eight_bit": False}),
+        ("finetune", "peft", {"ways": "frozen,lora"}, {"ways": "frozen"}),
+        ("prune", "accelerate", {"finetune_epochs": 1}, {"finetune_epochs": 0}),
+        ("profile", "ray", {"engine": "ray"}, {"engine": "local"}),
+    ],
+)
+def test_an_option_that_needs_a_package_asks_for_it(study, package, asking, silent, without):
+    require_for(study, asking)
+    without(package)
+    require_for(study, silent)
+    with pytest.raises(HeadscopeError, match=f" {package}: "):
+        require_for(study, asking)
+
+
+def test_it_asks_before_it_looks_for_the_model(without, tmp_path):
+    without("onnxruntime")
+    result = run_command("shrink", tmp_path / "no-model", "sample", "--eight-bit", "-o", tmp_path / "out")
+    assert result.exit_code == 2 and "ONNX files need onnxruntime: " in result.stderr
+    with pytest.raises(HeadscopeError, match="onnxruntime"):
+        headscope.shrink(str(tmp_path / "no-model"), ["A text."], directory=tmp_path / "other", eight_bit=True)
 
 
 def test_a_package_that_is_broken_is_not_called_missing(tmp_path, monkeypatch):

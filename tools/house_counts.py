@@ -32,19 +32,19 @@ KINDS = (*FUNCTIONS, *IMPORTS, ast.ClassDef, ast.Name, ast.arg, ast.Call, ast.Co
 LARGE, SHORT, PROSE = 12, 30, 60
 # What `--check` holds. Lower a number with its count; never raise it.
 LIMITS = {
-    "src: lines": 87_031,
-    "src: files": 717,
-    "src: files under 30 lines": 56,
+    "src: lines": 86_955,
+    "src: files": 705,
+    "src: files under 30 lines": 55,
     "functions with more than 12 arguments": 10,
     "classes from BaseException": 0,
     "circles of files": 0,
     "upward imports": 0,
     "stores of vague names": 275,
     "pages: files": 25,
-    "pages: lines": 5_641,
+    "pages: lines": 5_586,
     "pages: guards": 21,
     "pages: json.loads": 0,
-    "tests: asserts on more than 60 characters": 14,
+    "tests: asserts on more than 60 characters": 13,
     "tests: monkeypatch.setattr": 236,
 }
 

@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
 from importlib.util import find_spec
@@ -192,4 +194,18 @@ def missing(module: str) -> str:
     if find_spec(module):
         return ""
     need, package, extra = NEEDS[module]
-    return f"{need} {package}: pip install 'headscope[{extra}]', in a checkout '.[{extra}]'"
+    # An environment of uv has no pip. Both take the extra of the headscope that is installed there, published or not.
+    installer = f"'{sys.executable}' -m pip install" if find_spec("pip") else f"uv pip install -p '{sys.executable}'"
+    return f"{need} {package}: {installer} 'headscope[{extra}]'"
+
+
+def require_for(name: str, options: Mapping[str, Any]) -> None:
+    """Raise `HeadscopeError` if an option of a study needs a package that is not installed; it imports none.
+
+    Called before a model is loaded: a search of hours does not end with a missing package.
+    """
+    for package, option in {**study(name).packages, "ray": "engine=ray"}.items():
+        key, _, word = option.partition("=")
+        value = options.get(key, not key)
+        if (word in str(value).split(",") if word else value) and (line := missing(package)):
+            raise HeadscopeError(line)

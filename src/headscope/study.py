@@ -122,6 +122,8 @@ class Study:
     * `survey`: its place in a survey; of a study that a survey does not run what it needs instead.
     * `example`: a command that runs it, where `headscope NAME minilm sample -o out` does not.
     * `options`: its defaults of options that studies share; `without`: shared options that have no effect on it.
+    * `packages`: packages of an extra that it needs, each with the option that asks for it: "epochs" if that is not 0,
+      "ways=lora" if that is among its words, or "" in any case.
     * `shared_folder`: whether workers of a cluster write into the folder of the result.
     * `quick`: options that make it quick, for tests.
     """
@@ -140,6 +142,7 @@ class Study:
     example: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
     shared_folder: bool = False
     quick: tuple[str, ...] = ()
 

@@ -1,6 +1,7 @@
 """GGUF files are read as the models that they were made from; whatever in them is not read is refused by name."""
 
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,9 @@ def test_what_is_not_read_is_refused_by_name(folder: Path, file: Path, tmp_path:
 
 def test_a_missing_package_is_one_line_with_the_remedy(file: Path, folder: Path, monkeypatch) -> None:
     monkeypatch.setattr("headscope.catalog.find_spec", lambda module: None)
-    assert refusal(file, tokenizer=folder) == (
-        "GGUF files need gguf: pip install 'headscope[gguf]', in a checkout '.[gguf]'"
+    assert (
+        refusal(file, tokenizer=folder)
+        == f"GGUF files need gguf: uv pip install -p '{sys.executable}' 'headscope[gguf]'"
     )
 
 

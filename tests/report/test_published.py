@@ -13,7 +13,7 @@ from headscope.report.wording import LEVELS, number
 from headscope.studies.heads.induction.page import delimiters, previous
 from headscope.studies.size.ablate import published as of_ablate
 from headscope.studies.size.prune.published import no_clear_loss
-from headscope.studies.words.attributions import published as of_attributions
+from headscope.studies.words.attributions import tables as of_attributions
 from headscope.studies.words.gradients.page import first_small
 from support.profile_result import profile_result
 

@@ -65,6 +65,8 @@ def study(name: str) -> Study:
         options = {
             key: _option(key, arguments[key], option) for key, option in function.options.items() if key in arguments
         }
+        defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
+        catalog.require_for(name, defaults | arguments)
         folder = arguments.get("directory")
         with run_lock(Path(folder), f"headscope.{name}") if folder else nullcontext():
             with progress_bar("loading", 1, show=progress, leave=False) as (advance, _):

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from headscope.errors import HeadscopeError
 
@@ -230,7 +231,23 @@ def raised(error: OSError) -> None:
         raise error
 
 
+def refuse_full(folder: Path, size: float, what: str, remedy: str = "") -> None:
+    """Raise `HeadscopeError` if a folder has no room for so many bytes.
+
+    * `what`: what takes them, such as "8 steps take"; `remedy`: what else helps, before "write to another disk".
+    """
+    if size > (free := _disk(folder / "file").free):
+        raise HeadscopeError(
+            f"{what} {size / 1e9:.3g} GB, and '{folder}' has {free / 1e9:.3g} GB free; {remedy}write to another disk "
+            "by -o"
+        )
+
+
+def _disk(path: Path) -> Any:
+    """The disk of a file that may not exist yet."""
+    return shutil.disk_usage(next(folder for folder in path.absolute().parents if os.path.exists(folder)))
+
+
 def _is_full(path: Path) -> bool:
-    folder = next(folder for folder in path.absolute().parents if os.path.exists(folder))
-    disk = shutil.disk_usage(folder)
+    disk = _disk(path)
     return disk.free < 1 << 20 and disk.total > 0  # /proc has no size

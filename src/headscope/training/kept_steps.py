@@ -5,7 +5,6 @@ difference. Whole weights in half precision would take as much, and lose the sma
 """
 
 import re
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from headscope.errors import HeadscopeError
 from headscope.models import Model
 from headscope.models.pruned_folder import write
 from headscope.models.step_folder import START
-from headscope.storage.files import new_folder, replacing
+from headscope.storage.files import new_folder, refuse_full, replacing
 from headscope.storage.hashes import add_digest, damaged, sha256_of
 from headscope.training.run_record import refusing_damaged
 
@@ -62,12 +61,8 @@ class StepKeeper(TrainerCallback):
                 write(model, scratch)
                 add_digest(scratch, folder / START)
         number = sum(not _path(folder, step).exists() for step in self.steps)
-        size, free = 2 * number * sum(weight.numel() for weight in self.start.values()), shutil.disk_usage(folder).free
-        if size > free:
-            raise HeadscopeError(
-                f"{number:,} steps take {size / 1e9:.3g} GB, and '{folder}' has {free / 1e9:.3g} GB free; keep fewer "
-                "by --keep-steps, or write to another disk by -o"
-            )
+        size = 2 * number * sum(weight.numel() for weight in self.start.values())
+        refuse_full(folder, size, f"{number:,} steps take", "keep fewer by --keep-steps, or ")
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Keep the step if it is a chosen one; after a kill, one that was kept is written again with the same bits."""

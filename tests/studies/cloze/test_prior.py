@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headscope.outputs.words.predictor import WordPredictor
-from headscope.studies.words.cloze.prior import prior
+from headscope.studies.words.cloze.controls import prior
 from support.planted_words import SIZE, TOKENIZER, causal_table
 
 

@@ -8,7 +8,7 @@ from transformers import BertForSequenceClassification, PreTrainedModel
 
 import headscope
 from headscope import HeadscopeError, Model
-from headscope.studies.training.compare.restoration import restoring
+from headscope.studies.training.compare.layer_weights import restoring
 from support.tiny import tiny_bert, tiny_gpt2, tiny_tokenizer
 from support.tiny_families import tiny_family
 

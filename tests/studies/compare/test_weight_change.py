@@ -6,7 +6,7 @@ import torch
 import xarray as xr
 
 import headscope
-from headscope.studies.training.compare.weight_change import weight_changes
+from headscope.studies.training.compare.layer_weights import weight_changes
 from support.tiny import tiny_bert, tiny_tokenizer
 
 BOUNDS = ["lower", "upper"]

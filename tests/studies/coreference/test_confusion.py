@@ -11,7 +11,7 @@ import headscope
 from headscope import Settings
 from headscope.corpora import Options, read
 from headscope.report.study_page import study_page
-from headscope.studies.heads.coreference.confusion import confusion
+from headscope.studies.heads.coreference.observer import confusion
 from support.planted import looks_at_piece, looks_from_to, planted
 from support.tiny import tiny_tokenizer
 

@@ -6,8 +6,15 @@ import torch
 from torch import nn
 
 from headscope import HeadscopeError
-from headscope.studies.training.landscape.walk import Walk, mean_interval, reach
-from headscope.studies.training.landscape.weights import at, between, filter_direction, weights_of
+from headscope.studies.training.landscape.walk import (
+    Walk,
+    at,
+    between,
+    filter_direction,
+    mean_interval,
+    reach,
+    weights_of,
+)
 
 
 class Quadratic(nn.Module):

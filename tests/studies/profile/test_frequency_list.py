@@ -13,9 +13,8 @@ import headscope
 from headscope import HeadscopeError, Settings
 from headscope.encoding.frequencies import Frequencies
 from headscope.linguistics.sentence import Example, Sentence
-from headscope.studies.heads.profile.frequency_list import piece_frequencies, word_counts
+from headscope.studies.heads.profile.frequencies import frequency_variables, piece_frequencies, word_counts
 from headscope.studies.heads.profile.study import run
-from headscope.studies.heads.profile.variables import frequency_variables
 from support.claim_texts import corpus
 from support.planted import PIECES, looks_at_offset, planted
 from support.tiny import tiny_tokenizer

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headscope.encoding.parsed_sentences import Parsed
 from headscope.errors import HeadscopeError
 from headscope.statistics.bootstrap import poisson_draws
-from headscope.studies.layers.structure import probes, treebank_states
+from headscope.studies.layers.structure import train, treebank_states
 from headscope.studies.layers.structure.scores import (
     example_trees,
     predicted_edges,
@@ -163,7 +163,7 @@ def test_losses_equal_loops() -> None:
     bank = treebank(5)
     maps = random_maps(bank)["distance"]
     batch = padded(bank, range(5), CPU)
-    projected = probes.project(batch.states, maps)
+    projected = train.project(batch.states, maps)
     for number, sentence in enumerate(bank.sentences):
         vectors = torch.stack([bank.arrays[number][space].float() @ maps[space] for space in range(3)]).numpy()
         words = range(len(sentence))
@@ -173,10 +173,10 @@ def test_losses_equal_loops() -> None:
                 for i in words
                 for j in words
             ]
-            loss = probes.distance_loss(projected, batch.distances, batch.real)[space, number]
+            loss = train.distance_loss(projected, batch.distances, batch.real)[space, number]
             assert float(loss) == pytest.approx(sum(pairs) / len(words) ** 2, rel=1e-4)
             alone = [abs((vectors[space, i] ** 2).sum() - steps(sentence.heads, 0)[i]) for i in words]
-            loss = probes.depth_loss(projected, batch.depths, batch.real)[space, number]
+            loss = train.depth_loss(projected, batch.depths, batch.real)[space, number]
             assert float(loss) == pytest.approx(np.mean(alone), rel=1e-4)
 
 
@@ -222,7 +222,7 @@ def test_losses_of_a_fit_are_those_of_the_held_out_sentences() -> None:
     fitted = fit(bank, RECIPE, 0, CPU)
     held = bank[fitted.held_out]
     batch = padded(held, range(len(held)), CPU)
-    loss = probes.depth_loss(probes.project(batch.states, fitted.maps["depth"]), batch.depths, batch.real).mean(1)
+    loss = train.depth_loss(train.project(batch.states, fitted.maps["depth"]), batch.depths, batch.real).mean(1)
     assert loss.tolist() == pytest.approx(fitted.losses[0, 1].tolist(), rel=1e-5)
 
 

@@ -112,6 +112,7 @@ class Computed:
 def compute(study: str, values: dict[str, Any], clock: Clock) -> Computed:
     """Make the inputs of a study, and run it."""
     (function, _), quiet = function_of(study), values["quiet"]
+    catalog.require_for(study, values)
     with loading("reading", quiet=quiet):
         ready = ready_inputs(study, values)
     clock.stop("loading")

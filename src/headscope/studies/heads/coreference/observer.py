@@ -9,14 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from headscope.encoding.batch import Batch, Rows
 from headscope.encoding.block_parts import BlockParts
 from headscope.passes.observing import RowsObserver
 from headscope.studies.heads.coreference.cases import Case
-from headscope.studies.heads.coreference.confusion import confusion
 from headscope.studies.heads.coreference.scores import AntecedentPredictions, predictions
 
 
@@ -147,3 +146,22 @@ def _picked(parts: BlockParts, rows: np.ndarray) -> Float[np.ndarray, "case head
     answers = parts.joined()
     example, row = torch.from_numpy(rows[:, :2]).to(answers.device).unbind(-1)
     return answers[example, :, row].cpu().numpy()
+
+
+def confusion(
+    weights: Float[Tensor, "*dims candidate"], allowed: Bool[Tensor, "*dims candidate"]
+) -> Float[Tensor, "*dims"]:
+    """How evenly weights spread over the candidates that are allowed: their entropy, in bits.
+
+    Lin et al. 2019, sections 4 and 5: attention to the candidates is made to sum to 1 over them; a head that looks at
+    none of them is as confused as one that looks at all alike. It says how surely a head chooses, not whether it is
+    right.
+
+    >>> confusion(torch.tensor([0.2, 0.2, 0.9]), torch.tensor([True, True, False])).item()
+    1.0
+    """
+    kept = weights * allowed
+    total = kept.sum(-1, keepdim=True)
+    even = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)
+    shares = torch.where(total > 0, kept / total.clamp_min(torch.finfo(kept.dtype).tiny), even)
+    return torch.special.entr(shares).sum(-1) / np.log(2)

@@ -239,12 +239,7 @@ def all_heads(numbers: Numbers) -> Iterator[Figure]:
     first = result.isel(mention_type=0)
     name = str(first["reference"].item())
     value = float(first["baseline_accuracy"].sel(baseline=name))
-    words = {
-        "questions": "all questions",
-        "pronouns": "all pronouns that have one",
-        "mentions": "all kinds of mentions",
-    }
-    caption = f"A dot for each head, a line for the layer's mean: antecedents found, {words[mentions_of(result)]}."
+    caption = f"A dot for each head, a line for the layer's mean: antecedents found, {ALL[mentions_of(result)]}."
     chart = by_layer(overall, reference=value, reference_label=WORDS[name])
     yield Figure("all-by_layer", WHERE, chart, caption, "accuracy")
 

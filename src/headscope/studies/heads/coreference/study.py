@@ -22,7 +22,6 @@ from headscope.results.variables import no_op_variables
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.split_half import split_in_half
 from headscope.studies.heads.coreference import variables
-from headscope.studies.heads.coreference.confusion import confusion_variables
 from headscope.studies.heads.coreference.observer import MentionObserver
 from headscope.studies.heads.coreference.question_scores import f1, pairs, pronoun_counts
 from headscope.studies.heads.coreference.scores import AntecedentPredictions, Draws, best, joined, no_op, score
@@ -100,7 +99,7 @@ def _variables(predictions: AntecedentPredictions, model: Model, settings: Setti
     arrays = variables.score_variables(scores, heads) | variables.best_variables(chosen, heads)
     arrays |= no_op_variables(variables.KIND, no_op(kinds, chosen, draws, selection_half), list(chosen))
     if predictions.question.all():
-        arrays |= confusion_variables(predictions, draws, heads)
+        arrays |= variables.confusion_variables(predictions, draws, heads)
     head = chosen["all"].selected.head if chosen["all"] else None
     if predictions.stereotype.any():
         return arrays | _stereotypes(predictions, draws, selection_half, heads, head)

@@ -1,4 +1,4 @@
-"""Scores as variables of a result: accuracies, F1 by gender (GAP), effects of stereotypes (WinoBias, Winogender)."""
+"""Scores as variables of a result: accuracies, F1 by gender (GAP), effects of stereotypes, and confusion."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,19 @@ import numpy as np
 import xarray as xr
 
 from headscope.results.variables import Count, Variables, add_place, by_layer
-from headscope.statistics.bootstrap import Tally
+from headscope.statistics.bootstrap import Tally, tally_by_input
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column, held_out_scores
 from headscope.studies.heads.coreference import STUDY, baselines
 from headscope.studies.heads.coreference.question_scores import F1, GENDER_NAMES, STEREOTYPES, Pairs
-from headscope.studies.heads.coreference.scores import ADVANTAGE, BASELINES, HEAD, MentionScore
+from headscope.studies.heads.coreference.scores import (
+    ADVANTAGE,
+    BASELINES,
+    HEAD,
+    AntecedentPredictions,
+    Draws,
+    MentionScore,
+)
 
 Heads = tuple[int, ...]
 KIND = "mention_type"
@@ -101,3 +108,25 @@ def best_gap_variables(gap: Tally, head: int) -> dict[str, xr.DataArray]:
     variables = Variables(COORDS, STUDY.source, STUDY.labels)
     variables.add("chosen_preference_gap", gap.mean[head], interval=gap.interval[head])
     return variables.arrays
+
+
+def confusion_variables(cases: AntecedentPredictions, draws: Draws, heads: tuple[int, ...]) -> dict[str, xr.DataArray]:
+    """Confusion by head and on average, of all questions and by their condition."""
+    names = sorted(set(cases.condition.tolist()) - {""})
+    parts = {"all": cases} | {name: cases[cases.condition == name] for name in names}
+    variables = Variables({"condition": list(parts)}, STUDY.source, STUDY.labels)
+    by_head = [_tally(part.confusion, part, draws) for part in parts.values()]
+    mean = [_tally(part.confusion.mean(1, keepdims=True, dtype=np.float64), part, draws) for part in parts.values()]
+    count = Count([len(part) for part in parts.values()], "questions", "questions", ("condition",))
+    means, intervals = (
+        by_layer(np.stack([getattr(tally, name) for tally in by_head], axis=1), heads) for name in ("mean", "interval")
+    )
+    variables.add("confusion", means, interval=intervals, count=count)
+    means, intervals = ([getattr(tally, name)[0] for tally in mean] for name in ("mean", "interval"))
+    variables.add("mean_confusion", means, interval=intervals, count=count)
+    variables.add("uniform_confusion", [np.log2(part.candidates).mean() for part in parts.values()])
+    return variables.arrays
+
+
+def _tally(values: np.ndarray, cases: AntecedentPredictions, draws: Draws) -> Tally:
+    return tally_by_input(values.astype(np.float64), cases.unit, draws)

@@ -14,13 +14,7 @@ from headscope.corpora import Corpus
 from headscope.models import Model
 from headscope.models.random_weights import untrained
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.captured_treebanks import (
-    CapturedTreebanks,
-    capture_treebanks,
-    of_two_minutes,
-    trained_on,
-    treebank_passes,
-)
+from headscope.passes.captured_treebanks import capture_treebanks, of_two_minutes, trained_on, treebank_passes
 from headscope.passes.kept_arrays import ArrayPass
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.provenance import provenance
@@ -34,7 +28,6 @@ from headscope.studies.heads.probe.scores import Gold, preferences
 from headscope.studies.heads.probe.train import ParserRecipe, hold_out
 from headscope.studies.heads.probe.variables import to_variables, weighed
 
-Captured = CapturedTreebanks[Treebank]
 # Sentences to train on, unless all are asked for.
 TRAINED = 1_000
 

@@ -15,7 +15,7 @@ from headscope.report.parts import Finding, HeadKind
 from headscope.report.wording import measured, number, rate
 from headscope.results.vocabulary import FEATURES
 from headscope.statistics.significance import LEAST_CASES
-from headscope.studies.heads.profile.pairs import least_gain, q_of_gain, special
+from headscope.studies.heads.profile.findings import least_gain, q_of_gain, special
 
 FIRST = 5
 FREQUENCY = {

@@ -32,8 +32,7 @@ from headscope.statistics.interval_tests import corrected, q_above, surely
 from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.heads.profile.card import CARD, KINDS
 from headscope.studies.heads.profile.charts import CHARTS
-from headscope.studies.heads.profile.frequency_findings import by_frequency, by_predictions
-from headscope.studies.heads.profile.pairs import across, same_word
+from headscope.studies.heads.profile.findings import across, by_frequency, by_predictions, same_word
 
 HALF = 0.5  # Clark et al. count the heads that put more than half of their attention on something
 NO_OP = 0.9

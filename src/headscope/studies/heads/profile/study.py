@@ -1,18 +1,14 @@
 """Run the study: from its options to a labelled result."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from headscope import results
 from headscope.corpora import Corpus
-from headscope.encoding.encoded import token_classes
 from headscope.encoding.encoder import Words
-from headscope.encoding.frequencies import Frequencies, counted
 from headscope.measures import FREQUENCY, PREDICTED, SURFACE
 from headscope.models import Model
 from headscope.models.prediction_heads import no_words, with_words_head
@@ -20,9 +16,13 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import measure, measuring
 from headscope.passes.planned_pass import PlannedPass
 from headscope.passes.settings import Measures
-from headscope.studies.heads.profile.frequency_list import piece_frequencies, word_counts
+from headscope.studies.heads.profile.frequencies import (
+    frequencies_of,
+    frequency_variables,
+    piece_frequencies,
+    word_counts,
+)
 from headscope.studies.heads.profile.predicting import predictions_of
-from headscope.studies.heads.profile.variables import frequency_variables
 
 LACKING = "tokens whose piece the frequency list lacks, in no class"
 
@@ -105,15 +105,3 @@ def first_pass(
     if frequency or predicted_frequency or frequency_list:
         return None
     return measuring(model, corpus, SURFACE, settings, further=measures)
-
-
-def frequencies_of(model: Model, corpus: Corpus, settings: Settings) -> Frequencies:
-    """How often each piece stands in a corpus as a model reads it; Ctrl-C here leaves nothing to keep."""
-    words, counts = Words(model.tokenizer, model.max_tokens, settings.long), Counter[int]()
-    for example, encodings in words.tokenized(corpus):
-        for encoding in encodings:
-            known = counted(token_classes(example, encoding, model.tokenizer))
-            counts.update(np.array(encoding.ids)[known].tolist())
-    by_piece = np.zeros(max(counts, default=0) + 1, dtype=np.int64)
-    by_piece[list(counts)] = list(counts.values())
-    return Frequencies(by_piece, causal=not model.looks_ahead)

@@ -11,7 +11,7 @@ from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini
 from headscope.statistics.split_half import BestHead, column
 from headscope.studies.heads.relations import STUDY
 from headscope.studies.heads.relations.link_attention import DIRECTIONS
-from headscope.studies.heads.relations.scores import LinkScore
+from headscope.studies.heads.relations.scores import HELD_OUT, LinkScore
 
 PERCENTILE = 99
 # The number of cases of each mean.
@@ -20,7 +20,6 @@ CASES = {
     "untrained": "sentences that the untrained model has read",
 }
 BASELINES = ("elsewhere", "others", "gain", "gain_others")
-OTHER_HALF = ("chosen_attention", "chosen_elsewhere", "chosen_others", "chosen_gain", "chosen_gain_others")
 
 
 def to_variables(
@@ -75,4 +74,4 @@ def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[in
     variables.add("chosen_direction", column(best, lambda head: DIRECTIONS[head.selected.direction], ""))
     sentences = column(best, lambda head: int(head.held_out.count), 0)
     count = Count(sentences, "sentences of each relation on the other half", "sentences", ("relation",))
-    add_held_out(variables, best, OTHER_HALF, count)
+    add_held_out(variables, best, [f"chosen_{name}" for name in HELD_OUT], count)

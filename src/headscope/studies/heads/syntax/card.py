@@ -14,7 +14,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, HeadKind
 from headscope.report.wording import number
 from headscope.statistics.significance import LEAST_CASES, RATE
-from headscope.studies.heads.syntax.fixed_words import RELATIONS, as_coded, baseline, judged_on, with_fixed_words
+from headscope.studies.heads.syntax.tables import RELATIONS, as_coded, baseline, judged_on, with_fixed_words
 
 SHOWN = 8
 

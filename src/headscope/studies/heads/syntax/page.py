@@ -10,39 +10,18 @@ import xarray as xr
 
 from headscope.figures import bars, by_layer, heatmap, with_interval
 from headscope.figures.labels import head_name
-from headscope.report.best_head_parts import (
-    NAMED,
-    OF_THIS_HEAD,
-    beside,
-    by_number_of_cases,
-    counted,
-    frequent,
-    no_op,
-    of_all_cases,
-)
-from headscope.report.best_heads import (
-    HEAD,
-    ChosenHead,
-    above_baseline,
-    by_gain,
-    special_claim,
-    special_heads,
-    tests_made,
-)
+from headscope.report.best_head_parts import NAMED, OF_THIS_HEAD, beside, counted, frequent, no_op, of_all_cases
+from headscope.report.best_heads import HEAD, above_baseline, by_gain, special_claim, special_heads, tests_made
 from headscope.report.declared import StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding
-from headscope.report.tables import Cells, Table
-from headscope.report.wording import agree, first_of, rate, several
+from headscope.report.wording import agree, first_of, several
 from headscope.statistics.significance import LEAST_CASES, RATE
 from headscope.studies.heads.syntax.card import CARD, kinds
-from headscope.studies.heads.syntax.fixed_words import as_coded, baseline, fixed_word, full_name, judged_on, relations
-from headscope.studies.heads.syntax.published import PAPER
+from headscope.studies.heads.syntax.tables import as_coded, baseline, fixed_word, full_name, judged_on, relations, table
 
 BEST, WHERE = "The best head of each relation", "Which heads"
 MOST_RELATIONS = 12
-AUXPASS = " The numbers of auxpass are those of the released notebook; the paper's Table 1 prints 82.5 (40.5)."
-COLUMNS = ("Head", "Direction", "Accuracy", "Fixed word", "Gain", "Special", "Words", "q", "BERT-base")
 
 
 def best(numbers: Numbers) -> Iterator[Finding]:
@@ -193,35 +172,6 @@ def all_words(numbers: Numbers) -> Figure:
     chart = by_layer(accuracy, reference=numbers("baseline", relation="all").value, reference_label="best fixed word")
     caption = "A dot for each head, a line for the layer's mean: how often it picks the syntactic head of any word."
     return Figure("all-by_layer", WHERE, chart, caption, "accuracy")
-
-
-def table(numbers: Numbers) -> list[Table]:
-    """The relations of at least 50 words, the best gains first, and apart those of fewer."""
-    heads = relations(numbers.result)
-    halves = "chosen on one half of the sentences and scored on the other half"
-    where = "chosen and scored on the same sentences" if as_coded(numbers.result) else halves
-    caption = (
-        "The best head of each relation, in per cent of words with 95% intervals. Head and fixed word (an offset, or a "
-        f"position in the sentence) are {where}. Special: at least 10 points over it, q < 0.05. BERT-base: "
-        "Clark et al. (2019), relations of the same name in the Penn Treebank, with their best offset in brackets."
-        f"{AUXPASS if any(head.name == 'auxpass' for head in heads) else ''}"
-    )
-    return by_number_of_cases("relations", caption, "words", COLUMNS, heads, _cells)
-
-
-def _cells(relation: ChosenHead) -> Cells:
-    paper, (share, bounds) = PAPER.get(relation.name), baseline(relation).cell(".1f", 100)
-    return [
-        (relation.head, ""),
-        (relation.arrow, ""),
-        relation.score.cell(".1f", 100),
-        (f"{share} ({relation.reference})", bounds),
-        relation.gain.cell("+.1f", 100),
-        ("yes" if relation.special else "", ""),
-        (f"{relation.held_out:,}", ""),
-        (rate(relation.q), ""),
-        (f"{paper[0]} ({paper[1]}) {paper[2]}".rstrip(), "") if paper else None,
-    ]
 
 
 PAGE = StudyParts(

@@ -12,7 +12,7 @@ from headscope.statistics.bootstrap import tally_by_input
 from headscope.statistics.significance import GAIN, LEAST_CASES, RATE, benjamini_hochberg
 from headscope.statistics.split_half import BestHead, column
 from headscope.studies.heads.syntax import STUDY
-from headscope.studies.heads.syntax.scores import Draws, HeadPredictions, RelationScore
+from headscope.studies.heads.syntax.scores import HELD_OUT, Draws, HeadPredictions, RelationScore
 
 
 def to_variables(
@@ -70,4 +70,4 @@ def _add_best(variables: Variables, best: list[BestHead | None], heads: tuple[in
     _add_fixed_words(variables, "chosen", column(best, lambda choice: choice.selected.baseline, None))
     words = column(best, lambda choice: int(choice.held_out.count), 0)
     count = Count(words, "words of each relation on the other half", "words", ("relation",))
-    add_held_out(variables, best, ("chosen_accuracy", "chosen_baseline", "chosen_gain"), count, shares=2)
+    add_held_out(variables, best, [f"chosen_{name}" for name in HELD_OUT], count, shares=2)

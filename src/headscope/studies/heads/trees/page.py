@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+import xarray as xr
+
 from headscope.figures import bars, by_layer, heatmap
 from headscope.report.best_heads import ARROWS, ChosenHead
-from headscope.report.declared import StudyParts
+from headscope.report.cards.head_numbers import Row, of_variable
+from headscope.report.cards.wording import cases, ranked, value
+from headscope.report.declared import StudyCard, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
 from headscope.report.shared_findings import beside_random_seeds
-from headscope.studies.heads.trees.card import CARD
+from headscope.report.wording import number
 from headscope.studies.heads.trees.tables import (
     BASELINES,
     DISTANCES,
@@ -25,9 +29,32 @@ from headscope.studies.heads.trees.tables import (
     words_of,
 )
 
+MAIN = ("dependent_to_head", "left_out", "gold")
 TREES, HEADS, PHRASES = "Dependency trees", "Which heads", "Phrases"
 # The trees by mean attention of a layer.
 LAYER_ROOTS = {"uas": "gold", "uuas": "undirected"}
+
+
+def main_numbers(result: xr.Dataset) -> tuple[str, ...]:
+    """The UAS from the gold root, words alone, of the dependent that looks at its head."""
+    return (".".join(("uas", *MAIN)),)
+
+
+def sentences(result: xr.Dataset, numbers: list[Row]) -> Iterator[Finding]:
+    """The best tree of the head, beside right-branching."""
+    rows = sorted(of_variable(numbers, "uas"), key=lambda row: -row.value)
+    for row in rows[:1]:
+        direction, special, root = row.labels
+        right = baseline(result, "uas", "right_branching").value
+        beside = f"; right-branching trees have {number(right)}" if right == right else ""
+        yield Finding(
+            "As a parser",
+            f"The spanning tree of its attention ({ARROWS[direction]}, {ROOTS[root]}, {SPECIAL[special]}) gives "
+            f"{value(row)} of the words their syntactic head ({ranked(row)}){beside}; {cases(row)}.",
+        )
+
+
+CARD = StudyCard(main_numbers=main_numbers, sentences=sentences)
 
 
 def best(numbers: Numbers) -> Iterator[Finding]:

@@ -112,8 +112,3 @@ def best_phrases(rows: TreeRows, heads: int, split: Split, distance: int, specia
 def of_fixed_words(rows: TreeRows, metric: str) -> Int[np.ndarray, "sentence fixed_word"]:
     """How many words of each sentence get their head, or are linked with it, by each of `FIXED`."""
     return rows.fixed[:, METRICS.index(metric)].astype(np.int64)
-
-
-def by_unit(flat: Float[np.ndarray, " all"], units: int, *dims: int) -> np.ndarray:
-    """Means or intervals of a tally with the dimensions that `tally_of` has made one, [unit, *dims]."""
-    return flat.reshape(units, *dims)

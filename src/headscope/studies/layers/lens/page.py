@@ -194,7 +194,6 @@ TABLE = (
     "and those that no later layer changes; geometric mean of the rank of the last layer's prediction; "
     "Kullback-Leibler divergence of the last distribution from that of the layer, in nats."
 )
-ROWS = {"lens": "Lens", "space": "Layer"}
 COLUMNS = {
     "right": ("Right", "%"),
     "final_first": ("As the last layer", "%"),

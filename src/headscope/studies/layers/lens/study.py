@@ -17,10 +17,9 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import WordsModel
 from headscope.ranges import Range
 from headscope.studies.layers.lens.agreement import gap_items, items_won
-from headscope.studies.layers.lens.examples import late_examples
 from headscope.studies.layers.lens.predictions import layer_predictions
 from headscope.studies.layers.lens.reading import AffineMap, LayerReader, fit_maps, layer_reader
-from headscope.studies.layers.lens.texts import ReadTexts, split_texts
+from headscope.studies.layers.lens.texts import ReadTexts, late_examples, split_texts
 from headscope.studies.layers.lens.variables import add_agreement, to_variables
 
 

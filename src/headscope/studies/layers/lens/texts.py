@@ -10,6 +10,7 @@ from jaxtyping import Int
 from headscope.corpora import Corpus
 from headscope.corpora.suites.item import sentence
 from headscope.encoding.parsed_sentences import every_fifth
+from headscope.encoding.readable import readable_ids
 from headscope.linguistics.sentence import segment_text
 from headscope.models import Model
 from headscope.models.prediction_heads import is_causal
@@ -20,9 +21,11 @@ from headscope.outputs.words.inputs import (
     masked_predictions,
     scored_pieces,
 )
+from headscope.studies.layers.lens.predictions import LayerPredictions
 
 # Of a text that a masked model reads, so many pieces are masked, each in a copy of its own.
 OF_TEXT = 4
+MOST_EXAMPLES, AROUND = 8, 7  # examples, and pieces before and after a gap
 
 
 @dataclass(frozen=True)
@@ -107,3 +110,35 @@ def _some(text: ScoredPieces, model: Model, most: int, random: np.random.Generat
     if not is_causal(model):
         positions = np.sort(random.permutation(text.places)[:number])
     return replace(text, places=positions, units=positions)
+
+
+def late_examples(model: Model, texts: ReadTexts, predictions: LayerPredictions, lens: int = 0) -> list[dict]:
+    """Right predictions that are settled last, the most probable first, one of each text.
+
+    Returns: of each the text before and after the gap, the right piece, and by space the predicted piece and its
+    probability.
+    """
+    settling, right = predictions.settling[lens], predictions.right[lens, -1] == 1
+    order = np.lexsort((-predictions.top_probability[lens, -1], -settling))
+    chosen: dict[int, int] = {}
+    for number in order[right[order] & (settling[order] > 0)].tolist():
+        chosen.setdefault(int(predictions.text[number]), number)
+    return [_example(model, texts, predictions, lens, number) for number in list(chosen.values())[:MOST_EXAMPLES]]
+
+
+def _example(model: Model, texts: ReadTexts, predictions: LayerPredictions, lens: int, number: int) -> dict:
+    ids = texts.texts[int(predictions.text[number])].ids
+    causal = is_causal(model)
+    position = int(predictions.token[number]) + causal
+
+    def words(pieces: np.ndarray) -> str:
+        return str(model.tokenizer.decode(pieces.tolist(), skip_special_tokens=True)).strip()
+
+    return {
+        "before": words(ids[max(0, position - AROUND) : position]),
+        "after": "" if causal else words(ids[position + 1 : position + 1 + AROUND]),
+        "answer": words(ids[position : position + 1]),
+        "settled": int(predictions.settling[lens, number]),
+        "pieces": list(readable_ids(model.tokenizer, predictions.top[lens, :, number].tolist())),
+        "probabilities": [round(float(value), 4) for value in predictions.top_probability[lens, :, number]],
+    }

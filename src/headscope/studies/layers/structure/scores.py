@@ -14,7 +14,7 @@ from headscope.statistics import rank_correlation
 from headscope.statistics.bootstrap import tally
 from headscope.statistics.columns import Columns
 from headscope.statistics.intervals import Score, effective_units
-from headscope.studies.layers.structure import probes
+from headscope.studies.layers.structure import train
 from headscope.studies.layers.structure.train import Maps
 from headscope.studies.layers.structure.treebank_states import TreebankStates, padded, scored
 
@@ -57,7 +57,7 @@ def predicted_edges(
     """The edges that the distance probe of one space predicts for a sentence, by the places of the words."""
     states = treebank.arrays[number][space : space + 1, None].float().to(device)
     with torch.inference_mode():
-        apart = probes.distances(probes.project(states, maps["distance"][space : space + 1]))
+        apart = train.distances(train.project(states, maps["distance"][space : space + 1]))
     return sorted(spanning_edges(apart[:, 0].cpu().numpy(), scored(treebank.sentences[number]))[0])
 
 
@@ -124,8 +124,8 @@ def _predictions(treebank: TreebankStates, maps: Mapping[str, Maps], device: tor
     for numbers in treebank.groups(CHUNK, np.arange(len(treebank))):
         batch = padded(treebank, numbers, device, len(maps["distance"]))
         with torch.inference_mode():
-            apart = probes.distances(probes.project(batch.states, maps["distance"])).cpu().numpy()
-            deep = probes.depths(probes.project(batch.states, maps["depth"])).cpu().numpy()
+            apart = train.distances(train.project(batch.states, maps["distance"])).cpu().numpy()
+            deep = train.depths(train.project(batch.states, maps["depth"])).cpu().numpy()
         positions = np.arange(apart.shape[-1])
         linear = np.broadcast_to(abs(positions[:, None] - positions), (1, *apart.shape[1:]))
         yield (

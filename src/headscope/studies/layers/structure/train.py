@@ -5,19 +5,55 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from headscope.errors import HeadscopeError
-from headscope.studies.layers.structure.probes import depth_loss, distance_loss, project
 from headscope.studies.layers.structure.treebank_states import StateBatch, TreebankStates, padded
 
+Projected = Float[Tensor, "space sentence word rank"]
 KINDS = ("distance", "depth")
 # As in the released code: maps start within this. The columns of states are scaled to one standard deviation while
 # probes are trained, so that words are this far from their mean: the first maps then give distances about as long as
 # those of trees, whatever the model's states are, and no column hides the others.
 WITHIN, LENGTH = 0.05, 5.0
 Maps = Float[Tensor, "space width rank"]
+
+
+def project(states: Float[Tensor, "space sentence word width"], maps: Float[Tensor, "space width rank"]) -> Projected:
+    """The vectors Bh of all words."""
+    # [space, sentence and word, width] @ [space, width, rank], then [space, sentence, word, rank]
+    return torch.bmm(states.flatten(1, 2), maps).unflatten(1, states.shape[1:3])
+
+
+def distances(projected: Projected) -> Float[Tensor, "space sentence word other"]:
+    """Squared distances |B(h_i - h_j)|^2 between the words of each sentence.
+
+    >>> distances(torch.tensor([[[[0.0, 1.0], [2.0, 1.0]]]]))[0, 0].tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
+    """
+    norms = depths(projected)
+    return (norms[..., :, None] + norms[..., None, :] - 2 * projected @ projected.mT).clamp_min(0)
+
+
+def depths(projected: Projected) -> Float[Tensor, "space sentence word"]:
+    """Squared norms |Bh|^2 of the words."""
+    return projected.square().sum(-1)
+
+
+def distance_loss(
+    projected: Projected, gold: Float[Tensor, "sentence word other"], real: Bool[Tensor, "sentence word"]
+) -> Float[Tensor, "space sentence"]:
+    """The sum over pairs of words of |gold - predicted|, over the square of the sentence's length (equation 2)."""
+    pairs = real[:, :, None] & real[:, None, :]
+    return ((distances(projected) - gold).abs() * pairs).sum((-1, -2)) / real.sum(-1).square()
+
+
+def depth_loss(
+    projected: Projected, gold: Float[Tensor, "sentence word"], real: Bool[Tensor, "sentence word"]
+) -> Float[Tensor, "space sentence"]:
+    """The mean over words of |gold - predicted| (section 2.3)."""
+    return ((depths(projected) - gold).abs() * real).sum(-1) / real.sum(-1)
 
 
 @dataclass(frozen=True, kw_only=True)

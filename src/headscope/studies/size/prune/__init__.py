@@ -24,6 +24,7 @@ STUDY = Study(
     source="Michel et al. 2019, section 4",
     survey=InSurvey("task", Cost(150, 0), options=("--tolerance", "0.02")),
     example="headscope prune out/tuned/model --task mrpc --data GLUE --share 0.5 -o out/pruned",
+    packages={"accelerate": "finetune_epochs"},
     quick=("--share", "0.5", "--step", "0.25"),
     required=("pruned_score",),
     dims={"share_removed": Dimension("share of the model's heads that is removed", "share")},

@@ -69,6 +69,7 @@ STUDY = Study(
     survey="training: headscope shrink MODEL TEXT",
     example="headscope shrink minilm texts.txt --speed 1.5x -o out/shrunk",
     without=("workers", "engine", "address", "gpus_per_worker"),
+    packages={"accelerate": "epochs", **dict.fromkeys(("onnx", "onnxruntime", "onnxscript"), "eight_bit")},
     quick=("--size", "0.001MB", "--best-effort", "--epochs", "1", "--groups", "2"),
     required=("path_score",),
     dims={

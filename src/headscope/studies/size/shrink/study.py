@@ -11,10 +11,12 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.corpora.tasks import Task
 from headscope.models import Model
+from headscope.outputs.size_and_speed import megabytes
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import of_pass, provenance
 from headscope.passes.settings import Directory, OwnTexts
 from headscope.ranges import Range
+from headscope.storage.files import refuse_full
 from headscope.studies.size.shrink import eight_bit as eight_bits
 from headscope.studies.size.shrink.distillation import distilled, examples_of
 from headscope.studies.size.shrink.gate_training import trained_gates
@@ -96,6 +98,9 @@ def run(  # noqa: PLR0913 (each is an option of the command)
     model, task = judged_by(model, task, corpus, settings)
     options: dict[str, Any] = {"groups": groups, "epochs": epochs, "best_effort": best_effort}
     plan = plan_of(model, speed, size, parts, method, fine=fine, eight_bit=eight_bit, **options)
+    # The smaller model is no larger than the model; a checkpoint of its training has the state of AdamW, too.
+    size = (4 if epochs else 1) * 1e6 * megabytes(model)
+    refuse_full(directory, size, "the smaller model and its training take up to")
     task, texts = task_texts(model, corpus, task, settings)
     judge = judge_of(model, task, texts, settings, tolerance)
     recipe = TrainingRecipe(epochs=max(epochs, 1), learning_rate=LEARNING_RATE, max_tokens=max(model.max_tokens, 8))

@@ -13,9 +13,8 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.settings import ComparedCorpus
 from headscope.ranges import Range
 from headscope.results import check
+from headscope.studies.training.compare.layer_weights import refuse_unless_scored, restored_scores, weight_changes
 from headscope.studies.training.compare.measure import compare
-from headscope.studies.training.compare.restoration import refuse_unless_scored, restored_scores
-from headscope.studies.training.compare.weight_change import weight_changes
 
 COMPARISONS = ("similarity", "js_divergence")
 

@@ -11,8 +11,7 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import ComparedCorpus, StepLoading, Steps, StudyResults
 from headscope.studies.training.film.main_numbers import MainNumbers
-from headscope.studies.training.film.reading import StepReader
-from headscope.studies.training.film.scores import StepScores
+from headscope.studies.training.film.reading import StepReader, StepScores
 from headscope.studies.training.film.variables import of_other_studies, to_variables
 from headscope.training.step_models import StepModels, step_models
 

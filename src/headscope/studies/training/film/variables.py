@@ -11,8 +11,7 @@ from headscope.results.vocabulary import OFFSETS, TOKEN_CLASSES
 from headscope.statistics.intervals import ONE_UNIT, interval
 from headscope.studies.training.film import STUDY
 from headscope.studies.training.film.main_numbers import MainNumbers, common_name, stacked
-from headscope.studies.training.film.reading import LAYER_SIMILARITY, SIMILARITY, StepReader
-from headscope.studies.training.film.scores import StepScores
+from headscope.studies.training.film.reading import LAYER_SIMILARITY, SIMILARITY, StepReader, StepScores
 
 # Smaller changes are rounding.
 SAME = 1e-5

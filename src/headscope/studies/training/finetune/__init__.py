@@ -22,6 +22,7 @@ STUDY = Study(
     source="Kovaleva et al. 2019, Table 1",
     survey="training: headscope finetune MODEL --task NAME --data FOLDER",
     example="headscope finetune minilm --task mrpc --data GLUE -o out/tuned",
+    packages={"accelerate": "", "peft": "ways=lora"},
     shared_folder=True,
     quick=("--epochs", "1", "--batch", "4"),
     required=("score", "chance"),

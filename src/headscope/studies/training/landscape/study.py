@@ -26,8 +26,7 @@ from headscope.passes.provenance import provenance
 from headscope.passes.settings import Loading, ModelName
 from headscope.ranges import Range
 from headscope.studies.training.landscape.variables import Grid, to_variables
-from headscope.studies.training.landscape.walk import Walk
-from headscope.studies.training.landscape.weights import weights_of
+from headscope.studies.training.landscape.walk import Walk, weights_of
 from headscope.training import initial
 from headscope.training.beginning import RunEnvironment, run_environment
 

@@ -16,6 +16,7 @@ STUDY = Study(
     example="headscope pretrain-head minilm wiki.txt -o out/adapted",
     options={"long": "window"},
     without=("workers", "engine", "address", "gpus_per_worker"),
+    packages={"accelerate": ""},
     quick=("--epochs", "1", "--batch", "4"),
     required=("perplexity",),
     numbers=(

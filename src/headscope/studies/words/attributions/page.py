@@ -12,13 +12,20 @@ from headscope.report.claims import Claim, together, witness
 from headscope.report.declared import Chart, Part, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Figure, Finding, LayerNumber
-from headscope.report.published import published_table
 from headscope.report.tables import Column, Table
 from headscope.report.wording import agree, number, rate, several
 from headscope.results import in_series
-from headscope.studies.words.attributions import altered_page, published
+from headscope.studies.words.attributions import altered_page
 from headscope.studies.words.attributions.card import CARD
-from headscope.studies.words.attributions.chosen_layers import NAMES, ChosenLayer, chosen, in_words, leader
+from headscope.studies.words.attributions.tables import (
+    NAMES,
+    ChosenLayer,
+    beside_paper,
+    chosen,
+    in_words,
+    leader,
+    methods_table,
+)
 
 METHODS, INPUTS, LAYERS, CURVES, CLASSES, HEADS = (
     "Methods by faithfulness",
@@ -35,13 +42,6 @@ MATRICES = {
     "sufficiency_gain": "Fall of the target with the most important tokens alone, less than in random order.",
     "rank_correlation": "Rank correlation of importance with blank-out.",
 }
-COLUMNS = ("Layer", "Comprehensiveness", "Gain", "Sufficiency", "Gain ", "Blank-out", "Inputs")
-FAITHFULNESS = (
-    "Faithfulness of each method with 95% intervals: the layer was chosen on one half of the scored inputs, scores are "
-    "of the other half. Comprehensiveness: fall of the target without the most important tokens (high is good). "
-    "Sufficiency: fall with these alone (low is good). Gain: better than random order by so much. Blank-out: rank "
-    "correlation of importance with it."
-)
 
 
 def above_random(numbers: Numbers) -> Iterator[Finding]:
@@ -258,31 +258,6 @@ def layers(numbers: Numbers) -> Iterator[LayerNumber]:
     for choice in chosen(numbers):
         array = numbers.array("comprehensiveness_gain").sel(attribution=choice.method, drop=True)
         yield LayerNumber("Faithfulness of attributions", NAMES[choice.method], array, choice.layer, is_share=False)
-
-
-def methods_table(numbers: Numbers) -> Iterator[Table]:
-    """A row for each method."""
-    rows = [
-        (
-            (NAMES[choice.method],),
-            [
-                (str(choice.layer), ""),
-                *(value.known_cell(".3f") for name in ("comprehensiveness", "sufficiency")
-                  for value in (choice.scores[name], choice.gains[name])),
-                choice.scores["rank_correlation"].known_cell(".3f"),
-                (str(choice.inputs), ""),
-            ],
-        )
-        for choice in chosen(numbers)
-    ]  # fmt: skip
-    columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
-    if rows:
-        yield Table("methods", FAITHFULNESS, ("Method",), columns, rows)
-
-
-def beside_paper(numbers: Numbers) -> Iterator[Table]:
-    """Published correlations with blank-out."""
-    yield from published_table(published.figures(numbers.result), published.CAPTION, model=published.MODEL)
 
 
 MOVED = "Share of the lengths of what each head moves, by class of token. After Kobayashi et al. (2020)."

@@ -90,7 +90,7 @@ class Target:
         representations.
         """
         if self.kind == "representation":
-            return (normalize(vectors, dim=-1) - normalize(reference, dim=-1)).square().sum(-1) / 2
+            return cosine_distances(vectors, reference)
         if self.kind == "number":
             return (vectors - reference).abs()[:, 0]
         return (vectors.exp() - reference.exp()).abs().sum(-1) / 2
@@ -132,3 +132,14 @@ def target_of(model: Model, pooling: Pooling = "model") -> Target:
     if pooling != "model":
         return Target("representation", SentenceModules((pooling,)))
     return Target("representation", sentence_modules(model.network).direction)
+
+
+def cosine_distances(
+    ones: Float[Tensor, "*dims width"], others: Float[Tensor, "*dims width"]
+) -> Float[Tensor, "*dims"]:
+    """1 - cosine, as |u - v|^2 / 2 of vectors of length 1: the difference from 1 has no digits left where it is small.
+
+    >>> f"{cosine_distances(torch.tensor([1.0, 1e-6]), torch.tensor([1.0, 0.0])).item():.1e}"
+    '5.0e-13'
+    """
+    return (normalize(ones, dim=-1) - normalize(others, dim=-1)).square().sum(-1) / 2

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from headscope.ablation.partial_rerun import CHUNK, repeated, with_attention_output
 from headscope.capture.last_layer_rows import weight
@@ -18,6 +17,7 @@ from headscope.capture.layer_stack import Call, Stack
 from headscope.capture.projections import Projections
 from headscope.studies.words.attributions.descent import LayerPass, wide
 from headscope.studies.words.attributions.maps import TokenMap, Vectors
+from headscope.studies.words.attributions.targets import cosine_distances
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,3 @@ class ValueZeroing:
             inputs = {name: repeated(tensor[self.chosen], copies) for name, tensor in self.inputs.items()}
             self._calls[copies] = self.stack.arguments(inputs)
         return self._calls[copies][layer]
-
-
-def cosine_distances(
-    ones: Float[Tensor, "*dims width"], others: Float[Tensor, "*dims width"]
-) -> Float[Tensor, "*dims"]:
-    """1 - cosine, as |u - v|^2 / 2 of vectors of length 1: the difference from 1 has no digits left where it is small.
-
-    >>> f"{cosine_distances(torch.tensor([1.0, 1e-6]), torch.tensor([1.0, 0.0])).item():.1e}"
-    '5.0e-13'
-    """
-    return (normalize(ones, dim=-1) - normalize(others, dim=-1)).square().sum(-1) / 2

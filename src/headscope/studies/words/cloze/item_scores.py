@@ -16,7 +16,7 @@ from headscope.outputs.words.predictor import WordPredictor, text_scores
 from headscope.passes import Settings
 from headscope.results.cells import csv_cell
 from headscope.storage.files import write_atomically
-from headscope.studies.words.cloze.prior import Prior
+from headscope.studies.words.cloze.controls import Prior
 
 # Differences below this are rounding, and the texts are equal.
 TIE = 1e-5

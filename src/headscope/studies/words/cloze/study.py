@@ -22,10 +22,9 @@ from headscope.passes import DEFAULTS, Settings
 from headscope.passes.provenance import provenance
 from headscope.passes.settings import Directory, WordsModel
 from headscope.ranges import Range
-from headscope.studies.words.cloze.controls import CONTROLS, controlled, name_guesses, string_matches
+from headscope.studies.words.cloze.controls import CONTROLS, controlled, name_guesses, prior, string_matches
 from headscope.studies.words.cloze.fact_variables import fact_variables
 from headscope.studies.words.cloze.item_scores import ItemScores, item_scores, write_items
-from headscope.studies.words.cloze.prior import prior
 from headscope.studies.words.cloze.scoring import Scoring
 from headscope.studies.words.cloze.suite_variables import suite_variables
 from headscope.studies.words.cloze.variables import to_variables

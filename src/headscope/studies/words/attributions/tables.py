@@ -1,11 +1,14 @@
-"""The scores of each method at its chosen layer, the most faithful first, for the page."""
+"""The scores of each method at its chosen layer, and the correlations that Abnar and Zuidema (2020) published."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
 from headscope.report.numbers import Numbers
+from headscope.report.published import PublishedFigure, published_table
+from headscope.report.tables import Column, Table
 from headscope.report.wording import Estimate, estimate
 
 NAMES = {
@@ -22,6 +25,24 @@ NAMES = {
     "gradient_input": "input × gradient",
 }
 SCORES = ("comprehensiveness", "sufficiency", "rank_correlation")
+COLUMNS = ("Layer", "Comprehensiveness", "Gain", "Sufficiency", "Gain ", "Blank-out", "Inputs")
+FAITHFULNESS = (
+    "Faithfulness of each method with 95% intervals: the layer was chosen on one half of the scored inputs, scores are "
+    "of the other half. Comprehensiveness: fall of the target without the most important tokens (high is good). "
+    "Sufficiency: fall with these alone (low is good). Gain: better than random order by so much. Blank-out: rank "
+    "correlation of importance with it."
+)
+SOURCE = "Abnar and Zuidema 2020"
+CAPTION = (
+    "Rank correlation of importance with blank-out. The paper's model inflects a verb and has 6 layers; its target is "
+    "the verb, that of this model another. Models of 6 layers have all rows, others the first and the last layer."
+)
+MODEL = "Model of verb number"
+PAPER = {
+    "attention": (0.69, 0.10, -0.11, -0.09, 0.20, 0.29),
+    "rollout": (0.32, 0.38, 0.51, 0.62, 0.70, 0.71),
+    "flow": (0.32, 0.44, 0.70, 0.70, 0.71, 0.70),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +108,45 @@ def leader(methods: list[ChosenLayer]) -> ChosenLayer | None:
 def in_words(array: xr.DataArray) -> xr.DataArray:
     """An array whose methods have their names in words."""
     return array.assign_coords(attribution=[NAMES[str(name)] for name in array["attribution"].values])
+
+
+def methods_table(numbers: Numbers) -> Iterator[Table]:
+    """A row for each method."""
+    rows = [
+        (
+            (NAMES[choice.method],),
+            [
+                (str(choice.layer), ""),
+                *(value.known_cell(".3f") for name in ("comprehensiveness", "sufficiency")
+                  for value in (choice.scores[name], choice.gains[name])),
+                choice.scores["rank_correlation"].known_cell(".3f"),
+                (str(choice.inputs), ""),
+            ],
+        )
+        for choice in chosen(numbers)
+    ]  # fmt: skip
+    columns = tuple(Column(name.lower().replace(" ", "-"), name.strip()) for name in COLUMNS)
+    if rows:
+        yield Table("methods", FAITHFULNESS, ("Method",), columns, rows)
+
+
+def beside_paper(numbers: Numbers) -> Iterator[Table]:
+    """Published correlations with blank-out."""
+    yield from published_table(figures(numbers.result), CAPTION, model=MODEL)
+
+
+def figures(result: xr.Dataset) -> Iterator[PublishedFigure]:
+    """Attention, rollout and flow at the layers that the two models have in common."""
+    layers = result["layer"].values.tolist()
+    for method, values in PAPER.items():
+        for layer, paper in zip(layers, _beside(values, len(layers)), strict=True):
+            here = estimate(result, "rank_correlation", attribution=method, layer=layer)
+            if np.isfinite(here.value) and np.isfinite(paper):
+                yield PublishedFigure((f"{method}, layer {layer}",), here.cell(".2f"), f"{paper:.2f}", SOURCE, "P")
+
+
+def _beside(values: tuple[float, ...], layers: int) -> list[float]:
+    """The published value beside each layer of a model; NaN where there is none."""
+    if layers == len(values):
+        return [*values]
+    return [values[0], *[float("nan")] * (layers - 2), values[-1]] if layers > 1 else [float("nan")]

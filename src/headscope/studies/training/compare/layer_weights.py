@@ -1,9 +1,11 @@
-"""Scores of each later model with its lowest layers restored from the first model.
+"""Weights of the layers: how far they moved, and what scores lose where the lowest are restored from the first model.
+
+Kovaleva et al. 2019 find that fine-tuning changes the last layers most. Upper layers also get larger gradients, so
+their weights move further; `weight_changes` divides one by the other.
 
 Hao et al. 2019, after A Primer in BERTology (Rogers et al. 2020, section 5): restoring the weights of lower layers to
 their original values does not dramatically hurt a fine-tuned model. Layers are those of the encoder. The Primer does
-not mention embeddings; they are restored on request.
-"""
+not mention embeddings; they are restored on request."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,16 +20,40 @@ from torch import Tensor, nn
 
 from headscope.corpora.tasks import Task, aligned, resampled, score
 from headscope.errors import HeadscopeError
-from headscope.models.layer_weights import Parts, layer_modules
+from headscope.models.layer_weights import Parts, layer_modules, moved
 from headscope.models.model import Model
 from headscope.outputs.label_order import in_model_order
 from headscope.outputs.outputs import task_outputs
 from headscope.outputs.task_inputs import task_inputs
 from headscope.passes.settings import Settings
 from headscope.results.variables import Variables
+from headscope.results.vocabulary import BOUNDS
 from headscope.statistics.bootstrap import poisson_draws
 from headscope.statistics.intervals import equal_units, interval
-from headscope.studies.training.compare import STUDY
+from headscope.studies.training.compare import LAYERS, STUDY
+
+
+def weight_changes(models: Sequence[Model], result: xr.Dataset) -> dict[str, xr.DataArray]:
+    """`weight_change[model, layer]` and `change_per_weight` with its interval; nothing where layers do not match.
+
+    * `result`: has `layer_similarity[model, layer]`, the cosine of the attention of each later model and the first.
+    """
+    similarity = result["layer_similarity"].transpose(*LAYERS)
+    interval = result["layer_similarity_ci"].transpose(*LAYERS, "bound")
+    try:
+        first, *later = [layer_modules(model) for model in models]
+        changes = np.array([[moved(*layer) for layer in zip(first, other, strict=True)] for other in later])
+    except HeadscopeError:
+        return {}
+    variables = Variables({"model": similarity["model"].values.tolist()}, STUDY.source, STUDY.labels)
+    variables.add("weight_change", changes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(changes > 0, (1 - similarity.values) / changes, np.nan)
+        bounds = (1 - interval.sel(bound=list(BOUNDS[::-1])).values) / changes[..., None]
+    count = int(result["layer_similarity_n_examples"].max())
+    bounds = np.where(np.isfinite(bounds), bounds, np.nan)
+    variables.add("change_per_weight", ratio, interval=bounds, count=count)
+    return variables.arrays
 
 
 @contextmanager
