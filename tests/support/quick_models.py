@@ -47,7 +47,8 @@ def _checked(network: PreTrainedModel) -> Capture:
     tiny = sum(weight.numel() for weight in weights) <= LARGEST and all(weight.is_cpu for weight in weights)
     if hooked or not tiny or os.environ["PYTEST_CURRENT_TEST"].startswith(CHECKING):
         return check(network)
-    sums = [float(weight.detach().double().sum()) for weight in weights]  # where one is not finite, no key is the same again
+    # Where a weight is not a number, no key is the same again.
+    sums = [float(weight.detach().double().sum()) for weight in weights]
     key = (type(network), network.config.to_json_string(), network.training, str(network.dtype), *sums)
     if key not in CHECKED:
         CHECKED[key] = check(network)
