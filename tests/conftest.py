@@ -33,6 +33,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Other work on the machine is no failure; timing is for benchmarks/.
 settings.register_profile("no deadline", settings(), deadline=None)
+settings.register_profile("quick", settings.get_profile("no deadline"), max_examples=50)
 settings.load_profile("no deadline")
 
 CHROMIUM = (
@@ -57,8 +58,10 @@ gc.disable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Docstrings are not below this folder: their fixtures are those of a plugin."""
+    """Try fewer examples where tests are quick; docstrings, which are not below here, have the fixtures of a plugin."""
     config.pluginmanager.register(quick_models)
+    if config.option.markexpr == "not thorough":
+        settings.load_profile("quick")
 
 
 def pytest_collection_finish() -> None:
