@@ -1,4 +1,4 @@
-"""What is recorded along a training: lengths of gradients, updates and weights at some steps, changes of attention.
+"""What is recorded along a training: lengths of gradients, updates and weights, changes of attention, and memory.
 
 A review of Kovaleva et al. 2019 asks whether the last layers change most only because their gradients are larger.
 """
