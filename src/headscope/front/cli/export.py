@@ -25,7 +25,10 @@ def export(
         typer.Option(metavar="NAME", help="Export all values of this variable, or 'all'; may be given again."),
     ] = None,
     top: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Of a LaTeX or Markdown table the N rows of largest values.")
+        int | None,
+        typer.Option(
+            min=1, max=100_000, metavar="N", help="Of a LaTeX or Markdown table the N rows of largest values."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Folder of the tables; by default DIR/tables.")
