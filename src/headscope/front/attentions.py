@@ -11,7 +11,7 @@ from headscope import corpora
 from headscope.encoding.block_parts import ROLES
 from headscope.encoding.encoded import Encoded, special_names
 from headscope.encoding.encoder import Words
-from headscope.encoding.readable import readable_tokens
+from headscope.encoding.word_tokens import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.front.from_values import as_model
 from headscope.models import Model
