@@ -15,7 +15,7 @@ from headscope.encoding.word_tokens import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.front.from_values import as_model
 from headscope.models import Model
-from headscope.passes.typical_inputs import maps_of_inputs
+from headscope.passes.attention_maps import maps_of_inputs
 
 MOST_BYTES = 4 << 30
 
