@@ -11,11 +11,11 @@ from headscope import corpora
 from headscope.encoding.block_parts import ROLES
 from headscope.encoding.encoded import Encoded, special_names
 from headscope.encoding.encoder import Words
-from headscope.encoding.readable import readable_tokens
+from headscope.encoding.word_tokens import readable_tokens
 from headscope.errors import HeadscopeError
 from headscope.front.from_values import as_model
 from headscope.models import Model
-from headscope.passes.typical_inputs import maps_of_inputs
+from headscope.passes.attention_maps import maps_of_inputs
 
 MOST_BYTES = 4 << 30
 
