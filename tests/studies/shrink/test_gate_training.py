@@ -38,7 +38,7 @@ PRICES = Prices(((1, 8),), 3, 4, (0.0,), (32, 16), ((3.0,), (2.25,)), (0.0,))
 HALF = even((0, 1, 2), 16, 2)
 # Of each layer what does something.
 EVEN = ((0, 2),) * 3, (tuple(range(0, 32, 2)),) * 3
-OPTIONS: dict[str, Any] = {"size": "0.06MB", "method": "gates", "epochs": 4, "parts": "neurons,heads,layers"}
+OPTIONS: dict[str, Any] = {"size": "0.06MB", "method": "gates", "epochs": 2, "parts": "neurons,heads,layers"}
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_result_says_what_gates_keep(made: tuple[Path, xr.Dataset]) -> None:
     _, result = made
     assert result["part"].values.tolist() == ["the whole model", "gates"]
     known = json.loads(result.attrs["shrinking"])
-    assert known["megabytes"][1] <= 0.06 and known["method"] == "gates" and known["gates"]["epochs"] == 4
+    assert known["megabytes"][1] <= 0.06 and known["method"] == "gates" and known["gates"]["epochs"] == 2
     assert result["head_stays"].sum("head").values.tolist() == result["layer_heads"].isel(step=1).values.tolist()
     assert "How gates chose" in texts_of(result)
     names = [figure.name for figure in study_page(result).figures()]
