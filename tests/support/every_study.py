@@ -210,7 +210,7 @@ def prepare(folder: Path) -> Path:
     marked(folder / "marked", (1, 1), of=(2, 2))
     assert run("profile", folder / "bert", "sample", "--limit", "4", out=folder / "profile", page=False).status == 0
     pruned = ["--task", "made", "--data", folder / "task", "--share", "0.25", "--step", "0.25"]
-    assert run("prune", folder / "bert", *pruned, out=folder / "pruned").status == 0
+    assert run("prune", folder / "bert", *pruned, out=folder / "pruned", page=False).status == 0
     return folder
 
 
