@@ -201,7 +201,7 @@ def prepare(folder: Path) -> Path:
         network = tiny_bert(0, BertForMaskedLM, max_position_embeddings=TOKENS, **config)
         save_tiny(folder / f"{name}-words", network, tiny_tokenizer(TOKENS))
     save_tiny(folder / "decoder-words", tiny_gpt2(0, GPT2LMHeadModel, n_embd=8, n_head=2))
-    save_tiny(folder / "local-words", with_window(8))
+    save_tiny(folder / "local-words", with_window(8, max_position_embeddings=TOKENS), tiny_tokenizer(TOKENS))
     (folder / "phrases").mkdir()
     for name in "abcdefghijklmn":  # a document each: a half of fewer than five has no interval
         (folder / "phrases" / f"{name}.mrg").write_text(BRACKETS, encoding="utf-8")

@@ -22,7 +22,6 @@ from headscope.studies.training.pretrain_head.text import held_out_text, log_fre
 from headscope.studies.training.pretrain_head.variables import unigram_outputs
 from headscope.training import RunRecord
 from headscope.training.dataset import MaskedTrainingSet
-from support.cli import run_command
 from support.killed import Killed, kill
 from support.small_tasks import tiny_folder
 from support.tiny import save_tiny, tiny_bert, tiny_tokenizer
@@ -208,15 +207,6 @@ def test_model_that_cannot_be_trained_is_refused(tmp_path: Path) -> None:
     save_tiny(tmp_path / "model", tiny_bert(**SIZES), tokenizer)
     with pytest.raises(HeadscopeError, match="tokenizer has no mask"):
         pretrained(str(tmp_path / "model"), tmp_path / "out")
-
-
-def test_command_has_a_hyphen(folder: str, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("\n".join(TEXT[:20]), encoding="utf-8")
-    words = ["pretrain-head", folder, str(tmp_path / "text.txt"), "-o", str(tmp_path / "out"), "--epochs", "1"]
-    ended = run_command(*words, "--resamples", "20", "--no-figures")
-    assert ended.exit_code == 0, ended.stderr
-    assert "pretrain-head: " in ended.stdout and "masked-language head: new" in ended.stdout
-    assert (tmp_path / "out" / "model" / "config.json").is_file()
 
 
 def test_a_head_that_is_no_better_than_frequencies_claims_nothing(finished: tuple[xr.Dataset, Path]) -> None:

@@ -27,7 +27,6 @@ from headscope.studies.size.shrink.plan import SizeTarget
 from headscope.studies.size.shrink.prices import ExpectedPrice, Prices, expected_price
 from headscope.studies.size.shrink.study import run
 from headscope.studies.size.shrink.texts import Splits, encode
-from headscope.training import trainer
 from headscope.training.recipe import TrainingRecipe
 from support.findings import texts_of
 from support.idle_neurons import TEXTS, even, idle_halves
@@ -115,9 +114,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, xr.Dataset]:
 
 @pytest.mark.always
 def test_killed_training_goes_on_with_the_same_gates_and_weights(
-    made: tuple[Path, xr.Dataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: tuple[Path, xr.Dataset], tmp_path: Path, checkpoints: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
     texts, model, (folder, once) = headscope.read(TEXTS), idle_halves(), made
     with monkeypatch.context() as patch, pytest.raises(Killed):
         kill(patch, GatedSet, "loss", 5)
