@@ -130,6 +130,7 @@ class Followed(TimeNeeded):
 def arguments(study: str, case: str, folder: Path) -> list[str]:
     """The command line of a study in a case, with the inputs that its `run` takes; files are those of `prepare`."""
     model, corpus, task = CASES[case]
+    model = "decoder" if study == "kv" else model
     model, corpus = WHOLE_INPUTS.get(study, (model, corpus)) if case == WHOLE_RESULTS else (model, corpus)
     takes = signature(catalog.load("studies", study).run).parameters
     several = bool({"models", "steps"} & set(takes))
@@ -138,7 +139,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
     predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
-    if "suites" in takes or study == "lens" or predicts:
+    if "suites" in takes or study in ("kv", "lens") or predicts:
         models = [model if "/" in model else f"{model}-words"]
     if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.modules import module
 from transformers import AutoConfig, PreTrainedConfig
@@ -20,6 +22,8 @@ from headscope.storage.limits import FEW_LABELS, FEW_LAYERS, MORE_NUMBERS, MORE_
 # Sizes for which transformers makes lists when it reads a configuration: layers, and the names of labels.
 LAYERS = re.compile(r"(n|num|encoder|decoder)_(\w+_)?layers?|attention_types")
 LABELS = "num_labels"
+# A layer whose tokens see a window alone, as configurations write it.
+LOCAL = "sliding_attention"
 # transformers replaces `PreTrainedModel.tie_weights` while it loads a network. Of two threads the later one would put
 # back what the earlier one put there, and all later networks of the process would have untied weights.
 BUILDING = RLock()
@@ -39,6 +43,25 @@ def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrai
         refusing(f"model '{checkpoint.name}': its config.json cannot be used", "mend it or use another model"),
     ):
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=remote_code)
+
+
+def windows_of(config: PreTrainedConfig, layers: int) -> Float[np.ndarray, " layer"]:
+    """The largest distance that each layer sees by the configuration; infinite for a layer without a window.
+
+    A window of n tokens has a token itself and the n - 1 before it; ModernBERT's has half of n on either side.
+
+    >>> from transformers import MistralConfig
+    >>> windows_of(MistralConfig(sliding_window=8), 2).tolist()
+    [7.0, 7.0]
+    """
+    text: Any = config.get_text_config()
+    both_sides = getattr(text, "local_attention", None)
+    window = both_sides or getattr(text, "sliding_window", None)
+    kinds = getattr(text, "layer_types", None) or [LOCAL if getattr(text, "use_sliding_window", True) else ""] * layers
+    if not window or len(kinds) != layers:
+        return np.full(layers, np.inf)
+    distance = both_sides // 2 if both_sides else window - 1
+    return np.array([float(distance) if kind == LOCAL else np.inf for kind in kinds])
 
 
 def refuse_counts(checkpoint: Checkpoint) -> None:

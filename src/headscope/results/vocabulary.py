@@ -74,6 +74,7 @@ DIMENSIONS = {
     ),
     "phenomenon": Dimension("class of the items of a suite"),
     "condition": Dimension("finer class of the items of a phenomenon"),
+    "context": Dimension("length of a text, in tokens", "whole", 1),
     "corpus": Dimension("corpus, such as the treebank of a language"),
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),

@@ -12,6 +12,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.config import windows_of
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
@@ -28,7 +29,6 @@ from headscope.studies.heads.induction.reading import (
     joined,
     reach_of,
     read_made,
-    windows_of,
     without_words_head,
 )
 from headscope.studies.heads.induction.relations import CONTROLS, DEPTHS, RELATIONS, RepeatWords
