@@ -118,7 +118,7 @@ def test_killed_training_goes_on_with_the_same_gates_and_weights(
 ) -> None:
     texts, model, (folder, once) = headscope.read(TEXTS), idle_halves(), made
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        kill(patch, GatedSet, "loss", 5)
+        kill(patch, GatedSet, "loss", 4)
         run(model, texts, QUICK, directory=tmp_path, **OPTIONS)
     steps = [path.name for path in (tmp_path / ".headscope.shrink" / "gates").glob("step-*")]
     assert len(steps) == 1
