@@ -1,7 +1,7 @@
 """A model's configuration, held against the stored weights before memory is taken for its sizes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any
@@ -62,6 +62,26 @@ def windows_of(config: PreTrainedConfig, layers: int) -> Float[np.ndarray, " lay
         return np.full(layers, np.inf)
     distance = both_sides // 2 if both_sides else window - 1
     return np.array([float(distance) if kind == LOCAL else np.inf for kind in kinds])
+
+
+def attention_shape(config: PreTrainedConfig, heads: Sequence[int]) -> dict[str, list[int | None]]:
+    """What sets the heads and layers of a decoder apart, each where there is anything to say.
+
+    * `heads`: how many query heads each layer has.
+
+    Returns: by layer, `query_groups`, how many query heads share keys and values; `windows`, the largest distance that
+    a local layer sees, None for one that sees all.
+
+    >>> from transformers import MistralConfig
+    >>> attention_shape(MistralConfig(num_key_value_heads=2, sliding_window=8), (4, 4))
+    {'query_groups': [2, 2], 'windows': [7, 7]}
+    """
+    text: Any = config.get_text_config()
+    shared = getattr(text, "num_key_value_heads", None) or (1 if getattr(text, "multi_query", False) else 0)
+    groups = [count // shared if shared and count % shared == 0 else 1 for count in heads]
+    windows = [int(window) if np.isfinite(window) else None for window in windows_of(config, len(heads)).tolist()]
+    shape: dict[str, list[int | None]] = {"query_groups": groups} if max(groups, default=1) > 1 else {}
+    return shape | ({"windows": windows} if any(window is not None for window in windows) else {})
 
 
 def refuse_counts(checkpoint: Checkpoint) -> None:

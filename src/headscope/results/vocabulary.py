@@ -113,7 +113,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys("n_examples n_tokens seed duration_s n_words test_sentences".split(), "number"),
     **dict.fromkeys("left_out options recipe settings training versions".split(), "object"),
     **dict.fromkeys("counted skipped".split(), "counts"),
-    **dict.fromkeys("command inputs".split(), "list"),
+    **dict.fromkeys("command inputs query_groups windows".split(), "list"),
 }
 
 

@@ -117,7 +117,7 @@ def test_a_local_layer_costs_its_window_and_needs_no_test(tmp_path: Path) -> Non
     result = headscope.kv(model, texts, QUICK, directory=tmp_path, sinks=1, window=8)
     assert result["loss_rise"].isnull().values.tolist() == [[True, True], [False, False]]
     findings = {one.topic: one.text for one in study_page(result).findings()}
-    assert "Layers 1 see" in findings["Layers without a test"]
+    assert "seen in layer 1" in findings["Layers without a test"]
 
 
 def test_too_few_texts_give_no_plan_and_a_short_one_is_refused(tmp_path: Path) -> None:

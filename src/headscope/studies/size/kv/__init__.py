@@ -39,6 +39,5 @@ STUDY = Study(
         Number("plan_needle_fall", f"share of planted tokens that are lost {PLAN}, {JUDGED}", "share of tokens"),
         Number("cache", "bytes of keys and values of a text", "bytes", CONTEXT, BYTES),
         Number("plan_cache", f"bytes of keys and values of a text {PLAN}", "bytes", CONTEXT, BYTES),
-        Number("window", "tokens that a layer sees by the configuration, if it says so", "tokens", ("layer",)),
     ),
 )

@@ -8,7 +8,7 @@ from headscope.report.claims import below, head_above
 from headscope.report.declared import Chart, NumberTable, StudyParts
 from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
-from headscope.report.wording import Reading, listed, several, strongest
+from headscope.report.wording import Reading, layers_named, listed, several, strongest
 
 LONG = 32_768  # tokens
 MIB = 2**20
@@ -82,12 +82,12 @@ def needles(numbers: Numbers) -> Finding:
 
 def local(numbers: Numbers) -> Finding | None:
     """Layers that see no more than what a KV head would keep."""
-    kept, window = options(numbers)["window"], numbers.array("window")
-    layers = window["layer"].values[(window <= kept).values].tolist()
-    if not layers:
+    kept, windows = options(numbers)["window"], numbers.attribute("windows")
+    local = [layer for layer, window in enumerate(windows, 1) if window is not None and window < kept]
+    if not local:
         return None
-    named = ", ".join(map(str, layers))
-    return Finding("Layers without a test", f"Layers {named} see {kept} tokens or fewer: nothing of them is far back.")
+    named = layers_named(local)
+    return Finding("Layers without a test", f"No more than {kept} tokens are seen in {named}: nothing is far back.")
 
 
 def limits(numbers: Numbers) -> Finding:

@@ -99,7 +99,6 @@ def run(  # noqa: PLR0913 (each is an option of the command)
             sample.add(variables, name, rise - scores[:, [LOSS]], tested)
         costs = rises[0][sample.choosing].mean(0)
     variables.add("far_attention", far)
-    variables.add("window", np.where(np.isfinite(seen), seen, np.nan))
     variables.add("cache", cache(heads, seen, heads.none, kept))
     options = {"sinks": sinks, "window": window, "length": longest, "bound": bound, "by": by}
     if sample.are_judged:
