@@ -1,6 +1,7 @@
 """A head trained on a planted text: its scores, its weights, its mark, and a run that is killed and goes on."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +155,9 @@ def test_interrupted_run_ends_with_the_same_weights(
 
 
 def test_completed_run_is_not_repeated_and_other_settings_are_refused(
-    folder: str, finished: tuple[xr.Dataset, Path], monkeypatch: pytest.MonkeyPatch
+    folder: str, finished: tuple[xr.Dataset, Path], never: Callable[[str], None]
 ) -> None:
-    monkeypatch.setattr("headscope.studies.training.pretrain_head.study.train", None)
+    never("headscope.studies.training.pretrain_head.study.train")
     assert pretrained(folder, finished[1]).equals(finished[0])
     with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, now it is 0\.15"):
         pretrained(folder, finished[1], mask_share=0.15)
