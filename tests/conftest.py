@@ -19,11 +19,12 @@ from hypothesis import settings
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+import headscope.passes.settings as pass_settings
 from headscope.capture import observer
 from headscope.corpora import reading
 from headscope.figures import export
 from headscope.front.cli.errors import on_command_line
-from headscope.passes import pass_journal, shards
+from headscope.passes import shards
 from support.pages import not_written
 from support.tiers import leave_slow
 
@@ -172,8 +173,8 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def journal_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass keeps a checkpoint after each shard."""
-    monkeypatch.setattr(pass_journal, "SECONDS", 0)
-    monkeypatch.setattr(pass_journal, "TIMES", 0)
+    monkeypatch.setattr(pass_settings, "SECONDS", 0)
+    monkeypatch.setattr(pass_settings, "TIMES", 0)
 
 
 @pytest.fixture

@@ -27,8 +27,7 @@ from transformers import (
 
 import headscope
 from headscope import Model
-from headscope.models.eight_bits import EightBits, quantised
-from headscope.models.onnx import export
+from headscope.models.onnx import EightBits, export, quantised
 from headscope.outputs.size_and_speed import by_round, pass_seconds, session_of
 
 # Layers, width of states, neurons of a layer.

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from headscope.papers.citations import cite
     from headscope.passes import Settings
     from headscope.report import write as write_report
-    from headscope.report.joined_corpora import join_corpora
+    from headscope.report.joined_corpora import join_corpora, kinds_by_corpus
     from headscope.report.joined_seeds import join_seeds
-    from headscope.report.kinds_by_corpus import kinds_by_corpus
     from headscope.report.notebook import plot
     from headscope.results import read as open_result
     from headscope.results import save as save_result
@@ -79,7 +78,7 @@ _PUBLIC = {
     "export_page": ("front.views", "export_page"),
     "join_corpora": ("report.joined_corpora", "join_corpora"),
     "join_seeds": ("report.joined_seeds", "join_seeds"),
-    "kinds_by_corpus": ("report.kinds_by_corpus", "kinds_by_corpus"),
+    "kinds_by_corpus": ("report.joined_corpora", "kinds_by_corpus"),
     "load": ("models", "load"),
     "open_result": ("results", "read"),
     "plot": ("report.notebook", "plot"),

@@ -16,8 +16,7 @@ from headscope import models
 from headscope.capture.transformers_logging import quiet, refusing
 from headscope.catalog import installed_measures
 from headscope.errors import HeadscopeError
-from headscope.models.onnx import export
-from headscope.outputs.size_and_speed import first_output, session_of
+from headscope.models.onnx import export, first_output, session_of
 from headscope.papers import judge, read_papers
 from headscope.passes.measures import measure_named
 from headscope.report.cards.model_results import MeasuredModel, model_of
@@ -26,7 +25,7 @@ from headscope.studies.size.shrink.plan import Size
 from headscope.studies.size.shrink.prices import Prices
 from headscope.studies.size.shrink.record import SearchRecord, SearchState, Step
 from headscope.studies.size.shrink.verification import recorded
-from headscope.training.kept_steps import KeptSteps, StepKeeper
+from headscope.training.steps import KeptSteps, StepKeeper
 from support.profile_result import profile_result
 from support.tiny import tiny_bert, tiny_tokenizer
 

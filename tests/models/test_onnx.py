@@ -12,8 +12,9 @@ import headscope
 from headscope import HeadscopeError
 from headscope.capture.transformers_logging import quiet
 from headscope.models import onnx
+from headscope.models.onnx import first_output, session_of
 from headscope.models.pruned_folder import save
-from headscope.outputs.size_and_speed import first_output, random_tokens, session_of
+from headscope.outputs.size_and_speed import random_tokens
 from headscope.studies.size.prune.cut_heads import prune
 from support.tiny import tiny_bert, tiny_network, tiny_tokenizer, tiny_vocabulary
 from support.tiny_families import tiny_config

@@ -14,9 +14,8 @@ from headscope.studies.training.finetune.table1 import TableRow
 from headscope.training import InitialModel, RunRecord, TrainingRecipe, train
 from headscope.training.beginning import Beginning, WayOptions, run_environment
 from headscope.training.head_numbers import HeadNumbers
-from headscope.training.lora import merged
 from headscope.training.perturbed import RADIUS, PerturbedSet, climbed, length
-from headscope.training.ways import begin, way_names
+from headscope.training.ways import begin, merged, way_names
 from support.small_tasks import birds, tiny_folder
 from support.tiers import in_turn
 

@@ -16,8 +16,7 @@ from starlette.testclient import TestClient
 from headscope import HeadscopeError, models, profile
 from headscope.report.cards.model_results import model_of
 from headscope.viewer import export
-from headscope.viewer.embedded import embedded
-from headscope.viewer.export import NO_CHARACTER, export_file, exported, glyph_notice, script
+from headscope.viewer.export import NO_CHARACTER, embedded, export_file, exported, glyph_notice, script
 from headscope.viewer.routes import reply
 from headscope.viewer.server import application
 from headscope.viewer.session import ViewSession

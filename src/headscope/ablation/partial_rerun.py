@@ -16,10 +16,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from headscope.capture.attention_switch import attending, fused, nothing
+from headscope.capture.interventions import Contexts, Replacement
 from headscope.capture.last_layer_rows import LastLayerRows, at, weight
 from headscope.capture.layer_stack import Call, Stack, States, instead
 from headscope.capture.projections import Projections
-from headscope.capture.replacements import Contexts, Replacement
 
 # Variants are stacked up to so many tokens: larger batches leave the cache, and are no faster.
 CHUNK = 2048

@@ -27,10 +27,9 @@ from headscope.ablation.strategies import (
     head_means,
 )
 from headscope.ablation.swept_parts import SweptParts
-from headscope.capture.first_exact import first_exact
-from headscope.capture.interventions import Mode
+from headscope.capture.attention_switch import first_exact
+from headscope.capture.interventions import Mode, replacements
 from headscope.capture.layer_stack import stack
-from headscope.capture.replacements import replacements
 from headscope.capture.transformers_logging import quiet
 from headscope.encoding.encoded import Encoded
 from headscope.models import Model

@@ -135,7 +135,7 @@ def _with_bar(settings: Settings, advance: Callable[[int], None], expect: Callab
 
 def _with_maps(result: xr.Dataset, inputs: dict[str, Any], number: int) -> xr.Dataset:
     """The result with the maps of typical inputs, unless it was interrupted."""
-    from headscope.passes.typical_inputs import with_maps_of
+    from headscope.passes.attention_maps import with_maps_of
 
     return result if "interrupted" in result.attrs else with_maps_of(result, inputs, number)
 

@@ -149,8 +149,7 @@ def test_all_papers_are_planned_with_time_and_space_and_nothing_runs(model: Path
 
 
 def test_the_cost_of_a_run_grows_with_texts_trainings_and_the_model(tmp_path: Path) -> None:
-    from headscope.front.reproduce.certificate import ASSUMED, estimate
-    from headscope.front.reproduce.plan import PlannedRun
+    from headscope.front.reproduce.plan import ASSUMED, PlannedRun, estimate
     from headscope.papers.reproduction import Run
 
     def cost(study: str, lines: int, limit: int | None = None, **options: object) -> float:
@@ -168,7 +167,7 @@ def test_the_cost_of_a_run_grows_with_texts_trainings_and_the_model(tmp_path: Pa
 def test_all_claims_are_judged_by_the_results_that_are_there(
     model: Path, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headscope.front.reproduce.certificate.papers", lambda: ["clark2019"])
+    monkeypatch.setattr("headscope.front.reproduce.plan.papers", lambda: ["clark2019"])
     options = ("--data", data, "--limit", "8", "--resamples", "20", "--no-figures", "-o", folder.parent)
     ended = run_command("reproduce", "--all", model, *options)
     assert ended.exit_code == 0 and "surface: headscope profile is kept" in ended.stderr, ended.output

@@ -90,7 +90,7 @@ def test_a_result_that_was_saved_without_its_maps_is_not_whole(
         raise SystemExit(9)
 
     with monkeypatch.context() as patched:
-        patched.setattr("headscope.passes.typical_inputs.with_maps_of", killed)
+        patched.setattr("headscope.passes.attention_maps.with_maps_of", killed)
         assert survey().exit_code == 9
     assert "typical_map" not in results.read(tmp_path / "out" / "profile")
     assert "is kept" not in survey().stderr and "typical_map" in results.read(tmp_path / "out" / "profile")

@@ -10,8 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from headscope.capture.attention_switch import fast, switchable
-from headscope.capture.first_exact import first_exact, first_layer_once
+from headscope.capture.attention_switch import fast, first_exact, first_layer_once, switchable
 from headscope.capture.last_layer_rows import last_layer_at
 from headscope.capture.layer_stack import instead, stack
 from headscope.models import Model

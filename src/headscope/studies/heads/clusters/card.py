@@ -7,8 +7,7 @@ import xarray as xr
 
 from headscope.figures import with_interval
 from headscope.figures.labels import head_name
-from headscope.report.cards.head_numbers import Row
-from headscope.report.cards.wording import ordinal
+from headscope.report.cards.head_numbers import Row, ordinal
 from headscope.report.declared import StudyCard
 from headscope.report.parts import Finding
 from headscope.report.wording import number, of_array

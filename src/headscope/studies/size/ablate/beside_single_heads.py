@@ -13,8 +13,7 @@ from headscope.report.numbers import MissingNumber, Numbers
 from headscope.report.parts import Finding
 from headscope.report.tables import Cells, Table, titled
 from headscope.report.wording import agree, estimate, measured, number, of_array, rate, several
-from headscope.statistics.interval_tests import q_no_worse
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, q_no_worse
 
 MOST_PAIRS = 8
 SKIPPED = {"attention": "attention", "layer": "attention and feed-forward part"}

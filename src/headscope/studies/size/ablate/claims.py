@@ -14,8 +14,7 @@ from headscope.report.numbers import Numbers
 from headscope.report.parts import Finding
 from headscope.report.shared_findings import least_found
 from headscope.report.wording import layers_named, n_examples, number, of_array, several, strongest
-from headscope.statistics.interval_tests import corrected, q_changed, q_no_worse
-from headscope.statistics.significance import RATE
+from headscope.statistics.significance import RATE, corrected, q_changed, q_no_worse
 from headscope.studies.size.ablate.card import q_values
 
 MOST_HEADS_NAMED = 4

@@ -22,9 +22,8 @@ from headscope.outputs.label_order import in_model_order
 from headscope.outputs.task_inputs import task_inputs
 from headscope.outputs.words.item_inputs import ItemInputs, item_inputs
 from headscope.passes import DEFAULTS, Settings
-from headscope.passes.pass_journal import PassJournal
 from headscope.passes.provenance import provenance
-from headscope.passes.settings import Directory
+from headscope.passes.settings import Directory, PassJournal
 from headscope.ranges import Range
 from headscope.studies.size.ablate import across_tasks
 from headscope.studies.size.ablate.gains import by_phenomenon

@@ -13,7 +13,7 @@ from headscope.passes.settings import ComparedCorpus, StepLoading, Steps, StudyR
 from headscope.studies.training.film.main_numbers import MainNumbers
 from headscope.studies.training.film.reading import StepReader, StepScores
 from headscope.studies.training.film.variables import of_other_studies, to_variables
-from headscope.training.step_models import StepModels, step_models
+from headscope.training.steps import StepModels, step_models
 
 
 def run(

@@ -7,14 +7,15 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import chi2, norm, spearmanr
 
-from headscope.statistics.best_of import (
+from headscope.statistics.runs import (
+    LEVELS,
     expected_best,
     expected_best_interval,
     lost_by_stopping,
     lost_interval,
     stopped_number,
+    two_way,
 )
-from headscope.statistics.two_way import LEVELS, two_way
 from headscope.studies.training.finetune.design import Pairs
 
 # Fisher's z of a rank correlation has this variance over that of Pearson's (Fieller et al. 1957).

@@ -28,7 +28,7 @@ from headscope.studies.training.finetune.variables import to_variables
 from headscope.studies.training.finetune.ways import TABLE, names, recipes, without_first
 from headscope.training import TrainedOutputs, TrainingRecipe, initial
 from headscope.training.beginning import RunEnvironment, WayOptions, run_environment
-from headscope.training.kept_steps import spaced
+from headscope.training.steps import spaced
 from headscope.training.ways import WITHOUT_TRAINING, options_of
 
 

@@ -25,11 +25,11 @@ from headscope.training.beginning import Beginning, RunEnvironment, WayOptions
 from headscope.training.dataset import TrainingSet
 from headscope.training.head_numbers import HeadNumbers
 from headscope.training.initialisation import InitialModel
-from headscope.training.kept_steps import StepKeeper, spaced
 from headscope.training.loop import Epochs, Paused, TaskExamples, dev_outputs, train
 from headscope.training.recipe import TrainingRecipe
 from headscope.training.recorders import AttentionChange, NormRecorder
 from headscope.training.run_record import RunRecord, TrainedOutputs
+from headscope.training.steps import StepKeeper, spaced
 from headscope.training.ways import WITHOUT_TRAINING, begin, options_of
 
 Key = tuple[str, str, tuple[int, int]]
