@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.stats import binom, false_discovery_control, norm, skellam
 
 # Metrics of which less is better.
-LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss"})
+LOWER_IS_BETTER = frozenset({"cross_entropy", "squared_error", "loss", "perplexity", "bits_per_character"})
 # A head is called special only where it beats its baseline by so much, in so many cases, at this rate of errors.
 GAIN, LEAST_CASES, RATE = 0.1, 50, 0.05
 POWER, STEPS = 0.8, 30

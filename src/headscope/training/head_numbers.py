@@ -49,9 +49,9 @@ class HeadNumbers:
         if not number:
             return
         self.model = wrap(model.network, model.tokenizer)
-        groups = by_length(examples.dev[:number], settings.batch_tokens)
+        groups = by_length(examples.dev.inputs[:number], settings.batch_tokens)
         self.inputs = [TaskInputs(self.model, task, group) for group in groups]
-        self.targets = examples.targets.tolist()
+        self.targets = examples.dev.masked_pieces or examples.targets.tolist()
         self.before = [maps for maps, _ in self._read()]
 
     def measured(self) -> dict[str, np.ndarray]:

@@ -20,11 +20,11 @@ from headscope.corpora.tasks import masked
 from headscope.encoding.masking import Masking
 from headscope.encoding.masking import masked as hidden
 from headscope.errors import HeadscopeError, suggest
-from headscope.outputs.task_inputs import encode_for_task
+from headscope.outputs.task_inputs import encode_for_task, task_inputs
 from headscope.training.beginning import Beginning
-from headscope.training.dataset import MaskedTrainingSet, TrainingSet
+from headscope.training.dataset import MaskedTrainingSet
 from headscope.training.initialisation import Init, InitialModel, initial, initial_masked_lm
-from headscope.training.loop import MaskedExamples, TaskExamples, train
+from headscope.training.loop import MaskedExamples, task_examples, train
 from headscope.training.perturbed import perturbed
 from headscope.training.ways_by_layer import adapters, last_layers, mix, stacked
 
@@ -85,10 +85,8 @@ def two_stages(beginning: Beginning) -> InitialModel:
         code = environment.remote_code
         start = initial(environment.checkpoint, first, "finetuned", beginning.seed, remote_code=code)
         nn.Module.to(start.network, environment.device)
-        inputs, cut = encode_for_task(start.model, corpus, beginning.recipe.max_tokens)
-        dev, _ = encode_for_task(start.model, first.dev, beginning.recipe.max_tokens)
-        training_set = TrainingSet(inputs, first.targets(corpus), first.kind == "regression")
-        examples = TaskExamples(training_set, dev, first.targets(first.dev), cut.total())
+        most = beginning.recipe.max_tokens
+        examples = task_examples(start.model, task_inputs(start.model, first, first.dev, max_tokens=most), most)
         train(start, first, examples, beginning.recipe, beginning.settings.quiet, record)
     return beginning.after(record)
 
