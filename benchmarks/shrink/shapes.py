@@ -27,8 +27,8 @@ from transformers import (
 
 import headscope
 from headscope import Model
-from headscope.models.onnx import EightBits, export, quantised
-from headscope.outputs.size_and_speed import by_round, pass_seconds, session_of
+from headscope.models.onnx import EightBits, export, quantised, session_of
+from headscope.outputs.size_and_speed import by_round, pass_seconds
 
 # Layers, width of states, neurons of a layer.
 BASES = {"minilm": (6, 384, 1536), "bert-base": (12, 768, 3072)}

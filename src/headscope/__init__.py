@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headscope.encoding.batch import Values
     from headscope.errors import HeadscopeError
     from headscope.front.api import Study
+    from headscope.front.attentions import attentions
     from headscope.front.claims import claims
     from headscope.front.reproduce.runs import reproduce
     from headscope.front.survey.in_python import survey, survey_plan
@@ -74,6 +75,7 @@ _PUBLIC = {
     "attention_statistics": ("capture.attention_statistics", "attention_statistics"),
     "claims": ("front.claims", "claims"),
     "cite": ("papers.citations", "cite"),
+    "attentions": ("front.attentions", "attentions"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "join_corpora": ("report.joined_corpora", "join_corpora"),
@@ -106,6 +108,7 @@ __all__ = [
     "__version__",
     "ablate",
     "attention_statistics",
+    "attentions",
     "attributions",
     "check_measure",
     "cite",

@@ -259,9 +259,16 @@ def test_a_full_disk_ends_the_pass_in_one_line_and_keeps_the_checkpoint(
         assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == ["pass-1"]
 
 
-def test_ctrl_c_keeps_the_shards_that_are_done(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: Any) -> None:
-    uninterrupted = measured(model, corpus, Run(tmp_path / "whole"))
+@pytest.fixture
+def journal_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass ends before it would keep a checkpoint."""
     monkeypatch.setattr(pass_settings, "SECONDS", 10**6)
+
+
+def test_ctrl_c_keeps_the_shards_that_are_done(
+    model: Model, corpus: Corpus, tmp_path: Path, journal_late: None
+) -> None:
+    uninterrupted = measured(model, corpus, Run(tmp_path / "whole"))
     stopped = Run(tmp_path / "stopped")
     with pytest.raises(KeyboardInterrupt):
         stopped.settings.__dict__["on_progress"] = _stop_at(9)
@@ -284,8 +291,7 @@ def _stop_at(batch: int) -> Callable[[int], None]:
     return stop
 
 
-def test_a_short_run_writes_nothing(model: Model, corpus: Corpus, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pass_settings, "SECONDS", 10**6)
+def test_a_short_run_writes_nothing(model: Model, corpus: Corpus, tmp_path: Path, journal_late: None) -> None:
     measured(model, corpus, Run(tmp_path / "journal"))
     assert not (tmp_path / "journal").exists()
 

@@ -22,9 +22,8 @@ from headscope.passes import Settings
 from headscope.training.dataset import MaskedTrainingSet, TrainingInputs, training_set
 from headscope.training.initialisation import InitialModel
 from headscope.training.recipe import TrainingRecipe, layer_rates
-from headscope.training.recorders import attention_change, recorded
+from headscope.training.recorders import attention_change, recorded, state_bytes, trained_weights
 from headscope.training.run_record import RunRecord, TrainedOutputs, refusing_damaged
-from headscope.training.saved_bytes import state_bytes, trained_weights
 from headscope.training.trainer import EpochRecorder, SilentTrainer, arguments
 
 DevOutputs = Callable[[Model, Settings], Float[np.ndarray, "example output"]]

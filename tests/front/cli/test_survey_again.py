@@ -49,7 +49,7 @@ def test_a_result_is_kept_until_the_texts_the_model_or_the_version_change(
     assert "is kept" in survey().stderr and (path / "result.nc").stat().st_mtime_ns == before
     assert "run anew: --overwrite" in survey("--overwrite").stderr
     (tmp_path / "texts.txt").write_text("We slept.\nIt rained.\n", encoding="utf-8")
-    assert "run anew: corpus " in survey().stderr
+    assert "run anew: another corpus" in survey().stderr
     assert results.read(path).attrs["n_examples"] == 2
     kept = results.read(path)
     save_tiny(tmp_path / "bert", tiny_bert(1, **SMALL))

@@ -45,7 +45,7 @@ def make(
 def _made(
     plan: PlannedRun, before: Sequence[MadeRun], out: Path, values: Mapping[str, Any], say: Callable[[str], None]
 ) -> MadeRun:
-    from headscope.front.cli.export import write_joined
+    from headscope.front.cli.report import write_joined
     from headscope.front.cli.saved_command import why_anew
     from headscope.front.cli.study import run_or_keep
 
