@@ -44,9 +44,9 @@ LIMITS = {
     "pages: lines": 5_586,
     "pages: guards": 21,
     "pages: json.loads": 0,
-    "tests: asserts on more than 60 characters": 13,
-    "tests: lines": 60_068,
-    "tests: monkeypatch.setattr": 226,
+    "tests: asserts on more than 60 characters": 12,
+    "tests: lines": 60_119,
+    "tests: monkeypatch.setattr": 223,
     "docs: words": 60_000,
 }
 
