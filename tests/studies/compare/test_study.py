@@ -209,7 +209,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_computed(
     three: tuple[Model, ...], options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "headscope.studies.training.compare.measure.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun")
+        "headscope.studies.training.compare.study.fold_pairs", lambda *_, **__: pytest.fail("a pass was begun")
     )
     with pytest.raises(HeadscopeError, match=message):
         study.run(three, some(4), QUICK, **options)
