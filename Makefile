@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE =
 # "make lock" keeps the release of torch, the processor-only build; a newer one: make lock TORCH=torch==VERSION
 TORCH ?= $(shell grep '^torch==' constraints.txt)
 
-.PHONY: demo test test-all test-fast test-lowest test-newest out/lowest out/newest check format bench chaos docs docs-figures fuzz lock audit licences clean
+.PHONY: demo test test-all test-fast test-lowest test-newest out/lowest out/newest check format bench chaos docs docs-figures fuzz lock package audit licences clean
 
 demo: $(READY)  ## the portrait of the built-in model on the built-in corpus
 	$(BIN)/headscope survey minilm sample --without layers,attributions,probe -o out/demo
@@ -93,6 +93,16 @@ docs-figures: $(READY)  ## the docs' pictures: gallery, report, viewer, tables; 
 	$(BIN)/python docs/tools/viewer_pictures.py
 	$(BIN)/python docs/tools/table_pictures.py
 	$(BIN)/python docs/tools/treebank_pictures.py
+
+# Outside of the checkout, as a user has it: with the wheel alone, and the extra of the README.
+package: ## the wheel and the source archive: built, checked, and installed alone, where they survey the sample
+	rm -rf out/package
+	$(PYTHON) -m venv out/package
+	out/package/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch build twine
+	out/package/bin/python -m build --outdir out/package/dist
+	out/package/bin/twine check --strict out/package/dist/*
+	out/package/bin/pip install --quiet --constraint constraints.txt "$$(echo out/package/dist/*.whl)[demo]"
+	cd out/package && bin/headscope survey minilm sample --without layers,attributions,probe -o survey
 
 lock: out/newest  ## resolve all dependencies anew in a fresh environment, and write constraints.txt
 	echo "# The versions of all dependencies that the tests run with, written by 'make lock'; torch: processor-only build." > constraints.txt

@@ -45,6 +45,7 @@ QUICK = {
     "ablate": ["--limit", "12"],
     "cloze": ["--per-condition", "3"],
     "finetune": ["--epochs", "1"],
+    "kv": ["--window", "2", "--length", "30", "--texts", "2"],
     "landscape": ["--loss-examples", "4", "--directions", "2", "--positions", "3", "--plane", "2"],
     "pretrain-head": ["--epochs", "1"],
     "layers": ["--cases", "40", "--penalties", "10", "--no-random", "--no-codes", "--no-mix"],
@@ -103,6 +104,7 @@ def run(command: str) -> str:
     """Run a command with a tiny model; return what it prints."""
     words = [INSTEAD.get(word, word) for word in shlex.split(command)[1:]]
     words[1:2] = ["./my-words-model"] if words[0] in ("cloze", "lens") else words[1:2]
+    words[1:2] = ["./my-decoder"] if words[0] == "kv" else words[1:2]
     words += QUICK.get(words[0], [])
     if "sample" in words and "--limit" not in words and words[0] in STUDIES:
         words += ["--limit", "12"]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from headscope.front.survey.in_python import survey, survey_plan
     from headscope.front.views import export_page, show
     from headscope.models import Model, load, wrap
+    from headscope.papers.citations import cite
     from headscope.passes import Settings
     from headscope.report import write as write_report
     from headscope.report.joined_corpora import join_corpora
@@ -73,6 +74,7 @@ _PUBLIC = {
     "Watch": ("studies.training.film.watch", "Watch"),
     "attention_statistics": ("capture.attention_statistics", "attention_statistics"),
     "claims": ("front.claims", "claims"),
+    "cite": ("papers.citations", "cite"),
     "check_measure": ("testing.measure_laws", "check_measure"),
     "export_page": ("front.views", "export_page"),
     "join_corpora": ("report.joined_corpora", "join_corpora"),
@@ -107,6 +109,7 @@ __all__ = [
     "attention_statistics",
     "attributions",
     "check_measure",
+    "cite",
     "claims",
     "cloze",
     "clusters",

@@ -84,6 +84,17 @@ def test_kinds_frame_the_heads_and_make_the_legend(result: xr.Dataset) -> None:
     assert counts == [("previous", 1, 0), ("cls", 0, 1), ("mixed", 11, 0)]
 
 
+def test_heads_that_share_keys_and_local_layers_are_marked(result: xr.Dataset) -> None:
+    shared = atlas_of(result.assign_attrs(query_groups="[2, 2, 1]", windows="[7, null, 7]"))
+    assert shared is not None
+    assert [head.name for head in shared.heads if shared.begins_group(head) and head.layer < 3] == ["1-3", "2-3"]
+    assert [layer for layer in (1, 2, 3) if shared.is_local(layer)] == [1, 3]
+    assert shared.shape == (
+        " 2 neighbouring heads share keys and values; lines part them. Layers 1 and 3, underlined, look at most 7 "
+        "tokens away."
+    )
+
+
 def test_no_map_is_stored_or_wanted(result: xr.Dataset) -> None:
     assert atlas_of(result.drop_vars(["typical_map", "typical_map_maximum"])) is None
 

@@ -31,7 +31,8 @@ def test_csv_has_numbers_as_printed_and_their_intervals() -> None:
 
 def test_latex_is_rounded_to_what_the_interval_carries() -> None:
     text = content(TABLE, "latex")
-    assert text.startswith("% Scores\n\\begin{tabular}{llrr}\n\\toprule") and "\\bottomrule" in text
+    start = "\\begin{table}\n\\centering\n\\caption{Scores}\n\\label{tab:score}\n\\begin{tabular}{llrr}\n\\toprule"
+    assert text.startswith(start) and text.endswith("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
     assert "a|b & 1 & 0.52 & 82.5\\% \\\\" in text and "50\\% & 2 &  & 3 \\\\" in text
 
 
@@ -69,8 +70,23 @@ def test_the_command_writes_what_the_terminal_prints(tmp_path: Path) -> None:
         written = {path.name for path in (tmp_path / "tables").glob(f"*.{suffix}")}
         assert written == {f"by_layer.{suffix}", f"token_share.{suffix}"}
     table, _ = printed(result)
-    assert [words for (words,), _ in table.rows][:1] == ["attention to: cls"]
+    assert [words for (words,), _ in table.rows][:1] == ["attention to: [CLS]"]
     assert len(table.columns) == result.sizes["layer"]
+
+
+def test_a_variable_is_printed_with_all_heads_or_the_largest(tmp_path: Path) -> None:
+    result = profile_result()
+    result["entropy"][0, 1] = -99.5
+    save_result(result, tmp_path / "survey" / "profile")
+    words = ("export", str(tmp_path / "survey"), "--format", "latex", "--variable", "entropy", "-o", str(tmp_path))
+    assert run_command(*words).exit_code == 0
+    text = (tmp_path / "profile" / "entropy.tex").read_text(encoding="utf-8")
+    assert text.count("\\\\\n") == 1 + result["entropy"].size and "\n1-2 & $-$99" in text
+    assert run_command(*words, "--top", "3").exit_code == 0
+    rows = (tmp_path / "profile" / "entropy.tex").read_text(encoding="utf-8").split("\\midrule\n")[1].splitlines()
+    assert rows[0].startswith("1-2 & $-$99") and rows[3] == "\\bottomrule"
+    missing = run_command("export", str(tmp_path / "survey"), "--format", "latex", "--variable", "entrpy")
+    assert missing.exit_code == 2 and "did you mean 'entropy'" in missing.stderr
 
 
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ import headscope
 from headscope import Model, Settings, catalog
 from headscope.report.study_page import study_page
 from support import claim_texts as texts
+from support import far_past
 from support.planted import WIDTH, Head, looks_at_copies, looks_at_offset, looks_at_piece, looks_from_to, planted
 from support.planted_task import planted_classifier
 from support.planted_trees import ADJECTIVES, DETERMINERS, SUBJECTS
@@ -212,6 +213,7 @@ RUNNERS = {
     "film": _of_steps,
     "finetune": _trained,
     "gradients": _with_task,
+    "kv": _saved,
     "landscape": _beside_a_narrow_one,
     "layers": _of_tuple,
     "pretrain_head": _trained,
@@ -333,6 +335,10 @@ CASES = {
     "induction": ClaimCase(
         heads(h12=looks_at_copies()), texts.words, "Head 1-2 looks at an earlier copy", 20, BertForMaskedLM,
         {"sequences": 20, "copy": 12, "contexts": "24", "tokens": 60}, shuffles=False, without=heads(), single=False,
+    ),
+    "kv": ClaimCase(
+        far_past.network, far_past.topics, "3 of 4 KV heads may forget", 24, None,
+        {"sinks": 1, "window": 8}, shuffles=False,
     ),
     "landscape": ClaimCase(
         flat, texts.birds, "wider minimum", 20, None,

@@ -114,6 +114,7 @@ class Followed(TimeNeeded):
 def arguments(study: str, case: str, folder: Path) -> list[str]:
     """The command line of a study in a case, with the inputs that its `run` takes; files are those of `prepare`."""
     model, corpus, task = CASES[case]
+    model = "decoder" if study == "kv" else model
     takes = signature(catalog.load("studies", study).run).parameters
     several = bool({"models", "steps"} & set(takes))
     models = [model, "other" if model == "bert" else model] if several else [model]
@@ -124,7 +125,7 @@ def arguments(study: str, case: str, folder: Path) -> list[str]:
     if {"task", "tasks", "directory"} & set(takes) and "corpus" not in takes:
         source, limit = ["--task", "made", "--data", str(folder / task)], []
     predicts = case == WHOLE_RESULTS and "--predicted-frequency" in WHOLE.get(study, ())
-    if "suites" in takes or study == "lens" or predicts:
+    if "suites" in takes or study in ("kv", "lens") or predicts:
         models = [model if "/" in model else f"{model}-words"]
     if "suites" in takes:
         source, limit = [str(folder / f"items-{FEW.get(case, len(ITEMS))}.jsonl")], []

@@ -15,11 +15,12 @@ from transformers import (
     BertForNextSentencePrediction,
     BertForSequenceClassification,
     BertTokenizer,
+    GPT2LMHeadModel,
     PreTrainedTokenizerBase,
 )
 
 import headscope
-from support.tiny import tiny_bert
+from support.tiny import tiny_bert, tiny_gpt2
 
 TREEBANKS = ("en_ewt-ud-dev", "en_gum-ud-dev", "de_gsd-ud-dev", "tr_imst-ud-dev", "ja_gsd-ud-dev", "en_ewt-ud-train")
 GLUE = {
@@ -75,6 +76,7 @@ def put_models(folder: Path, layers: int, heads: int) -> None:
     networks = {
         "my-model": tiny_bert(0, BertForSequenceClassification, **sizes, **labels),
         "my-words-model": tiny_bert(0, BertForMaskedLM, **sizes),
+        "my-decoder": tiny_gpt2(0, GPT2LMHeadModel, vocab_size=sizes["vocab_size"], n_positions=TOKENS),
         "my-next-sentence-model": tiny_bert(0, BertForNextSentencePrediction, **sizes),
     }
     for name, network in networks.items():

@@ -367,7 +367,7 @@ def test_full_disk_is_said_and_the_run_goes_on_later(
 def test_folder_of_another_run_is_refused(folder: Path, tmp_path: Path) -> None:
     RunRecord(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
     RunRecord(tmp_path).open({"learning_rate": 1e-3, "seed": 0})
-    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.001, not 0\.002"):
+    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.001, now it is 0\.002"):
         RunRecord(tmp_path).open({"learning_rate": 2e-3, "seed": 0})
     assert json.loads((tmp_path / "settings.json").read_text()) == {"learning_rate": 1e-3, "seed": 0}
 

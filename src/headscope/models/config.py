@@ -1,11 +1,13 @@
 """A model's configuration, held against the stored weights before memory is taken for its sizes."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.modules import module
 from transformers import AutoConfig, PreTrainedConfig
@@ -20,6 +22,8 @@ from headscope.storage.limits import FEW_LABELS, FEW_LAYERS, MORE_NUMBERS, MORE_
 # Sizes for which transformers makes lists when it reads a configuration: layers, and the names of labels.
 LAYERS = re.compile(r"(n|num|encoder|decoder)_(\w+_)?layers?|attention_types")
 LABELS = "num_labels"
+# A layer whose tokens see a window alone, as configurations write it.
+LOCAL = "sliding_attention"
 # transformers replaces `PreTrainedModel.tie_weights` while it loads a network. Of two threads the later one would put
 # back what the earlier one put there, and all later networks of the process would have untied weights.
 BUILDING = RLock()
@@ -39,6 +43,45 @@ def load_config(checkpoint: Checkpoint, *, remote_code: bool = False) -> PreTrai
         refusing(f"model '{checkpoint.name}': its config.json cannot be used", "mend it or use another model"),
     ):
         return AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=remote_code)
+
+
+def windows_of(config: PreTrainedConfig, layers: int) -> Float[np.ndarray, " layer"]:
+    """The largest distance that each layer sees by the configuration; infinite for a layer without a window.
+
+    A window of n tokens has a token itself and the n - 1 before it; ModernBERT's has half of n on either side.
+
+    >>> from transformers import MistralConfig
+    >>> windows_of(MistralConfig(sliding_window=8), 2).tolist()
+    [7.0, 7.0]
+    """
+    text: Any = config.get_text_config()
+    both_sides = getattr(text, "local_attention", None)
+    window = both_sides or getattr(text, "sliding_window", None)
+    kinds = getattr(text, "layer_types", None) or [LOCAL if getattr(text, "use_sliding_window", True) else ""] * layers
+    if not window or len(kinds) != layers:
+        return np.full(layers, np.inf)
+    distance = both_sides // 2 if both_sides else window - 1
+    return np.array([float(distance) if kind == LOCAL else np.inf for kind in kinds])
+
+
+def attention_shape(config: PreTrainedConfig, heads: Sequence[int]) -> dict[str, list[int | None]]:
+    """What sets the heads and layers of a decoder apart, each where there is anything to say.
+
+    * `heads`: how many query heads each layer has.
+
+    Returns: by layer, `query_groups`, how many query heads share keys and values; `windows`, the largest distance that
+    a local layer sees, None for one that sees all.
+
+    >>> from transformers import MistralConfig
+    >>> attention_shape(MistralConfig(num_key_value_heads=2, sliding_window=8), (4, 4))
+    {'query_groups': [2, 2], 'windows': [7, 7]}
+    """
+    text: Any = config.get_text_config()
+    shared = getattr(text, "num_key_value_heads", None) or (1 if getattr(text, "multi_query", False) else 0)
+    groups = [count // shared if shared and count % shared == 0 else 1 for count in heads]
+    windows = [int(window) if np.isfinite(window) else None for window in windows_of(config, len(heads)).tolist()]
+    shape: dict[str, list[int | None]] = {"query_groups": groups} if max(groups, default=1) > 1 else {}
+    return shape | ({"windows": windows} if any(window is not None for window in windows) else {})
 
 
 def refuse_counts(checkpoint: Checkpoint) -> None:

@@ -16,6 +16,7 @@ from headscope.capture.spread import stored
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import special_names
 from headscope.models import Model
+from headscope.models.config import attention_shape
 from headscope.models.prediction_heads import adapted_head
 from headscope.models.saved_tokenizer import tokenizer_note
 from headscope.passes.settings import Settings
@@ -33,6 +34,7 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     * `drawn`: which examples of the corpus were read, where these are not all.
     * `adapted_head`: only of a model whose head for masked words was trained afterwards.
     * `model_notes`: how the model is read, where that has to be said; `quantisation`: only of a GGUF file.
+    * `query_groups`, `windows`: only of a model whose heads share keys, or whose layers see a window; as JSON.
     * `special_tokens`: the tokens that begin and end inputs, of the classes cls and sep; "" where there is none.
     * `tokenizer`: only where it is not of the class that the model's folder names.
 
@@ -40,6 +42,8 @@ def provenance(study: str, model: Model, corpus: Corpus, settings: Settings) -> 
     """
     model.refuse_changed()  # not every study has a pass, which notices it too
     notes = {"adapted_head": adapted_head(model.network.config), "tokenizer": tokenizer_note(model.tokenizer)}
+    shape = attention_shape(model.network.config, model.capture.heads)
+    notes |= {name: json.dumps(by_layer) for name, by_layer in shape.items()}
     file = model.checkpoint and model.checkpoint.gguf
     notes |= {"model_notes": "; ".join(model.notes), "drawn": corpus.drawn}
     notes |= {"quantisation": file.quantisation if file else ""}

@@ -1,5 +1,6 @@
 """The atlas: maps of all heads on the typical inputs of a result, framed by what each head does, and their tokens."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from headscope.figures.attention_image import AtlasCell, atlas, map_image
 from headscope.figures.labels import head_name
 from headscope.report.kinds import COLOURS, MEANINGS, MIXED, NAMES, head_kinds, kind_words, words_of
 from headscope.report.parts import Figure, HeadKind
+from headscope.report.wording import layers_named
 from headscope.results.vocabulary import MOST_TYPICAL
 
 STARTS = ("Ġ", "▁")  # of a word, as byte-level and SentencePiece tokenizers write it
@@ -97,6 +99,7 @@ def typical_tokens(result: xr.Dataset) -> tuple[InputTokens, ...]:
 class Atlas:
     """All heads of a model as pictures, layer by layer, and the tokens of the inputs that they show, if any.
 
+    * `query_groups`: how many heads of each layer share keys; `windows`: how far a local layer sees; see `provenance`.
     * `steps`: where the maps are those of one input at the steps of a training, their numbers.
     """
 
@@ -106,6 +109,27 @@ class Atlas:
     steps: tuple[int, ...] = ()
     names: Mapping[str, str] = field(default_factory=lambda: NAMES)
     meanings: Mapping[str, str] = field(default_factory=lambda: MEANINGS)
+    query_groups: Sequence[int] = ()
+    windows: Sequence[int | None] = ()
+
+    def begins_group(self, head: HeadPicture) -> bool:
+        """Whether a head is the first of those that share its keys, and not the first of its layer."""
+        return bool(self.query_groups) and head.head > 1 and (head.head - 1) % self.query_groups[head.layer - 1] == 0
+
+    def is_local(self, layer: int) -> bool:
+        """Whether a layer sees a window alone."""
+        return bool(self.windows) and self.windows[layer - 1] is not None
+
+    @property
+    def shape(self) -> str:
+        """Which heads share keys, and which layers see a window alone, in words; "" where none does."""
+        sizes = sorted({size for size in self.query_groups if size > 1})
+        shared = " or ".join(map(str, sizes))
+        texts = [f" {shared} neighbouring heads share keys and values; lines part them."] if sizes else []
+        for window in sorted({window for window in self.windows if window is not None}):
+            local = [layer for layer, own in enumerate(self.windows, 1) if own == window]
+            texts.append(f" {layers_named(local).capitalize()}, underlined, look at most {window:,} tokens away.")
+        return "".join(texts)
 
     @property
     def heads(self) -> list[HeadPicture]:
@@ -176,7 +200,8 @@ def _atlas(shelf: Sequence[xr.Dataset], heads: Iterable[HeadIndex]) -> Atlas:
     ]
     layers = [tuple(layer) for _, layer in groupby(pictures, key=lambda picture: picture.layer)]
     steps = () if first is None or "typical_step" not in first.coords else tuple(first["typical_step"].values.tolist())
-    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs, steps, *kind_words(shelf[0].attrs))
+    shape = (json.loads(shelf[0].attrs.get(name, "[]")) for name in ("query_groups", "windows"))
+    return Atlas(str(shelf[0].attrs["model"]), tuple(layers), inputs, steps, *kind_words(shelf[0].attrs), *shape)
 
 
 def _maps(result: xr.Dataset, lengths: Sequence[int]) -> dict[HeadIndex, tuple[tuple[str, ...], tuple[float, ...]]]:

@@ -1,11 +1,12 @@
 """The tables that the terminal prints of a result; `export` writes them for a paper, a program or a page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from math import floor, log10
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,11 @@ import xarray as xr
 
 from headscope import results
 from headscope.errors import HeadscopeError, suggest
-from headscope.figures.labels import significant
+from headscope.figures.labels import label, name_in_words, special_tokens, title
 from headscope.report.published import NAME as PUBLISHED
 from headscope.report.study_page import study_page
-from headscope.report.tables import Cells, Column, Table
-from headscope.report.wording import number
+from headscope.report.tables import Cells, Column, Table, complete
+from headscope.report.wording import Cell, number
 from headscope.results.tables import csv_text, markdown
 from headscope.storage.files import write_atomically
 
@@ -28,6 +29,8 @@ MOST_LABELS = 5
 # A mean over heads of these says nothing.
 TESTS = ("p_value", "q_value", "special", "cluster")
 MOST_SCORES, MOST_COLUMNS = 64, 12
+# What LaTeX takes for a mark of its own.
+LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {"~": "\\~{}", "^": "\\^{}"})
 
 
 def printed(result: xr.Dataset) -> list[Table]:
@@ -38,9 +41,10 @@ def printed(result: xr.Dataset) -> list[Table]:
     >>> table.rows
     [(('score',), [('0.38', '')])]
     """
-    tables = [table] if {"layer", "head"} <= set(result.dims) and (table := by_layer(result)).rows else []
-    main = [table for table in study_page(result).tables() if table.name != PUBLISHED][:1]
-    return tables + (main or [scores(result[name]) for name in results.means(result) if _is_small(result[name])])
+    with special_tokens(result.attrs):
+        tables = [table] if {"layer", "head"} <= set(result.dims) and (table := by_layer(result)).rows else []
+        main = [table for table in study_page(result).tables() if table.name != PUBLISHED][:1]
+        return tables + (main or [scores(result[name]) for name in results.means(result) if _is_small(result[name])])
 
 
 def _is_small(array: xr.DataArray) -> bool:
@@ -69,12 +73,13 @@ def scores(array: xr.DataArray) -> Table:
     """The values of a variable that has no layers: a column for each label of its last dimension."""
     *dims, last = array.dims
     flat = array.stack(row=dims) if dims else array.expand_dims("row")
+    told_apart = [dim for dim in dims if array.sizes[dim] > 1]
     rows = [
-        ((" ".join(_label(values[dim].item()) for dim in dims),), _cells(values.values, "z.3f"))
+        ((" ".join(label(dim, values[dim].item()) for dim in told_apart),), _cells(values.values, "z.3f"))
         for values in flat.transpose("row", last)
     ]
-    words, labels = str(array.name).replace("_", " "), [_label(label) for label in array[last].values.tolist()]
-    return Table(str(array.name), words, (words,), tuple(Column(label, label) for label in labels), rows)
+    words, labels = name_in_words(str(array.name)), [label(last, value) for value in array[last].values.tolist()]
+    return Table(str(array.name), words, (words,), tuple(Column(text, text) for text in labels), rows)
 
 
 def in_digits(values: np.ndarray, spec: str) -> list[str]:
@@ -89,21 +94,64 @@ def in_digits(values: np.ndarray, spec: str) -> list[str]:
     return ["" if np.isnan(value) else number(value) if few else _number(value, spec) for value in values]
 
 
-def export_printed(result: xr.Dataset, directory: str | Path, format: Format = "csv") -> list[Path]:
+def export_printed(
+    result: xr.Dataset,
+    directory: str | Path,
+    format: Format = "csv",
+    variables: Iterable[str] = (),
+    top: int | None = None,
+) -> list[Path]:
     """Write the tables that the terminal prints: `directory/NAME.csv`, or `.tex` (booktabs) or `.md`.
 
     Where a number has a 95% interval, it is rounded to what the interval carries; CSV has the bounds beside it.
 
+    * `variables`: write all values of these in their place; `top`: of the rows of a table only those with the largest
+      values.
+
     Returns: the paths of the tables; none where the terminal prints none.
 
-    Raises `HeadscopeError` if the format is unknown, or the folder cannot be written to.
+    Raises `HeadscopeError` if the format or a variable is unknown, a variable has too many values for a table, or the
+    folder cannot be written to.
     """
     if format not in SUFFIXES:
         raise HeadscopeError(f"format '{format}' is unknown; {suggest(format, SUFFIXES)}")
+    tables = [_of_variable(result, name) for name in variables] or printed(result)
     return [
-        write_atomically(Path(directory) / f"{table.name}.{SUFFIXES[format]}", content(table, format))
-        for table in printed(result)
+        write_atomically(Path(directory) / f"{table.name}.{SUFFIXES[format]}", content(largest(table, top), format))
+        for table in tables
     ]
+
+
+def _of_variable(result: xr.Dataset, name: str) -> Table:
+    """All values of a variable, heads by their names."""
+    if name not in result.data_vars:
+        raise HeadscopeError(f"the result has no variable '{name}'; {suggest(name, results.means(result))}")
+    with special_tokens(result.attrs):
+        table = complete(result, name)
+        if not table.rows:
+            raise HeadscopeError(f"variable '{name}' has {result[name].size:,} values, too many to print; use csv")
+        if table.keys[:2] != ("layer", "head"):
+            return replace(table, keys=tuple(map(title, table.keys)))
+        rows = [((f"{layer}-{head}", *labels), cells) for (layer, head, *labels), cells in table.rows]
+        return replace(table, keys=("Head", *map(title, table.keys[2:])), rows=rows)
+
+
+def largest(table: Table, number: int | None) -> Table:
+    """The rows of a table with the largest values, or with the furthest from 0 where values lie on both sides of it.
+
+    >>> rows = [(("1-1",), [("2", "")]), (("1-2",), [("-3", "")])]
+    >>> table = Table("x", "X", ("Head",), (Column("value", "Value"),), rows)
+    >>> [labels for labels, _ in largest(table, 1).rows]
+    [('1-2',)]
+    """
+    if number is None:
+        return table
+
+    def size(row: tuple[Any, Sequence[Cell | None]]) -> float:
+        values = [pd.to_numeric(cell[0].rstrip("%"), errors="coerce") for cell in row[1] if cell]
+        return float(np.nanmax(np.abs([0.0, *values])))
+
+    return replace(table, rows=sorted(table.rows, key=size, reverse=True)[:number])
 
 
 def content(table: Table, format: Format) -> str:
@@ -121,7 +169,9 @@ def content(table: Table, format: Format) -> str:
         return csv_text(frame)
     if format == "latex":
         sides = "l" * len(table.keys) + "r" * len(table.columns)
-        return f"% {' '.join(table.caption.split())}\n{frame.to_latex(index=False, escape=True, column_format=sides)}"
+        rows = re.sub(r"(?<=& )-(?=\d)", "$-$", frame.to_latex(index=False, escape=True, column_format=sides))
+        caption, label = " ".join(table.caption.translate(LATEX).split()), table.name.replace("_", "-")
+        return f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n\\label{{tab:{label}}}\n{rows}\\end{{table}}\n"
     return markdown(frame, ["---"] * len(table.keys) + ["---:"] * len(table.columns))
 
 
@@ -158,15 +208,11 @@ def _cells(values: np.ndarray, spec: str) -> Cells:
 
 
 def _rows(array: xr.DataArray) -> Iterator[tuple[str, np.ndarray]]:
-    name, others = str(array.name).replace("_", " "), [dim for dim in array.dims if dim != "layer"]
+    name, others = name_in_words(str(array.name)), [str(dim) for dim in array.dims if dim != "layer"]
     for labels in product(*(array[dim].values for dim in others)):
-        words = [str(label).replace("_", " ") for label in labels]
+        words = [label(dim, value) for dim, value in zip(others, labels, strict=True)]
         yield ": ".join([name, *words]), array.sel(dict(zip(others, labels, strict=True))).values
 
 
 def _number(value: float, spec: str) -> str:
     return f"{value:{spec}}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def _label(value: object) -> str:
-    return significant(value) if isinstance(value, float) else str(value)

@@ -74,6 +74,7 @@ DIMENSIONS = {
     ),
     "phenomenon": Dimension("class of the items of a suite"),
     "condition": Dimension("finer class of the items of a phenomenon"),
+    "context": Dimension("length of a text, in tokens", "whole", 1),
     "corpus": Dimension("corpus, such as the treebank of a language"),
     "kind_name": Dimension("main kind of a head"),
     "pieces": Dimension("number of pieces of an answer, or of the numbers of a text"),
@@ -112,7 +113,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys("n_examples n_tokens seed duration_s n_words test_sentences".split(), "number"),
     **dict.fromkeys("left_out options recipe settings training versions".split(), "object"),
     **dict.fromkeys("counted skipped".split(), "counts"),
-    **dict.fromkeys("command inputs".split(), "list"),
+    **dict.fromkeys("command inputs query_groups windows".split(), "list"),
 }
 
 

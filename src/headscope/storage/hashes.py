@@ -5,6 +5,7 @@ digest comes into the lines before the file comes to its place. So a process tha
 file there, whose digest is in the lines too.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -81,6 +82,7 @@ def stamps_of(names: Iterable[str]) -> Stamps:
 
 Fingerprint = dict[str, str | int]
 CHARACTERS = 16
+HASH = re.compile(r"[0-9a-f]{16}|[0-9a-f]{64}")
 
 
 def hash_of(parts: Iterable[bytes]) -> str:
@@ -92,10 +94,16 @@ def hash_of(parts: Iterable[bytes]) -> str:
 
 
 def difference(before: dict[str, Any], now: Fingerprint) -> str:
-    """The first part in which two fingerprints differ, as "seed 0, now it is 1"; "" if they are equal."""
+    """The first part in which two fingerprints differ; "" if they are equal. A hash tells nobody what has changed.
+
+    >>> difference({"seed": 0}, {"seed": 1}), difference({"corpus": "0123456789abcdef"}, {"corpus": "f" * 16})
+    ('seed 0, now it is 1', 'another corpus')
+    """
     for name in dict.fromkeys((*now, *before)):
-        if before.get(name) != now.get(name):
-            return f"{name} {before.get(name)}, now it is {now.get(name)}"
+        was, is_now = before.get(name), now.get(name)
+        if was != is_now:
+            hashed = any(HASH.fullmatch(str(value)) for value in (was, is_now))
+            return f"another {name.removesuffix('_sha256')}" if hashed else f"{name} {was}, now it is {is_now}"
     return ""
 
 

@@ -78,11 +78,10 @@ class RunRecord:
         if path.is_file():
             with refusing_damaged(path):
                 before = dict(json.loads(path.read_text(encoding="utf-8")))
-            if before != settings:
-                name = next(key for key in settings | before if settings.get(key) != before.get(key))
+            if changed := hashes.difference(before, settings):
                 raise HeadscopeError(
-                    f"folder '{self.folder}' holds a run with {name} {before.get(name)}, not {settings.get(name)}; "
-                    "choose another folder with -o, or remove this one"
+                    f"folder '{self.folder}' holds a run with {changed}; choose another folder with -o, or remove "
+                    "this one"
                 )
             return
         with self._replacing("settings.json") as scratch:

@@ -147,6 +147,25 @@ def test_interrupted_run_keeps_what_was_done_and_ends_with_130(model, tmp_path, 
     assert "interrupted after" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (".headscope.sweep/0.npz", "start the same command again to go on from there"),
+        ("runs/made-0/checkpoint/weights", "start the same command again to go on from there"),
+        ("runs/made-0/settings.json", "nothing was done yet"),
+    ],
+)
+def test_ctrl_c_says_whether_the_same_command_goes_on(file, said, model, tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compute, "timed", stopped)
+    result = run_command("profile", model, "-o", tmp_path)
+    assert result.exit_code == 130 and line_of(result).endswith(said)
+
+
 def test_wrong_usage_is_status_2():
     assert run_command("profile", "--no-such-option").exit_code == 2
     assert run_command("no-such-study").exit_code == 2

@@ -146,7 +146,7 @@ def test_single_run_is_saved_as_model(folder: str, tmp_path: Path) -> None:
     assert result.attrs["n_examples"] == 16
     recipe = json.loads(result.attrs["recipe"])
     assert (recipe["epochs"], recipe["learning_rate"], recipe["train_examples"]) == (2, 2e-3, {"birds": 24})
-    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.002, not 0\.001"):
+    with pytest.raises(HeadscopeError, match=r"holds a run with learning_rate 0\.002, now it is 0\.001"):
         run(folder, TASKS[:1], QUICK, directory=tmp_path, **with_options(learning_rate=1e-3))
 
 

@@ -6,7 +6,7 @@ import xarray as xr
 
 import headscope
 from headscope import Settings
-from headscope.studies.heads.induction.reading import windows_of
+from headscope.models.config import windows_of
 from support.planted import looks_at_copies, looks_at_offset, looks_at_piece, planted
 from support.repeating import with_window
 from support.tiny import tiny_tokenizer

@@ -159,7 +159,7 @@ def test_completed_run_is_not_repeated_and_other_settings_are_refused(
 ) -> None:
     monkeypatch.setattr("headscope.studies.training.pretrain_head.study.train", None)
     assert pretrained(folder, finished[1]).equals(finished[0])
-    with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, not 0\.15"):
+    with pytest.raises(HeadscopeError, match=r"holds a run with mask_share 0\.3, now it is 0\.15"):
         pretrained(folder, finished[1], mask_share=0.15)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from headscope import __version__, catalog
 from headscope.errors import names_full_memory
-from headscope.front.cli.claims import claims
+from headscope.front.cli.claims import cite, claims
 from headscope.front.cli.compute import shown
 from headscope.front.cli.errors import INTERRUPTED, Commands, notice, out_of_memory, user_errors
 from headscope.front.cli.export import export, join, push
@@ -68,6 +68,7 @@ def application(arguments: list[str]) -> typer.Typer:
         "head": head,
         "join": join,
         "export": export,
+        "cite": cite,
         "push": push,
         "rerun": rerun,
         "verify": verify,

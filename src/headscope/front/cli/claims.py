@@ -1,4 +1,4 @@
-"""The command `claims`: which claims of the papers saved results bear out."""
+"""The commands of papers: `claims`, which of theirs results bear out, and `cite`, whom to cite for results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,6 +55,25 @@ def claims(  # noqa: PLR0913 (each is an option of the command)
             print_json({"models": records(judged), "by_claim": by_claim(judged), "pages": pages})
         else:
             _print(judged, pages, all_claims=all_claims)
+
+
+def cite(
+    directories: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="DIR...", help="Folders that studies wrote with -o, or folders of such folders."),
+    ] = None,
+    *,
+    debug: bool,
+) -> None:
+    """Print BibTeX of headscope and of the papers that results rest on, and a sentence for the methods section."""
+    with user_errors(debug):
+        from headscope.papers import citations
+        from headscope.report.cards.model_results import read_all
+        from headscope.results.hub import fetch
+
+        results = read_all([fetch(folder) for folder in directories]) if directories else {}
+        for line in citations.cite(*results.values()).splitlines():
+            typer.echo(escaped(line))
 
 
 def _written(judged: "Judged", out: Path | None, markdown: Path | None) -> list[str]:

@@ -26,7 +26,10 @@ def export(
     ] = "csv",
     variable: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Export this variable in full precision, or 'all'; may be given again."),
+        typer.Option(metavar="NAME", help="Export all values of this variable, or 'all'; may be given again."),
+    ] = None,
+    top: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Of a LaTeX or Markdown table the N rows of largest values.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Folder of the tables; by default DIR/tables.")
@@ -41,20 +44,35 @@ def export(
 
             typer.echo(escaped(export_folder(directory)))
             return
-        from headscope import results
-        from headscope.report.printed import export_printed
+        from headscope.report.cards.model_results import read_all
         from headscope.results.hub import fetch
-        from headscope.results.tables import export_tables
 
         directory = fetch(directory)
-        result, folder = results.read(directory), out or directory / "tables"
-        if variable or format == "parquet":
-            names = None if "all" in (variable or ["all"]) else variable
-            paths = export_tables(result, folder, format, names)
-        else:
-            paths = export_printed(result, folder, format)
-        for path in paths:
-            typer.echo(escaped(path))
+        found = read_all([directory])
+        lacking = {
+            name for name in variable or () if name != "all" and not any(name in result for result in found.values())
+        }
+        for file, result in found.items():
+            names = [name for name in variable or () if name in ("all", *lacking) or name in result]
+            if variable and not names:  # of a survey, other results have them
+                continue
+            inner = file.parent.relative_to(directory)
+            folder = out / inner if out else file.parent / "tables"
+            for path in _exported(result, folder, format, names, top):
+                typer.echo(escaped(path))
+
+
+def _exported(result: "xr.Dataset", folder: Path, format: Any, variables: list[str], top: int | None) -> list[Path]:
+    """Write tables of a result: in full precision as CSV or Parquet, as printed in LaTeX and Markdown."""
+    from headscope import results
+    from headscope.report.printed import export_printed
+    from headscope.results.tables import export_tables
+
+    if "all" in variables or (format == "parquet" and not variables):
+        variables = results.means(result)
+    if format == "parquet" or (format == "csv" and variables):
+        return export_tables(result, folder, format, variables)
+    return export_printed(result, folder, format, variables, top)
 
 
 def push(

@@ -26,6 +26,8 @@ from headscope.front.signatures import Function, names, read, read_from
 Call = Callable[[dict[str, Any], list[str]], None]
 # Why a study runs anew in a folder that has its result.
 OTHER_COMMAND = "the command was another"
+# Folders of a run that is not done, and files of one that has done nothing.
+KEPT, BEGUN = (".headscope.*", "runs"), {"settings.json", "digests"}
 ALWAYS = {"json", "debug"}
 OF_TOOLS = ALWAYS | {"quiet"}
 OF_STUDIES = OF_TOOLS | {"figures", "no_figures", "overwrite", "engine", "address", "gpus_per_worker"}
@@ -104,7 +106,12 @@ def _run_study(study: str, values: dict[str, Any], words: list[str]) -> None:
     with output_folder(values["out"], study, overwrite=values["overwrite"], on_no_lock=notice):
         if not (values["overwrite"] or values.get("brief")):
             refuse_other_run(study, values)
-        _run_in_folder(study, values, words)
+        try:
+            _run_in_folder(study, values, words)
+        except KeyboardInterrupt:
+            files = {file.name for kept in KEPT for file in values["out"].glob(f"{kept}/**/*") if file.is_file()}
+            remedy = f"what was done is kept in '{values['out']}'; start the same command again to go on from there"
+            raise KeyboardInterrupt(remedy if files - BEGUN else "nothing was done yet") from None
 
 
 def refuse_other_run(study: str, values: Mapping[str, Any]) -> None:

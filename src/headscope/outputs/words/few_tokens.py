@@ -31,7 +31,7 @@ def fastest_reader(model: Model, *, any_tokens: bool = False) -> Reader:
 
     * `any_tokens`: read any tokens; else a masked model has to be read at one token of each input, in their order.
     """
-    part = _trial(model)
+    part = short_reads(model)
     makers = [partial(head_alone, model)]
     if not (any_tokens or is_causal(model)):
         makers = [partial(last_layer_alone, model, once=True), partial(last_layer_alone, model), *makers]
@@ -56,7 +56,7 @@ def all_tokens(model: Model) -> Reader:
 
 def head_alone(model: Model) -> Reader:
     """A reader that passes the states of the tokens that are read to the head, and no others."""
-    return lambda part: _by_head(model, part, lambda states: states[part.row, part.token], fast(model.network))
+    return lambda part: by_head(model, part, lambda states: states[part.row, part.token], fast(model.network))
 
 
 def last_layer_alone(model: Model, *, once: bool = False) -> Reader:
@@ -77,10 +77,10 @@ def last_layer_alone(model: Model, *, once: bool = False) -> Reader:
         with switchable(model.network), last_layer_at(layers, projections[-1], rows), first:
             yield
 
-    return lambda part: _by_head(model, part, lambda states: states[:, 0], few(part))
+    return lambda part: by_head(model, part, lambda states: states[:, 0], few(part))
 
 
-def _by_head(
+def by_head(
     model: Model,
     part: PredictedPieces,
     choose: Callable[[Tensor], Float[Tensor, "read width"]],
@@ -138,7 +138,7 @@ def _logits(model: Model, part: PredictedPieces) -> Float[Tensor, "row token pie
     return network(**part.inputs(model.device, network.dtype)).logits
 
 
-def _trial(model: Model) -> PredictedPieces:
+def short_reads(model: Model) -> PredictedPieces:
     """Two short inputs that differ at their end, and what is read: one token of each input of a masked model."""
     ids = last_pieces(model, 5)[[[0, 1, 2, 3], [0, 1, 2, 4]]]
     row, token = ([0, 1, 1], [2, 0, 3]) if is_causal(model) else ([0, 1], [2, 3])

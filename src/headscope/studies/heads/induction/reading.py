@@ -4,12 +4,10 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from tokenizers import Encoding
-from transformers import PreTrainedConfig
 
 from headscope.corpora import Corpus
 from headscope.encoding.encoded import Encoded
@@ -21,8 +19,6 @@ from headscope.passes.passes import Pass
 from headscope.passes.planned_pass import PassResult
 from headscope.passes.settings import Settings
 from headscope.studies.heads.induction.observer import AttentionObserver, HeadAttention, Reach, ReachObserver
-
-LOCAL = "sliding_attention"
 
 
 def without_words_head(model: Model) -> Model:
@@ -53,25 +49,6 @@ def read_made(
 def gathered(reading: Pass, relations: int, reach: Reach) -> PassResult[list[HeadAttention]]:
     """The rows of each batch of a pass."""
     return reading.gather(AttentionObserver(relations, reach)).read()
-
-
-def windows_of(config: PreTrainedConfig, layers: int) -> Float[np.ndarray, " layer"]:
-    """The largest distance that each layer sees by the configuration; infinite for a layer without a window.
-
-    A window of n tokens has a token itself and the n - 1 before it; ModernBERT's has half of n on either side.
-
-    >>> from transformers import MistralConfig
-    >>> windows_of(MistralConfig(sliding_window=8), 2).tolist()
-    [7.0, 7.0]
-    """
-    text: Any = config.get_text_config()
-    both_sides = getattr(text, "local_attention", None)
-    window = both_sides or getattr(text, "sliding_window", None)
-    kinds = getattr(text, "layer_types", None) or [LOCAL if getattr(text, "use_sliding_window", True) else ""] * layers
-    if not window or len(kinds) != layers:
-        return np.full(layers, np.inf)
-    distance = both_sides // 2 if both_sides else window - 1
-    return np.array([float(distance) if kind == LOCAL else np.inf for kind in kinds])
 
 
 @dataclass(frozen=True)

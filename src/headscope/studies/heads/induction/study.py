@@ -12,6 +12,7 @@ from headscope import results
 from headscope.corpora import Corpus
 from headscope.errors import HeadscopeError
 from headscope.models import Model
+from headscope.models.config import windows_of
 from headscope.passes import DEFAULTS, Settings
 from headscope.passes.passes import Pass
 from headscope.passes.provenance import provenance
@@ -22,14 +23,7 @@ from headscope.studies.heads.induction.causal_effect import causal_effect
 from headscope.studies.heads.induction.copying import copying_of
 from headscope.studies.heads.induction.made_inputs import COMPLETE, Maker, maker, text_lengths
 from headscope.studies.heads.induction.observer import HeadAttention, Reach
-from headscope.studies.heads.induction.reading import (
-    farthest_seen,
-    gathered,
-    reach_of,
-    read_made,
-    windows_of,
-    without_words_head,
-)
+from headscope.studies.heads.induction.reading import farthest_seen, gathered, reach_of, read_made, without_words_head
 from headscope.studies.heads.induction.relations import CONTROLS, DEPTHS, RELATIONS, RepeatWords
 from headscope.studies.heads.induction.scores import layers_of
 from headscope.studies.heads.induction.value_norms import value_norms

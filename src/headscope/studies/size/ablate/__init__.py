@@ -165,7 +165,7 @@ STUDY = Study(
         Number(
             "case_score",
             "accuracy with all heads on each case",
-            *("fraction", ("case",), "McCoy et al. 2019, with templates of our own"),
+            *("fraction", ("case",), "McCoy, Pavlick and Linzen 2019, with templates of our own"),
         ),
     ),
 )
