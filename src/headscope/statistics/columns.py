@@ -36,7 +36,7 @@ class Columns:
 
     @classmethod
     def in_order(cls, parts: Sequence[Self]) -> Self:
-        """The rows of several batches in the order of the corpus: by the columns `ORDER`, of which the first decides."""
+        """The rows of several batches in the order of the corpus: by the columns `ORDER`, the first of them first."""
         rows = cls.concatenate([part for part in parts if len(part)] or parts[:1])
         return rows[np.lexsort([getattr(rows, name) for name in reversed(cls.ORDER)])]
 

@@ -1,6 +1,7 @@
 """Mean divergences of all pairs of heads: by pair, by layers, within layers against between them; groups and places.
 
-Heads are points of a plane by multidimensional scaling, and groups by agglomerative clusters."""
+Heads are points of a plane by multidimensional scaling, and groups by agglomerative clusters.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -2,7 +2,8 @@
 
 Files have the format of GloVe or word2vec, plain or gzipped; only the vectors of given words are kept. GloVe: a line
 for each word, the word and its numbers between blanks. word2vec: the same after a line that says how many words and how
-many numbers there are; or binary, 4 bytes for each number. A tab may stand after the word."""
+many numbers there are; or binary, 4 bytes for each number. A tab may stand after the word.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,6 +1,7 @@
 """Tasks of spans and pairs of them: words (tag, index, ancestors, dependency), phrases, mentions of entities.
 
-The last task is that of labelled spans: the corpus has its cases (kinds "spans" and "linear_rule")."""
+The last task is that of labelled spans: the corpus has its cases (kinds "spans" and "linear_rule").
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -148,45 +149,6 @@ def _spans(first: Mention, second: Mention) -> tuple[tuple[int, int], tuple[int,
     return _span(first), _span(second)
 
 
-TASKS = (
-    ProbingTask("part_of_speech", "part of speech", "parts of speech", "Tenney et al. 2019", tag_of("upos")),
-    ProbingTask("chunk", "chunk", "chunks (CoNLL-2000)", "Liu et al. 2019, section 3", tag_of("chunks")),
-    ProbingTask("token_index", "index of the word", "words", "Lin et al. 2019, section 4", each_sentence(token_index)),
-    ProbingTask("parent", "parent", TREES, LIU, ancestor(1)),
-    ProbingTask("grandparent", "grandparent", TREES, LIU, ancestor(2)),
-    ProbingTask("great_grandparent", "great-grandparent", TREES, LIU, ancestor(3)),
-    ProbingTask(
-        "dependency_label",
-        "dependency label",
-        "dependency relations",
-        "Tenney et al. 2019",
-        each_sentence(dependency_label),
-    ),
-    ProbingTask("constituent", "constituent", "phrases (brackets)", "Tenney et al. 2019", each_sentence(constituent)),
-    ProbingTask("dependency_arc", "head of a word", "dependency trees", "Liu et al. 2019, section 3", dependency_arc),
-    ProbingTask(
-        "entity",
-        "named entity",
-        "mentions with the kind of their entity",
-        "Tenney et al. 2019",
-        each_sentence(entity_kind),
-    ),
-    ProbingTask(
-        "coreference", "coreference", "coreference", "Tenney et al. 2019, with pairs in one sentence", coreference
-    ),
-    ProbingTask(
-        "coreference_across",
-        "coreference across sentences",
-        "documents with coreference",
-        "Tenney et al. 2019",
-        coreference_across,
-    ),
-)
-LABELLED = ProbingTask(
-    NAME, "label of a span", "labelled spans (--kind spans)", "Tenney et al. 2019, on labels of the corpus", span_label
-)
-
-
 def own_tasks(texts: Texts) -> list[ProbingTask]:
     """The task of the labels of all spans, then one for each group of tested spans; none without labelled spans.
 
@@ -232,3 +194,42 @@ def refuse_mixed_spans(corpora: Sequence[Corpus]) -> None:
     if len(names) > 1:
         said = " and ".join(f"'{name}' has {COUNTS[count]} a line" for count, name in names.items())
         raise HeadscopeError(f"{said}; give both files 'other_span', or none")
+
+
+TASKS = (
+    ProbingTask("part_of_speech", "part of speech", "parts of speech", "Tenney et al. 2019", tag_of("upos")),
+    ProbingTask("chunk", "chunk", "chunks (CoNLL-2000)", "Liu et al. 2019, section 3", tag_of("chunks")),
+    ProbingTask("token_index", "index of the word", "words", "Lin et al. 2019, section 4", each_sentence(token_index)),
+    ProbingTask("parent", "parent", TREES, LIU, ancestor(1)),
+    ProbingTask("grandparent", "grandparent", TREES, LIU, ancestor(2)),
+    ProbingTask("great_grandparent", "great-grandparent", TREES, LIU, ancestor(3)),
+    ProbingTask(
+        "dependency_label",
+        "dependency label",
+        "dependency relations",
+        "Tenney et al. 2019",
+        each_sentence(dependency_label),
+    ),
+    ProbingTask("constituent", "constituent", "phrases (brackets)", "Tenney et al. 2019", each_sentence(constituent)),
+    ProbingTask("dependency_arc", "head of a word", "dependency trees", "Liu et al. 2019, section 3", dependency_arc),
+    ProbingTask(
+        "entity",
+        "named entity",
+        "mentions with the kind of their entity",
+        "Tenney et al. 2019",
+        each_sentence(entity_kind),
+    ),
+    ProbingTask(
+        "coreference", "coreference", "coreference", "Tenney et al. 2019, with pairs in one sentence", coreference
+    ),
+    ProbingTask(
+        "coreference_across",
+        "coreference across sentences",
+        "documents with coreference",
+        "Tenney et al. 2019",
+        coreference_across,
+    ),
+)
+LABELLED = ProbingTask(
+    NAME, "label of a span", "labelled spans (--kind spans)", "Tenney et al. 2019, on labels of the corpus", span_label
+)
